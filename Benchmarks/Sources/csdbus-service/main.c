@@ -1,0 +1,72 @@
+/* The yardstick: CanEvaluate answered by the least C that sd-bus allows, with the same signature,
+ * path and interface as localauthd. `csdbus-service ADDRESS` owns the name on that bus,
+ * `csdbus-service --descriptor N` serves the socket N peer to peer. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-bus.h>
+
+static const char path[] = "/org/localauth/Authentication1";
+static const char interface[] = "org.localauth.Authentication1";
+
+static int can_evaluate(sd_bus_message *call, void *context, sd_bus_error *error) {
+    (void)context;
+    uint32_t policy;
+    int r = sd_bus_message_read(call, "u", &policy);
+    if (r < 0)
+        return r;
+    if (policy < 1 || policy > 4)
+        return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "The policy is 1, 2, 3 or 4.");
+    return sd_bus_reply_method_return(call, "bis", 1, 0, "");
+}
+
+static const sd_bus_vtable vtable[] = {
+    SD_BUS_VTABLE_START(0),
+    SD_BUS_METHOD("CanEvaluate", "u", "bis", can_evaluate, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_VTABLE_END,
+};
+
+static int check(int r, const char *what) {
+    if (r < 0) {
+        fprintf(stderr, "csdbus-service: %s: %s\n", what, strerror(-r));
+        exit(1);
+    }
+    return r;
+}
+
+int main(int argc, char **argv) {
+    int is_peer = argc == 3 && strcmp(argv[1], "--descriptor") == 0;
+    if (!is_peer && argc != 2) {
+        fprintf(stderr, "usage: csdbus-service ADDRESS | --descriptor N\n");
+        return 64;
+    }
+    sd_bus *bus = NULL;
+    check(sd_bus_new(&bus), "new");
+    if (is_peer) {
+        int descriptor = atoi(argv[2]);
+        sd_id128_t id;
+        check(sd_id128_randomize(&id), "random");
+        check(sd_bus_set_fd(bus, descriptor, descriptor), "set_fd");
+        check(sd_bus_set_server(bus, 1, id), "set_server");
+    } else {
+        check(sd_bus_set_address(bus, argv[1]), "address");
+        check(sd_bus_set_bus_client(bus, 1), "client");
+    }
+    check(sd_bus_start(bus), "start");
+    check(sd_bus_add_object_vtable(bus, NULL, path, interface, vtable, NULL), "vtable");
+    if (!is_peer)
+        check(sd_bus_request_name(bus, interface, 0), "name");
+    for (;;) {
+        int r = sd_bus_process(bus, NULL);
+        if (r == -ENOTCONN || r == -ECONNRESET)
+            return 0;
+        check(r, "process");
+        if (r > 0)
+            continue;
+        r = sd_bus_wait(bus, UINT64_MAX);
+        if (r == -ENOTCONN)
+            return 0;
+        check(r, "wait");
+    }
+}

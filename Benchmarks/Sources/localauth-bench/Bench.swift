@@ -1,0 +1,124 @@
+import Foundation
+
+/// Where the programs are, and how they are started.
+struct Bench {
+    /// The release build of the project.
+    let programs: String
+    /// The programs of this package.
+    let tools: String
+    var rounds = 11
+    var calls = 10_000
+
+    /// The service that is measured, or its yardstick.
+    enum Service {
+        case yardstick
+        case localauthd
+    }
+
+    /// How calls reach it.
+    enum Transport {
+        case bus
+        case peer
+    }
+
+    /// What one round of calls gave, in microseconds.
+    struct Round {
+        /// Processor time of the service, a call.
+        var processor: Double
+        /// The median call.
+        var latency: Double
+    }
+
+    func daemon(
+        on bus: PrivateBus,
+        state: String = "state",
+        settings: String? = nil
+    ) throws -> ChildProcess {
+        // A daemon never depends on the settings of the machine that it is measured on.
+        let file = bus.folder + "/localauth.conf"
+        try (settings ?? "").write(toFile: file, atomically: false, encoding: .utf8)
+        return try ChildProcess([
+            programs + "/localauthd", "--bus", bus.address,
+            "--state-directory", bus.folder + "/" + state, "--config", file,
+        ])
+    }
+
+    /// Starts something and waits until it owns a name.
+    func awaitName(
+        _ name: String,
+        on bus: PrivateBus,
+        _ start: () throws -> ChildProcess
+    ) throws -> (process: ChildProcess, milliseconds: Double) {
+        let watcher = try ChildProcess([tools + "/bench-client", "name", bus.address, name])
+        try watcher.waitUntilReady()
+        let begun = Self.now()
+        let process = try start()
+        guard let owned = Double(try watcher.readLine(within: 20)) else {
+            throw BenchmarkError("the watcher gave no time")
+        }
+        try watcher.waitForEnd()
+        return (process, (owned - begun) / 1e6)
+    }
+
+    /// CLOCK_MONOTONIC in nanoseconds, as bench-client says it.
+    static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    }
+
+    /// One round of calls against a service that runs.
+    func callRound(
+        of service: ChildProcess,
+        target: [String],
+        descriptor: Int32? = nil,
+        window: Int
+    ) throws -> Round {
+        let client = try ChildProcess(
+            [tools + "/bench-client", "calls"] + target + ["\(calls)", "\(window)"],
+            descriptor: descriptor
+        )
+        try client.waitUntilReady()
+        let before = try service.processorTime()
+        client.go()
+        let figures = try client.readLine().split(separator: " ").compactMap { Double($0) }
+        try client.waitUntilReady()
+        let after = try service.processorTime()
+        client.go()
+        try client.waitForEnd()
+        guard figures.count == 2 else { throw BenchmarkError("the client gave no figures") }
+        return Round(
+            processor: (after - before) / Double(calls) / 1e3,
+            latency: figures[1] / 1e3
+        )
+    }
+
+    /// One round of calls over a socket pair, against a service of its own.
+    func peerRound(_ service: Service, folder: String, window: Int) throws -> Round {
+        let (serving, calling) = try ChildProcess.socketPair()
+        let command =
+            service == .yardstick
+            ? ["/csdbus-service", "--descriptor", "3"]
+            : ["/peer-service", "--descriptor", "3", folder + "/peer-state"]
+        let process: ChildProcess
+        do {
+            defer { close(serving) }
+            process = try ChildProcess(
+                [tools + command[0]] + command.dropFirst(),
+                descriptor: serving
+            )
+        }
+        defer { close(calling) }
+        return try callRound(
+            of: process,
+            target: ["--descriptor", "3"],
+            descriptor: calling,
+            window: window
+        )
+    }
+}
+
+/// The middle one; of an even number the upper.
+func median(_ values: [Double]) -> Double {
+    values.sorted()[values.count / 2]
+}

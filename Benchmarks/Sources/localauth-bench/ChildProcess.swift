@@ -1,0 +1,130 @@
+import Foundation
+
+/// Why a measurement could not be made.
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// A process that the benchmark started, spoken to in lines and ended by its number.
+final class ChildProcess {
+    let pid: pid_t
+    let name: String
+    private let channel: Int32
+    private var received: [UInt8] = []
+    private var hasEnded = false
+
+    /// Starts a program by its path; it finds `descriptor` as number 3.
+    init(_ arguments: [String], descriptor: Int32? = nil) throws {
+        let program = arguments[0]
+        name = URL(fileURLWithPath: program).lastPathComponent
+        let (ours, theirs) = try Self.socketPair()
+        channel = ours
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_adddup2(&actions, theirs, 0)
+        posix_spawn_file_actions_adddup2(&actions, theirs, 1)
+        if let descriptor {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, 3)
+        }
+        let variables = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+        let argv = arguments.map { strdup($0) } + [nil]
+        let environment = variables.map { strdup($0) } + [nil]
+        var started: pid_t = 0
+        let status = posix_spawn(&started, program, &actions, nil, argv, environment)
+        for text in argv + environment { free(text) }
+        posix_spawn_file_actions_destroy(&actions)
+        close(theirs)
+        pid = started
+        guard status == 0 else {
+            hasEnded = true
+            throw BenchmarkError("\(program): \(String(cString: strerror(status)))")
+        }
+    }
+
+    /// Two ends of a stream, closed when another program starts.
+    static func socketPair() throws -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw BenchmarkError("socketpair: \(String(cString: strerror(errno)))")
+        }
+        return (ends[0], ends[1])
+    }
+
+    deinit {
+        if !hasEnded {
+            kill(pid, SIGKILL)
+            waitpid(pid, nil, 0)
+        }
+        close(channel)
+    }
+
+    /// The next line that it prints.
+    func readLine(within seconds: Int32 = 120) throws -> String {
+        while true {
+            if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = received[..<end]
+                received.removeSubrange(...end)
+                return String(bytes: line, encoding: .utf8) ?? ""
+            }
+            var ready = pollfd(fd: channel, events: Int16(POLLIN), revents: 0)
+            guard poll(&ready, 1, seconds * 1000) > 0 else {
+                throw BenchmarkError("\(name) said nothing for \(seconds) s")
+            }
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = read(channel, &buffer, buffer.count)
+            guard count > 0 else { throw BenchmarkError("\(name) ended early") }
+            received += buffer[..<count]
+        }
+    }
+
+    /// Waits until it says that it is prepared.
+    func waitUntilReady() throws {
+        let line = try readLine()
+        guard line == "ready" else { throw BenchmarkError("\(name) said \(line)") }
+    }
+
+    /// Lets it begin its next part.
+    func go() {
+        send(channel, "\n", 1, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Waits for its end; another status than 0 is an error.
+    func waitForEnd() throws {
+        var status: Int32 = 0
+        waitpid(pid, &status, 0)
+        hasEnded = true
+        guard status == 0 else { throw BenchmarkError("\(name) ended with status \(status)") }
+    }
+
+    /// Asks it to end, and waits.
+    func terminate() throws {
+        kill(pid, SIGTERM)
+        try waitForEnd()
+    }
+
+    /// Processor time of all its threads so far, in nanoseconds.
+    func processorTime() throws -> Double {
+        let tasks = "/proc/\(pid)/task"
+        var sum = 0.0
+        for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
+            let figures = try String(contentsOfFile: "\(tasks)/\(task)/schedstat", encoding: .utf8)
+            sum += figures.split(separator: " ").first.flatMap { Double($0) } ?? 0
+        }
+        return sum
+    }
+
+    /// Its proportional share of memory, in KB.
+    func proportionalSetSize() throws -> Double {
+        let rollup = try String(contentsOfFile: "/proc/\(pid)/smaps_rollup", encoding: .utf8)
+        for line in rollup.split(separator: "\n") where line.hasPrefix("Pss:") {
+            let words = line.split(separator: " ")
+            if words.count > 1, let kilobytes = Double(words[1]) { return kilobytes }
+        }
+        throw BenchmarkError("no Pss in smaps_rollup of \(name)")
+    }
+}

@@ -1,0 +1,211 @@
+import Foundation
+
+extension Bench {
+    private static let name = "org.localauth.Authentication1"
+
+    /// One row: what, the yardstick's figure, ours, and what is promised.
+    struct Row {
+        var what: String
+        var yardstick: String
+        var ours: String
+        var ratio: String
+        var promise: String
+        var isKept = true
+    }
+
+    /// Rounds that alternate between the two services, so that a slow minute hits both.
+    func callRows() throws -> [Row] {
+        let yardstickBus = try PrivateBus()
+        let ourBus = try PrivateBus()
+        let yardstick = try awaitName(Self.name, on: yardstickBus) {
+            try ChildProcess([tools + "/csdbus-service", yardstickBus.address])
+        }
+        .process
+        let passcode = try verifier(on: ourBus)
+        let ours = try awaitName(Self.name, on: ourBus) { try daemon(on: ourBus) }.process
+
+        var rows: [Row] = []
+        for transport in [Transport.bus, .peer] {
+            for window in [1, 64] {
+                let pairs = try (0..<rounds)
+                    .map { number in
+                        func measure(_ service: Service) throws -> Round {
+                            guard transport == .bus else {
+                                return try peerRound(service, folder: ourBus.folder, window: window)
+                            }
+                            let bus = service == .yardstick ? yardstickBus : ourBus
+                            return try callRound(
+                                of: service == .yardstick ? yardstick : ours,
+                                target: [bus.address],
+                                window: window
+                            )
+                        }
+                        // The first of a pair changes, too.
+                        guard number.isMultiple(of: 2) else {
+                            let second = try measure(.localauthd)
+                            return (try measure(.yardstick), second)
+                        }
+                        let first = try measure(.yardstick)
+                        return (first, try measure(.localauthd))
+                    }
+                rows += callRows(transport, window: window, pairs)
+            }
+        }
+        for process in [ours, passcode] { try process.terminate() }
+        return rows
+    }
+
+    private func callRows(
+        _ transport: Transport,
+        window: Int,
+        _ pairs: [(Round, Round)]
+    ) -> [Row] {
+        let way = transport == .bus ? "through dbus-daemon" : "peer to peer"
+        let load = window == 1 ? "one at a time" : "\(window) in flight"
+        func row(
+            _ what: String,
+            _ figure: KeyPath<Round, Double>,
+            bound: Double?
+        ) -> Row {
+            let ratio = median(pairs.map { $1[keyPath: figure] / $0[keyPath: figure] })
+            return Row(
+                what: "CanEvaluate \(way), \(load): \(what)",
+                yardstick: text(median(pairs.map { $0.0[keyPath: figure] }), "µs"),
+                ours: text(median(pairs.map { $0.1[keyPath: figure] }), "µs"),
+                ratio: text(ratio, "x", digits: 2),
+                promise: bound.map { "≤ \(text($0, "x", digits: 1))" } ?? "",
+                isKept: bound.map { ratio <= $0 } ?? true
+            )
+        }
+        let processor = row("service CPU a call", \.processor, bound: 1.3)
+        return window == 1 ? [processor, row("median call", \.latency, bound: nil)] : [processor]
+    }
+
+    private func verifier(on bus: PrivateBus) throws -> ChildProcess {
+        try awaitName("org.localauth.Passcode1", on: bus) {
+            try ChildProcess([
+                programs + "/localauth-passcode", "--bus", bus.address, "--passcode-set", "always",
+            ])
+        }
+        .process
+    }
+
+    /// From the start of the process until its name is owned.
+    func startRow() throws -> Row {
+        let bus = try PrivateBus()
+        var yardstick: [Double] = []
+        var ours: [Double] = []
+        for _ in 0..<(2 * rounds) {
+            let (first, itTook) = try awaitName(Self.name, on: bus) {
+                try ChildProcess([tools + "/csdbus-service", bus.address])
+            }
+            kill(first.pid, SIGKILL)
+            try? first.waitForEnd()
+            let (second, weTook) = try awaitName(Self.name, on: bus) { try daemon(on: bus) }
+            try second.terminate()
+            yardstick.append(itTook)
+            ours.append(weTook)
+        }
+        return Row(
+            what: "start to name owned",
+            yardstick: text(median(yardstick), "ms"),
+            ours: text(median(ours), "ms"),
+            ratio: text(median(zip(ours, yardstick).map { $0 / $1 }), "x"),
+            promise: "≤ 15 ms",
+            isKept: median(ours) <= 15
+        )
+    }
+
+    /// Memory of a daemon that has answered and waits.
+    func idleRow() throws -> Row {
+        let bus = try PrivateBus()
+        let passcode = try verifier(on: bus)
+        let sensor = try awaitName("org.localauth.Sensor1.Simulated", on: bus) {
+            try ChildProcess([programs + "/localauth-sensor-simulated", "--bus", bus.address])
+        }
+        .process
+        let ours = try awaitName(Self.name, on: bus) { try daemon(on: bus) }.process
+        var quick = self
+        quick.calls = 100
+        _ = try quick.callRound(of: ours, target: [bus.address], window: 1)
+        let size = try ours.proportionalSetSize() / 1024
+        for process in [ours, sensor, passcode] { try process.terminate() }
+        return Row(
+            what: "idle memory (PSS), one sensor, verifier",
+            yardstick: "",
+            ours: text(size, "MB"),
+            ratio: "",
+            promise: "≤ 10 MB",
+            isKept: size <= 10
+        )
+    }
+
+    /// Memory of 10,000 contexts of 64 connections, and what is left of it when they are gone.
+    func contextRows() throws -> [Row] {
+        let (connections, each) = (64, 157)
+        let bus = try PrivateBus()
+        let settings = "[Limits]\nContextsPerUser=20000\n"
+        let ours = try awaitName(Self.name, on: bus) {
+            try daemon(on: bus, settings: settings)
+        }
+        .process
+        let first = try fill(ours, on: bus, connections, each)
+        // Whoever is answered after the others have left sees the daemon without them.
+        _ = try fill(ours, on: bus, 1, 1)
+        let left = try ours.proportionalSetSize()
+        let second = try fill(ours, on: bus, connections, each)
+        try ours.terminate()
+        let size = (first.full - first.empty) / Double(connections * each)
+        let kept = max(0, left - first.empty) / (first.full - first.empty) * 100
+        let growth = max(0, second.full - first.full) / (first.full - first.empty) * 100
+        return [
+            Row(
+                what: "\(connections * each) contexts, \(connections) connections, each context",
+                yardstick: "",
+                ours: text(size, "KB", digits: 2),
+                ratio: "",
+                promise: "≤ 4 KB",
+                isKept: size <= 4
+            ),
+            Row(
+                what: "of that memory, still held after their creators left",
+                yardstick: "",
+                ours: text(kept, "%"),
+                ratio: "",
+                promise: "≤ 10 %",
+                isKept: kept <= 10
+            ),
+            Row(
+                what: "of that memory, added by doing the same again",
+                yardstick: "",
+                ours: text(growth, "%"),
+                ratio: "",
+                promise: "≤ 10 %",
+                isKept: growth <= 10
+            ),
+        ]
+    }
+
+    private func fill(
+        _ service: ChildProcess,
+        on bus: PrivateBus,
+        _ connections: Int,
+        _ each: Int
+    ) throws -> (empty: Double, full: Double) {
+        let client = try ChildProcess([
+            tools + "/bench-client", "contexts", bus.address, "\(connections)", "\(each)",
+        ])
+        try client.waitUntilReady()
+        let empty = try service.proportionalSetSize()
+        client.go()
+        try client.waitUntilReady()
+        let full = try service.proportionalSetSize()
+        client.go()
+        try client.waitForEnd()
+        return (empty, full)
+    }
+
+    private func text(_ value: Double, _ unit: String, digits: Int = 1) -> String {
+        String(format: "%.\(digits)f", value) + (unit == "x" ? "x" : " \(unit)")
+    }
+}

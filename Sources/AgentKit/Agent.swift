@@ -1,0 +1,210 @@
+public import DBus
+public import LocalAuthBus
+
+/// A prompt agent: registers at the service, again whenever the service comes back, and hands the
+/// prompts to a view.
+@BusActor public final class Agent {
+    /// Whom an agent serves.
+    public enum Scope: Hashable, Sendable {
+        /// Every process of the session.
+        case session
+        /// One process and its children; it must belong to the same user.
+        case process(UInt32)
+    }
+
+    /// Where the registration stands.
+    public enum State: Hashable, Sendable {
+        /// Nobody owns the service's name; the agent registers as soon as somebody does.
+        case serviceAway
+        /// The service sends its prompts here.
+        case registered(session: String)
+        /// The service said no. Nothing is tried again until it comes back.
+        case refused(DBusError)
+    }
+
+    /// At most so many prompts are held at once.
+    public static let promptLimit = 4
+
+    private static let service = "org.localauth.Authentication1"
+    private static let servicePath = ObjectPath(trusted: "/org/localauth/Authentication1")
+    private static let path = ObjectPath(trusted: "/org/localauth/Agent1")
+
+    /// Where the registration stands.
+    public private(set) var state = State.serviceAway
+
+    private let connection: Connection
+    private let scope: Scope
+    private let isFallback: Bool
+    private let view: any PromptView
+    private let changed: @BusActor (State) -> Void
+    private var owner: String?
+    private var watch: EventSource?
+    private var prompts: [String: Prompt] = [:]
+
+    /// An agent that isn't registered yet.
+    /// - Parameters:
+    ///   - connection: one agent on each connection.
+    ///   - scope: whom it serves.
+    ///   - isFallback: used only while no other agent is there.
+    ///   - view: shows the prompts.
+    ///   - changed: called with every change of `state`, the first included.
+    public init(
+        _ connection: Connection,
+        serving scope: Scope,
+        isFallback: Bool = false,
+        view: any PromptView,
+        changed: @escaping @BusActor (State) -> Void
+    ) {
+        self.connection = connection
+        self.scope = scope
+        self.isFallback = isFallback
+        self.view = view
+        self.changed = changed
+    }
+
+    /// Exports the agent and registers it as soon as the service is there.
+    public func start() {
+        guard watch == nil else { return }
+        connection.export(Self.path, [Agent1Interface(self)])
+        watch = connection.watchName(Self.service) { [weak self] owner in
+            self?.ownerChanged(owner)
+        }
+    }
+
+    /// Takes every prompt down and unregisters.
+    public func stop() async {
+        guard let watch else { return }
+        watch.cancel()
+        self.watch = nil
+        endAll(.system)
+        connection.unexport(Self.path)
+        guard let owner else { return }
+        self.owner = nil
+        // The registration ends with the connection in any case.
+        try? await proxy(owner).unregisterAgent(agent: Self.path, timeout: .seconds(1))
+    }
+
+    private func proxy(_ owner: String) -> Authentication1Proxy {
+        Authentication1Proxy(connection, destination: owner, path: Self.servicePath)
+    }
+
+    private func ownerChanged(_ new: String?) {
+        guard new != owner else {
+            if new == nil { enter(.serviceAway) }
+            return
+        }
+        endAll(.system)
+        owner = new
+        guard let new else { return enter(.serviceAway) }
+        onLoop { [weak self] in await self?.register(at: new) }
+    }
+
+    private func register(at new: String) async {
+        var options: [String: Variant] = ["fallback": .bool(isFallback)]
+        if case .process(let pid) = scope { options["process"] = .uint32(pid) }
+        do {
+            let session = try await proxy(new).registerAgent(agent: Self.path, options: options)
+            if owner == new { enter(.registered(session: session)) }
+        } catch {
+            if owner == new { enter(.refused(error)) }
+        }
+    }
+
+    private func enter(_ new: State) {
+        state = new
+        changed(new)
+    }
+
+    private func endAll(_ outcome: PromptOutcome) {
+        let ended = prompts.values
+        prompts = [:]
+        for prompt in ended { finish(prompt, outcome) }
+    }
+
+    private func finish(_ prompt: Prompt, _ outcome: PromptOutcome) {
+        prompt.end()
+        view.end(prompt, outcome)
+    }
+
+    /// Only the service's own connection is listened to, whoever else knows the path.
+    private func admit(_ call: IncomingCall) throws(DBusError) {
+        guard call.peer.name == owner else {
+            throw DBusError(.accessDenied, "Only the authentication service may call an agent.")
+        }
+    }
+
+    private func submit(_ member: String, _ handle: String) {
+        guard let owner else { return }
+        // A lost answer ends with the deadline; the service says so with End.
+        connection.send(
+            to: owner,
+            path: Self.servicePath,
+            interface: Self.service,
+            member: member,
+            signature: "s"
+        ) { writer throws(DBusError) in
+            try writer.write(handle)
+        }
+    }
+}
+
+extension Agent: Agent1Service {
+    /// Shows a prompt.
+    /// - Throws: AccessDenied to others than the service, InvalidArgs, LimitsExceeded, or the
+    ///   view's reason.
+    public func begin(
+        prompt handle: String,
+        details: [String: Variant],
+        passcode: OwnedDescriptor,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        try admit(call)
+        guard !handle.isEmpty, handle.utf8.count <= 128, prompts[handle] == nil else {
+            throw DBusError(.invalidArgs, "The prompt's handle is empty, too long or in use.")
+        }
+        guard prompts.count < Self.promptLimit else {
+            throw DBusError(.limitsExceeded, "Too many prompts at once.")
+        }
+        let prompt = try Prompt(
+            handle: handle,
+            details: PromptDetails(details),
+            channel: passcode
+        ) { [weak self] member, handle in
+            self?.submit(member, handle)
+        }
+        try view.begin(prompt)
+        prompts[handle] = prompt
+        return .now(())
+    }
+
+    /// Passes on what happened; unknown kinds and unknown prompts are ignored.
+    /// - Throws: AccessDenied to others than the service.
+    public func update(
+        prompt handle: String,
+        kind: String,
+        detail: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        try admit(call)
+        if let prompt = prompts[handle],
+            let progress = PromptProgress(kind: kind, detail: detail)
+        {
+            view.update(prompt, progress)
+        }
+        return .now(())
+    }
+
+    /// Takes a prompt down; an unknown outcome counts as `system`.
+    /// - Throws: AccessDenied to others than the service.
+    public func end(
+        prompt handle: String,
+        outcome: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        try admit(call)
+        if let prompt = prompts.removeValue(forKey: handle) {
+            finish(prompt, PromptOutcome(rawValue: outcome) ?? .system)
+        }
+        return .now(())
+    }
+}

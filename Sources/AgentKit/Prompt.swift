@@ -1,0 +1,74 @@
+public import DBus
+import Glibc
+
+/// One prompt that the service asked for.
+@BusActor public final class Prompt {
+    /// The service's handle.
+    public let handle: String
+    /// What to show.
+    public let details: PromptDetails
+    /// Whether it is over; what is submitted afterwards goes nowhere.
+    public private(set) var hasEnded = false
+
+    private let channel: OwnedDescriptor
+    private let submit: @BusActor (_ member: String, _ handle: String) -> Void
+
+    /// A prompt that sends its answers through `submit` and its passcodes through `channel`.
+    /// - Throws: InvalidArgs when the channel isn't a `SOCK_SEQPACKET` socket: in anything else an
+    ///   eavesdropper with a copy of the descriptor could read the passcode.
+    init(
+        handle: String,
+        details: PromptDetails,
+        channel: OwnedDescriptor,
+        submit: @escaping @BusActor (_ member: String, _ handle: String) -> Void
+    ) throws(DBusError) {
+        guard
+            socketOption(channel, SO_DOMAIN) == AF_UNIX,
+            socketOption(channel, SO_TYPE) == Int32(SOCK_SEQPACKET.rawValue)
+        else {
+            throw DBusError(.invalidArgs, "The passcode channel is not a SOCK_SEQPACKET socket.")
+        }
+        self.handle = handle
+        self.details = details
+        self.channel = channel
+        self.submit = submit
+    }
+
+    /// The user cancels.
+    public func cancel() { answer("SubmitCancel") }
+
+    /// The user takes the fallback; only after `fallbackAvailable`.
+    public func fallBack() { answer("SubmitFallback") }
+
+    /// The user confirms a match; only after `confirmationRequired`.
+    public func confirm() { answer("SubmitConfirm") }
+
+    /// Sends one passcode as one packet, straight from the memory it was typed into.
+    /// - Throws: InvalidArgs when it is empty, Failed when the service doesn't take it.
+    public func submit(passcode: RawSpan) throws(DBusError) {
+        guard !hasEnded else { return }
+        guard !passcode.isEmpty else { throw DBusError(.invalidArgs, "The passcode is empty.") }
+        let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+        // send(2) needs the address; nothing keeps it.
+        let sent = passcode.withUnsafeBytes { bytes in
+            send(channel.rawValue, bytes.baseAddress, bytes.count, flags)
+        }
+        guard sent == passcode.byteCount else {
+            throw DBusError(.failed, "The service did not take the passcode.")
+        }
+    }
+
+    func end() { hasEnded = true }
+
+    private func answer(_ member: String) {
+        guard !hasEnded else { return }
+        submit(member, handle)
+    }
+}
+
+private func socketOption(_ socket: OwnedDescriptor, _ option: Int32) -> Int32? {
+    var value: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    guard getsockopt(socket.rawValue, SOL_SOCKET, option, &value, &size) == 0 else { return nil }
+    return value
+}

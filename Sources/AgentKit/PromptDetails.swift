@@ -1,0 +1,108 @@
+public import DBus
+
+/// What a prompt has to show, decoded and bounded; all text is plain.
+public struct PromptDetails: Hashable, Sendable {
+    /// What the prompt asks for first.
+    public enum Stage: String, Sendable {
+        /// The sensors look.
+        case biometry
+        /// The passcode of the account.
+        case passcode
+        /// A password that belongs to one secret of the app.
+        case applicationPassword = "application-password"
+    }
+
+    /// The name to show; never empty.
+    public let appName: String
+    /// A themed icon's name or a path; empty when there is none.
+    public let appIcon: String
+    /// The application id; empty when there is none.
+    public let appID: String
+    /// Whether a sandbox vouches for the name.
+    public let isAppVerified: Bool
+    /// The program that asks.
+    public let process: String
+    /// Its process id; 0 when unknown.
+    public let pid: UInt32
+    /// Whose passcode it is.
+    public let user: String
+    /// What the app wants to do; never empty.
+    public let reason: String
+    /// The policy, 1 to 4.
+    public let policy: UInt32
+    /// What the prompt asks for first.
+    public let stage: Stage
+    /// What the sensors look at: 1 fingerprint, 2 face, 4 iris.
+    public let biometryTypes: [UInt32]
+    /// The sensors that look.
+    public let sensors: [String]
+    /// The cancel button's title; nil is the default.
+    public let cancelTitle: String?
+    /// The fallback button's title; nil is the default, empty means no button.
+    public let fallbackTitle: String?
+    /// Whether a match has to be confirmed.
+    public let requiresConfirmation: Bool
+    /// The app's window, as the desktop portals write it; empty when there is none.
+    public let parentWindow: String
+    /// The token that lets the prompt take the focus; empty when there is none.
+    public let activationToken: String
+
+    /// Decodes the details of a Begin call; unknown keys are ignored.
+    /// - Throws: InvalidArgs for a wrong type, an unknown stage or an empty reason.
+    public init(_ details: [String: Variant]) throws(DBusError) {
+        let fields = Fields(values: details)
+        process = try fields.text("process", limit: 128) ?? ""
+        let name = try fields.text("app-name", limit: 128) ?? ""
+        appName = name.isEmpty ? (process.isEmpty ? "?" : process) : name
+        appIcon = try fields.text("app-icon", limit: 1024) ?? ""
+        appID = try fields.text("app-id", limit: 255) ?? ""
+        isAppVerified = try fields.value("app-verified", \.asBool) ?? false
+        pid = try fields.value("pid", \.asUInt32) ?? 0
+        user = try fields.text("user", limit: 64) ?? ""
+        reason = try fields.text("reason", limit: 512) ?? ""
+        policy = try fields.value("policy", \.asUInt32) ?? 0
+        let stage = Stage(rawValue: try fields.text("stage", limit: 32) ?? "")
+        biometryTypes = Array(try fields.numbers("biometry-types").prefix(8))
+        sensors = (try fields.value("sensors", \.asStrings) ?? []).prefix(32)
+            .map {
+                plainText($0, limit: 64)
+            }
+        let cancel = try fields.text("cancel-title", limit: 64) ?? ""
+        cancelTitle = cancel.isEmpty ? nil : cancel
+        fallbackTitle = try fields.text("fallback-title", limit: 64)
+        requiresConfirmation = try fields.value("require-confirmation", \.asBool) ?? false
+        parentWindow = try fields.text("parent-window", limit: 255) ?? ""
+        activationToken = try fields.text("activation-token", limit: 255) ?? ""
+        guard let stage, reason.contains(where: { $0 != " " }) else {
+            throw DBusError(.invalidArgs, "A prompt needs a known stage and a reason.")
+        }
+        self.stage = stage
+    }
+
+    /// Whether a passcode is taken from the first moment (L6).
+    public var takesPasscodeAtOnce: Bool { stage != .biometry || policy == 2 }
+}
+
+/// Typed look-ups in a dictionary from the wire: absent is nil, a wrong type an error.
+struct Fields {
+    let values: [String: Variant]
+
+    func value<T>(_ key: String, _ read: (Variant) -> T?) throws(DBusError) -> T? {
+        guard let found = values[key] else { return nil }
+        guard let value = read(found) else {
+            throw DBusError(.invalidArgs, "“\(key)” has the wrong type.")
+        }
+        return value
+    }
+
+    func text(_ key: String, limit: Int) throws(DBusError) -> String? {
+        try value(key, \.asString).map { plainText($0, limit: limit) }
+    }
+
+    func numbers(_ key: String) throws(DBusError) -> [UInt32] {
+        try value(key) { (value: Variant) -> [UInt32]? in
+            guard case .array(_, let elements) = value else { return nil }
+            return elements.compactMap(\.asUInt32)
+        } ?? []
+    }
+}

@@ -1,0 +1,75 @@
+public import DBus
+
+/// What happens while a prompt is up.
+public enum PromptProgress: Hashable, Sendable {
+    /// The prompt is up.
+    case promptShown
+    /// A sensor looks; the type is 0 for a companion, 1 fingerprint, 2 face, 4 iris.
+    case sensorReady(sensor: String, biometryType: UInt32)
+    /// What to do better: one of the contract's hints, or one that is newer than this agent.
+    case hint(String)
+    /// A failed attempt, and how many are left.
+    case noMatch(attemptsLeft: UInt32)
+    /// The fallback is on offer from now on.
+    case fallbackAvailable
+    /// A match waits to be confirmed.
+    case confirmationRequired
+    /// The passcode is asked for from now on, and why.
+    case passcodeRequired(cause: String)
+    /// A wrong passcode, and how many attempts are left.
+    case passcodeRejected(attemptsLeft: UInt32)
+    /// It was the user.
+    case success
+
+    /// Decodes an event; nil for a kind that this version doesn't know, or a detail that isn't there.
+    public init?(kind: String, detail: [String: Variant]) {
+        let left = detail["attempts-left"]?.asUInt32
+        switch kind {
+        case "prompt-shown":
+            self = .promptShown
+        case "sensor-ready":
+            let sensor = plainText(detail["sensor"]?.asString ?? "", limit: 64)
+            self = .sensorReady(
+                sensor: sensor,
+                biometryType: detail["biometry-type"]?.asUInt32 ?? 0
+            )
+        case "hint":
+            guard let hint = detail["hint"]?.asString else { return nil }
+            self = .hint(plainText(hint, limit: 64))
+        case "no-match":
+            guard let left else { return nil }
+            self = .noMatch(attemptsLeft: left)
+        case "fallback-available":
+            self = .fallbackAvailable
+        case "confirmation-required":
+            self = .confirmationRequired
+        case "passcode-required":
+            self = .passcodeRequired(
+                cause: plainText(detail["cause"]?.asString ?? "", limit: 256)
+            )
+        case "passcode-rejected":
+            guard let left else { return nil }
+            self = .passcodeRejected(attemptsLeft: left)
+        case "success":
+            self = .success
+        default:
+            return nil
+        }
+    }
+}
+
+/// How a prompt ended.
+public enum PromptOutcome: String, Hashable, Sendable {
+    /// It was the user.
+    case success
+    /// The attempts are used up.
+    case failed
+    /// Canceled in the prompt or by the app.
+    case canceled
+    /// The app goes on in its own way.
+    case fallback
+    /// Biometry is locked now.
+    case lockout
+    /// Something else came first: the deadline, suspend, the end of the service.
+    case system
+}

@@ -1,0 +1,103 @@
+import DBus
+import Glibc
+
+/// A line that is being typed and must not leave this memory: one page that is never swapped, never
+/// in a core dump, gone in a forked child, and wiped whenever the line ends.
+struct SecretLine: ~Copyable {
+    /// The longest line, in bytes.
+    static let capacity = 1024
+    private static let inputCapacity = 256
+    private static let pageSize = 4096
+
+    private(set) var count = 0
+    // Wiping and locking need memory that the language never copies; private to this type.
+    private let page: UnsafeMutableRawPointer
+
+    /// An empty line.
+    ///
+    /// The process can't be traced or dumped by others from now on.
+    /// - Throws: Failed when the memory can't be protected.
+    init() throws(DBusError) {
+        guard let forbidden = forbidTracing(), forbidden else {
+            throw DBusError(.failed, "This process can't be protected from being traced.")
+        }
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS
+        guard
+            let page = mmap(nil, Self.pageSize, PROT_READ | PROT_WRITE, flags, -1, 0),
+            page != MAP_FAILED
+        else {
+            throw DBusError(.failed, "There is no memory for a passcode.")
+        }
+        guard
+            mlock(page, Self.pageSize) == 0,
+            madvise(page, Self.pageSize, Int32(MADV_DONTDUMP)) == 0,
+            madvise(page, Self.pageSize, Int32(MADV_WIPEONFORK)) == 0
+        else {
+            munmap(page, Self.pageSize)
+            throw DBusError(.failed, "The memory for a passcode can't be locked.")
+        }
+        self.page = page
+    }
+
+    deinit {
+        explicit_bzero(page, Self.pageSize)
+        munmap(page, Self.pageSize)
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Adds one byte; false when the line is full.
+    mutating func append(_ byte: UInt8) -> Bool {
+        guard count < Self.capacity else { return false }
+        page.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+        count += 1
+        return true
+    }
+
+    /// Takes the last character away, with all its bytes in UTF-8.
+    mutating func eraseCharacter() {
+        var isContinuation = true
+        while count > 0, isContinuation {
+            count -= 1
+            let byte = page.load(fromByteOffset: count, as: UInt8.self)
+            isContinuation = byte & 0xC0 == 0x80
+            page.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
+        }
+    }
+
+    /// Overwrites everything that was typed.
+    mutating func wipe() {
+        explicit_bzero(page, Self.capacity)
+        count = 0
+    }
+
+    /// What was typed, where it lies.
+    func withBytes<T, E: Error>(_ body: (RawSpan) throws(E) -> T) throws(E) -> T {
+        // The span ends with the call and can't be kept.
+        try body(UnsafeRawBufferPointer(start: page, count: count).bytes)
+    }
+
+    /// Reads what is there from a descriptor into the page itself, and hands it out byte by byte.
+    /// - Returns: what read(2) said.
+    mutating func read(from descriptor: Int32, _ each: (inout SecretLine, UInt8) -> Bool) -> Int {
+        let input = page + Self.capacity
+        let size = Glibc.read(descriptor, input, Self.inputCapacity)
+        for offset in 0..<max(0, size) {
+            let byte = input.load(fromByteOffset: offset, as: UInt8.self)
+            guard each(&self, byte) else { break }
+        }
+        explicit_bzero(input, Self.inputCapacity)
+        return size
+    }
+}
+
+/// PR_SET_DUMPABLE 0: no ptrace, no /proc/PID/mem, no core dump.
+///
+/// nil when prctl isn't there.
+private func forbidTracing() -> Bool? {
+    typealias Prctl = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
+    // Swift doesn't import variadic functions; on Linux the calling convention is the same.
+    guard let symbol = dlsym(nil, "prctl") else { return nil }
+    let setDumpable: Int32 = 4
+    return unsafeBitCast(symbol, to: Prctl.self)(setDumpable, 0, 0, 0, 0) == 0
+}

@@ -1,0 +1,123 @@
+import DBus
+import Glibc
+import Synchronization
+
+/// The controlling terminal, while a prompt uses it: nothing typed is shown, and whatever ends the
+/// process puts it back.
+@BusActor final class Terminal {
+    let descriptor: Int32
+
+    /// Opens a terminal without changing anything.
+    ///
+    /// It is opened anew so that non-blocking is ours alone: a terminal that is stopped or slow
+    /// must not stop the loop.
+    /// - Throws: Failed when there is none.
+    init(path: String) throws(DBusError) {
+        descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw DBusError(.failed, "There is no terminal to ask on.")
+        }
+        guard isatty(descriptor) == 1 else {
+            close(descriptor)
+            throw DBusError(.failed, "\(path) is not a terminal.")
+        }
+    }
+
+    isolated deinit {
+        restore()
+        close(descriptor)
+    }
+
+    /// Brings this process to the front, drops what was typed before and stops the echo.
+    /// - Throws: Failed when the shell is using the terminal, or it is gone.
+    func take() throws(DBusError) {
+        var settings = termios()
+        guard tcgetattr(descriptor, &settings) == 0 else {
+            throw DBusError(.failed, "The terminal is gone.")
+        }
+        let front = tcgetpgrp(descriptor)
+        let isBehind = front > 0 && front != getpgrp()
+        guard !isBehind || front != getsid(0) else {
+            throw DBusError(.failed, "The terminal's shell is waiting for input.")
+        }
+        onExitRestore.withLock { $0 = Saved(descriptor, settings, isBehind ? front : 0) }
+        registerExit()
+        withoutStopping {
+            if isBehind { tcsetpgrp(descriptor, getpgrp()) }
+            settings.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG | IEXTEN)
+            settings.c_iflag &= ~tcflag_t(IXON | IXOFF | ISTRIP)
+            tcsetattr(descriptor, TCSAFLUSH, &settings)
+        }
+    }
+
+    /// Puts everything back; once more does nothing.
+    func restore() {
+        restoreTerminal(of: descriptor)
+    }
+
+    /// Drops what was typed and not read yet: it was no answer to what is asked next.
+    func dropInput() {
+        withoutStopping { tcflush(descriptor, TCIFLUSH) }
+    }
+
+    /// Writes a text; what a stopped terminal doesn't take is lost.
+    func write(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            _ = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        }
+    }
+}
+
+/// What a terminal was like before; of one terminal at a time, the process has no more.
+private struct Saved {
+    let descriptor: Int32
+    var settings: termios
+    /// Which group was in front; 0 when it was this process's own.
+    let front: pid_t
+
+    init(_ descriptor: Int32, _ settings: termios, _ front: pid_t) {
+        self.descriptor = descriptor
+        self.settings = settings
+        self.front = front
+    }
+}
+
+private let onExitRestore = Mutex<Saved?>(nil)
+
+/// Registers the last resort once: exit(3) from anywhere.
+private let exitRegistration: Int32 = atexit { restoreTerminal(of: nil) }
+
+private func registerExit() {
+    _ = exitRegistration
+}
+
+/// Restores the saved terminal; when a descriptor is given, only if it is that one.
+private func restoreTerminal(of descriptor: Int32?) {
+    let taken = onExitRestore.withLock { saved -> Saved? in
+        guard let found = saved, descriptor == nil || found.descriptor == descriptor else {
+            return nil
+        }
+        saved = nil
+        return found
+    }
+    guard var taken else { return }
+    withoutStopping {
+        // Flushing drops what was typed too late: it must not become a command line.
+        tcsetattr(taken.descriptor, TCSAFLUSH, &taken.settings)
+        if taken.front > 0, tcgetpgrp(taken.descriptor) == getpgrp() {
+            tcsetpgrp(taken.descriptor, taken.front)
+        }
+    }
+}
+
+/// Changing a terminal from the background would stop the process otherwise.
+private func withoutStopping(_ body: () -> Void) {
+    var blocked = sigset_t()
+    var before = sigset_t()
+    sigemptyset(&blocked)
+    sigaddset(&blocked, SIGTTOU)
+    pthread_sigmask(SIG_BLOCK, &blocked, &before)
+    body()
+    pthread_sigmask(SIG_SETMASK, &before, nil)
+}

@@ -1,0 +1,58 @@
+extension AuthEngine {
+    /// Whether an agent may register: one normal and one fallback a session and user, one a
+    /// process, four a connection.
+    public func canRegister(
+        uid: UInt32,
+        session: String,
+        kind: Agent.Kind,
+        client: ClientID
+    ) -> Bool {
+        guard agents.filter({ $0.client == client }).count < AuthEngine.agentsPerConnection else {
+            return false
+        }
+        return !agents.contains { agent in
+            if case .process = kind { return agent.kind == kind }
+            return agent.kind == kind && agent.uid == uid && agent.session == session
+        }
+    }
+
+    mutating func registered(_ agent: Agent) {
+        guard !agents.contains(where: { $0.id == agent.id }),
+            canRegister(
+                uid: agent.uid,
+                session: agent.session,
+                kind: agent.kind,
+                client: agent.client
+            )
+        else { return }
+        agents.append(agent)
+    }
+
+    /// The agent that would show a prompt: the one of the process (or its nearest parent), else
+    /// the session's own, else its fallback.
+    public func agent(for uid: UInt32, session: String, processes: [Int32]) -> Agent? {
+        let own = agents.filter { $0.uid == uid }
+        for process in processes {
+            if let agent = own.first(where: { $0.kind == .process(process) }) { return agent }
+        }
+        let here = own.filter { $0.session == session }
+        return here.first { $0.kind == .normal } ?? here.first { $0.kind == .fallback }
+    }
+
+    /// Whether an agent would show a prompt (the property `Interactive`).
+    public func hasAgent(uid: UInt32, session: String, processes: [Int32]) -> Bool {
+        agent(for: uid, session: session, processes: processes) != nil
+    }
+
+    /// The agent that was asked to show the evaluation's prompt; nil: none was.
+    public func promptsAgent(of evaluation: EvaluationID) -> AgentID? {
+        evaluations[evaluation]?.agent
+    }
+
+    /// The client's evaluations that have not been answered.
+    public func pendingCount(of client: ClientID) -> Int {
+        evaluations.values.filter { $0.request.client == client }.count
+    }
+
+    private static let agentsPerConnection = 4
+}

@@ -1,0 +1,64 @@
+extension AuthEngine {
+    /// Why such an evaluation is not possible now; nil when it is.
+    ///
+    /// Shows nothing, starts nothing. In the order of R10: -6 or -13, -7, -8, -5. An invalid context comes before all (-10).
+    public func availability(
+        _ policy: Policy,
+        uid: UInt32,
+        facts: Facts,
+        context: ContextID? = nil,
+        at moment: Instant
+    ) -> Refusal? {
+        if let context, isInvalid(context) { return .invalidContext }
+        switch policy {
+        case .biometrics:
+            return biometryRefusal(uid: uid, facts: facts)
+        case .biometricsOrPasscode:
+            return facts.isPasscodeSet ? nil : .passcodeNotSet
+        case .companion:
+            return companionRefusal(facts)
+        case .biometricsOrCompanion:
+            guard companionRefusal(facts) != nil else { return nil }
+            return biometryRefusal(uid: uid, facts: facts)
+        }
+    }
+
+    private func biometryRefusal(uid: UInt32, facts: Facts) -> Refusal? {
+        let sensors = facts.sensors.filter { $0.type != .none }
+        let usable = sensors.filter { $0.availability == .usable }
+        if usable.isEmpty {
+            let isAway = sensors.contains { $0.availability == .away && $0.templates > 0 }
+            return isAway ? .sensorAway : .noSensor
+        }
+        if !usable.contains(where: { $0.templates > 0 }) { return .notEnrolled }
+        if let lockout = lockout(of: uid) { return lockout }
+        return facts.isPasscodeSet ? nil : .passcodeNotSet
+    }
+
+    private func companionRefusal(_ facts: Facts) -> Refusal? {
+        let usable = facts.sensors.filter { $0.type == .none && $0.availability == .usable }
+        if usable.isEmpty { return .noCompanion }
+        return usable.contains { $0.templates > 0 } ? nil : .companionNotPaired
+    }
+
+    /// The sensors that look in such an evaluation.
+    func sensors(for policy: Policy, uid: UInt32, facts: Facts) -> [SensorFact] {
+        let usesBiometry =
+            policy != .companion && biometryRefusal(uid: uid, facts: facts) == nil
+        let usesCompanions = policy == .companion || policy == .biometricsOrCompanion
+        return facts.sensors.filter { sensor in
+            sensor.availability == .usable && sensor.templates > 0
+                && (sensor.type == .none ? usesCompanions : usesBiometry)
+        }
+    }
+
+    /// Whether biometry waits for a passcode of this user.
+    func isBiometryRefused(_ uid: UInt32) -> Bool { lockout(of: uid) != nil }
+
+    /// Why biometry waits for a passcode of this user; nil: it doesn't.
+    func lockout(of uid: UInt32) -> Refusal? {
+        let record = record(of: uid)
+        if let cause = record.passcodeCause { return .passcodeFirst(cause: cause) }
+        return record.failures >= settings.lockoutAttempts ? .tooManyFailures : nil
+    }
+}

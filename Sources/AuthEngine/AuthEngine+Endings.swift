@@ -1,0 +1,64 @@
+extension AuthEngine {
+    /// The only way out: sensors and prompt go, the caller is answered, the next one has its turn.
+    mutating func finish(_ id: EvaluationID, _ outcome: Outcome) {
+        cancelSensors(of: id)
+        guard let evaluation = evaluations.removeValue(forKey: id) else { return }
+        if evaluation.passcode == .verifying { lateVerdicts[id] = evaluation.request.uid }
+        if evaluation.agent != nil { effects.append(.end(id, outcome.promptOutcome)) }
+        effects.append(.reply(id, outcome))
+        leavePrompt(id, evaluation)
+    }
+
+    /// Ends those that are such; those that wait go first, so that none of them is called up.
+    mutating func endAll(_ refusal: Refusal, where isSuch: (Evaluation) -> Bool) {
+        for id in ids(where: { isSuch($0) && $0.stage == .waiting }) + ids(where: isSuch) {
+            finish(id, .refused(refusal))
+        }
+    }
+
+    mutating func gone(_ agent: AgentID) {
+        agents.removeAll { $0.id == agent }
+        endAll(.agentFailed) { $0.agent == agent }
+    }
+
+    mutating func gone(_ client: ClientID) {
+        // The service drops this answer: nobody is there to read it.
+        endAll(.appCancel) { $0.request.client == client }
+        for agent in agents where agent.client == client { gone(agent.id) }
+        contexts = contexts.filter { $0.value.client != client }
+    }
+
+    mutating func invalidated(_ context: ContextID) {
+        contexts[context, default: Context()].isInvalid = true
+        contexts[context]?.successes = []
+        endAll(.appCancel) { $0.request.context == context }
+    }
+
+    mutating func released(_ context: ContextID) {
+        contexts[context] = nil
+        endAll(.appCancel) { $0.request.context == context }
+    }
+
+    mutating func oneShotsInvalidated(_ client: ClientID) {
+        endAll(.appCancel) { $0.request.client == client && $0.request.context == nil }
+    }
+
+    mutating func stopping() {
+        isStopping = true
+        endAll(.stopping) { _ in true }
+    }
+}
+
+extension Outcome {
+    /// What the prompt is told of it.
+    var promptOutcome: PromptOutcome {
+        guard case .refused(let refusal) = self else { return .success }
+        return switch refusal.code {
+        case .userCancel, .appCancel: .canceled
+        case .userFallback: .fallback
+        case .biometryLockout: .lockout
+        case .systemCancel: .system
+        default: .failed
+        }
+    }
+}

@@ -1,0 +1,116 @@
+/// What outlives the process: strict at once in memory, told when it is on the disk (L17).
+extension AuthEngine {
+    func record(of uid: UInt32) -> UserRecord { records[uid] ?? UserRecord() }
+
+    /// Whether a write of this user's record is under way: nothing is concluded on it meanwhile.
+    func isBeingWritten(_ uid: UInt32) -> Bool {
+        saves.values.contains { $0.uid == uid }
+    }
+
+    @discardableResult
+    mutating func save(
+        _ record: UserRecord,
+        of uid: UInt32,
+        for evaluation: EvaluationID? = nil,
+        _ consequence: PendingSave.Consequence? = nil,
+        stricter: UserRecord? = nil
+    ) -> SaveID {
+        records[uid] = record
+        lastSave += 1
+        let id = SaveID(rawValue: lastSave)
+        saves[id] = PendingSave(
+            uid: uid,
+            evaluation: evaluation,
+            consequence: consequence,
+            stricter: stricter
+        )
+        effects.append(.save(id, uid: uid, record))
+        return id
+    }
+
+    /// It was the user: the counters go back, and then, written, it counts.
+    mutating func accept(_ id: EvaluationID, _ evidence: Grant.Evidence) {
+        guard let evaluation = evaluations[id] else { return }
+        let uid = evaluation.request.uid
+        cancelSensors(of: id)
+        evaluations[id]?.candidate = nil
+        let before = record(of: uid)
+        var record = before
+        switch evidence {
+        case .passcode: record = UserRecord()
+        case .match where evidence.isBiometric: record.failures = 0
+        case .match, .earlier: break
+        }
+        guard record != before else {
+            succeed(id, evidence)
+            return
+        }
+        let save = save(record, of: uid, for: id, .acceptance, stricter: before)
+        evaluations[id]?.accepted = .init(evidence: evidence, save: save)
+    }
+
+    mutating func saved(_ save: SaveID) {
+        guard let pending = saves.removeValue(forKey: save) else { return }
+        if let id = pending.evaluation, let evaluation = evaluations[id] {
+            switch pending.consequence {
+            case .mismatch(let type, let count, let left):
+                tellMismatch(id, type, count: count, left: left)
+            case .wrongPasscode(let left):
+                tellWrongPasscode(id, left: left)
+            case .acceptance:
+                if let accepted = evaluation.accepted, accepted.save == save {
+                    succeed(id, accepted.evidence)
+                }
+            case nil: break
+            }
+        }
+        settle(pending.uid)
+    }
+
+    mutating func saveFailed(_ save: SaveID) {
+        guard let pending = saves.removeValue(forKey: save) else { return }
+        if let stricter = pending.stricter { restore(stricter, of: pending.uid) }
+        if let id = pending.evaluation { finish(id, .refused(.notWritten)) }
+        settle(pending.uid)
+    }
+
+    /// The counters were put back for nothing: what came since is added to what was before.
+    private mutating func restore(_ stricter: UserRecord, of uid: UInt32) {
+        var record = record(of: uid)
+        record.failures = sum(record.failures, stricter.failures)
+        record.wrongPasscodes = sum(record.wrongPasscodes, stricter.wrongPasscodes)
+        record.passcodeCause = record.passcodeCause ?? stricter.passcodeCause
+        record.delayedUntil = [record.delayedUntil, stricter.delayedUntil].compactMap(\.self).max()
+        records[uid] = record
+        // Later writes carry less than that.
+        if isBeingWritten(uid) { self.save(record, of: uid) }
+        if isBiometryRefused(uid) { stopBiometry(of: uid) }
+    }
+
+    private func sum(_ left: Int, _ right: Int) -> Int {
+        let (sum, overflows) = left.addingReportingOverflow(right)
+        return overflows ? Int.max : sum
+    }
+
+    /// Once all of a user's writes are done, what waited for them goes on.
+    private mutating func settle(_ uid: UInt32) {
+        guard !isBeingWritten(uid) else { return }
+        for id in ids(where: { $0.request.uid == uid }) {
+            if let facts = evaluations[id]?.held {
+                // One that is decided may start the next write.
+                if !isBeingWritten(uid) { decide(id, facts) }
+            } else {
+                concludeIfIdle(id)
+            }
+        }
+    }
+
+    /// The one way to a yes for what was proved in this evaluation.
+    private mutating func succeed(_ id: EvaluationID, _ evidence: Grant.Evidence) {
+        guard let request = evaluations[id]?.request else { return }
+        let grant = Grant.resting(on: evidence, uid: request.uid)
+        if let context = request.context { keep(grant, in: context) }
+        tell(id, .success)
+        finish(id, .granted(grant))
+    }
+}

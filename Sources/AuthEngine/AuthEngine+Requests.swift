@@ -1,0 +1,100 @@
+extension AuthEngine {
+    mutating func requested(_ request: Request) {
+        let id = request.id
+        guard evaluations[id] == nil else { return }
+        if let refusal = refusalOnArrival(request) {
+            effects.append(.reply(id, .refused(refusal)))
+            return
+        }
+        if let context = request.context, contexts[context] == nil {
+            contexts[context] = Context(client: request.client)
+        }
+        evaluations[id] = Evaluation(request: request, deadline: now + request.timeout)
+        effects.append(.lookUp(id))
+    }
+
+    /// What needs no look-up.
+    private func refusalOnArrival(_ request: Request) -> Refusal? {
+        if isStopping { return .stopping }
+        if let context = request.context, isInvalid(context) { return .invalidContext }
+        if pendingCount(of: request.client) >= settings.pendingPerConnection {
+            return .tooManyPending
+        }
+        return nil
+    }
+
+    mutating func lookUpFailed(_ id: EvaluationID) {
+        guard let evaluation = evaluations[id], evaluation.stage == .lookingUp else { return }
+        finish(id, .refused(.callerUnknown))
+    }
+
+    mutating func lookedUp(_ id: EvaluationID, _ facts: Facts) {
+        guard let evaluation = evaluations[id], evaluation.stage == .lookingUp,
+            evaluation.held == nil
+        else { return }
+        // Nothing is decided on a record that a crash could still take back.
+        guard !isBeingWritten(evaluation.request.uid) else {
+            evaluations[id]?.held = facts
+            return
+        }
+        decide(id, facts)
+    }
+
+    /// Decides at once, or begins, or waits for the prompt.
+    mutating func decide(_ id: EvaluationID, _ facts: Facts) {
+        guard let request = evaluations[id]?.request else { return }
+        evaluations[id]?.held = nil
+        if let earlier = success(for: request) {
+            finish(id, .granted(.resting(on: .earlier(earlier), uid: request.uid)))
+            return
+        }
+        let facts = facts.restricted(to: request)
+        if let refusal = refusal(of: request, facts) {
+            finish(id, .refused(refusal))
+            return
+        }
+        guard let session = facts.session,
+            let agent = agent(for: request.uid, session: session, processes: facts.processes)
+        else {
+            finish(id, .refused(.noAgent))
+            return
+        }
+        let plan = sensors(for: request.policy, uid: request.uid, facts: facts)
+        if request.policy == .biometricsOrPasscode, plan.isEmpty,
+            let end = delayEnd(of: request.uid)
+        {
+            finish(id, .refused(.passcodeDelayed(left: end - now)))
+            return
+        }
+        if takePrompt(id, of: session) { begin(id, agent.id, plan) }
+    }
+
+    /// In this order (R13): what is wrong with the policy, then with the prompt.
+    private func refusal(of request: Request, _ facts: Facts) -> Refusal? {
+        if let refusal = availability(
+            request.policy,
+            uid: request.uid,
+            facts: facts,
+            context: request.context,
+            at: now
+        ) {
+            return refusal
+        }
+        return request.isInteractionNotAllowed ? .interactionNotAllowed : nil
+    }
+}
+
+extension Facts {
+    /// The facts as if there were no other sensors than those that the request leaves.
+    func restricted(to request: Request) -> Facts {
+        var facts = self
+        if let names = request.sensors {
+            // A sensor that is named must be there: one that is away is no reason for -13.
+            facts.sensors.removeAll { !names.contains($0.name) || $0.availability == .away }
+        }
+        if let minimum = request.minimumStrength {
+            facts.sensors.removeAll { $0.strength < minimum }
+        }
+        return facts
+    }
+}

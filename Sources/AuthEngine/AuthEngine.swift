@@ -1,0 +1,109 @@
+/// Who may pass: policies, attempts, lockout, contexts, prompts and their queues.
+///
+/// A value: it reads no clock, does no I/O and never throws or traps. An event that it doesn't
+/// expect (for an evaluation that has ended, from an operation that doesn't run) changes nothing.
+/// Whatever it does not grant is refused.
+public struct AuthEngine: Hashable, Sendable {
+    /// The administrator's numbers; new ones count at once, and running evaluations keep going.
+    public var settings: Settings
+    /// What outlives the process, by uid: as strict as the last event made it, written or not.
+    public internal(set) var records: [UInt32: UserRecord]
+
+    /// Those that have not been answered.
+    var evaluations: [EvaluationID: Evaluation] = [:]
+    /// In the order in which they registered.
+    var agents: [Agent] = []
+    var contexts: [ContextID: Context] = [:]
+    /// The evaluation that has the prompt of each session.
+    var prompts: [String: EvaluationID] = [:]
+    /// Those that wait for it, first come first.
+    var queues: [String: [EvaluationID]] = [:]
+    var saves: [SaveID: PendingSave] = [:]
+    /// Evaluations that ended while the verifier was asked: a wrong passcode counts all the same.
+    var lateVerdicts: [EvaluationID: UInt32] = [:]
+    var lastOperation: UInt64 = 0
+    var lastSave: UInt64 = 0
+    var isStopping = false
+
+    /// The moment of the step that is being taken.
+    var now = Instant(nanoseconds: 0)
+    /// What the step that is being taken has asked for so far.
+    var effects: [Effect] = []
+
+    /// An engine with what was kept from its last life.
+    public init(settings: Settings = Settings(), records: [UInt32: UserRecord] = [:]) {
+        self.settings = settings
+        self.records = records
+    }
+
+    /// Takes one event and says what to do about it, in order.
+    ///
+    /// What is due by then happens first: no match counts after its deadline.
+    public mutating func step(_ event: Event, at now: Instant) -> [Effect] {
+        self.now = max(self.now, now)
+        expire()
+        switch event {
+        case .requested(let request): requested(request)
+        case .lookedUp(let id, let facts): lookedUp(id, facts)
+        case .lookUpFailed(let id): lookUpFailed(id)
+        case .agentRegistered(let agent): registered(agent)
+        case .agentGone(let agent): gone(agent)
+        case .promptBegan(let id): promptBegan(id)
+        case .promptFailed(let id): promptFailed(id)
+        case .canceled(let id): canceled(id)
+        case .fellBack(let id): fellBack(id)
+        case .confirmed(let id): confirmed(id)
+        case .sensorReady, .sensorHinted, .sensorMismatched, .sensorMatched, .sensorEnded:
+            sensorEvent(event)
+        case .passcodeOffered(let id): passcodeOffered(id)
+        case .passcodeVerified(let id, let verdict): passcodeVerified(id, verdict)
+        case .invalidated(let context): invalidated(context)
+        case .oneShotsInvalidated(let client): oneShotsInvalidated(client)
+        case .released(let context): released(context)
+        case .clientGone(let client): gone(client)
+        case .passcodeRequired(let uid, let cause): passcodeRequired(uid: uid, cause: cause)
+        case .unlocked(let uid, let byPasscode): unlocked(uid, byPasscode: byPasscode)
+        case .enrolmentChanged(let uid): dropBiometricSuccesses(of: uid)
+        case .saved(let save): saved(save)
+        case .saveFailed(let save): saveFailed(save)
+        case .timePassed: break
+        case .stopping: stopping()
+        }
+        defer { effects = [] }
+        return effects
+    }
+
+    /// The earliest moment at which something happens by itself; nil: nothing waits for time.
+    public var nextDeadline: Instant? {
+        var moments = evaluations.values.map(\.deadline)
+        for evaluation in evaluations.values {
+            if case .beginning(let patience) = evaluation.stage { moments.append(patience) }
+            if evaluation.waitsForDelay, let end = delayEnd(of: evaluation.request.uid) {
+                moments.append(end)
+            }
+        }
+        return moments.min()
+    }
+
+    /// Ends what is due.
+    private mutating func expire() {
+        endAll(.deadlinePassed) { [now] in $0.deadline <= now }
+        endAll(.agentSilent) { [now] evaluation in
+            if case .beginning(let patience) = evaluation.stage { patience <= now } else { false }
+        }
+        for id in ids(where: { $0.waitsForDelay }) where !isDelayed(id) {
+            evaluations[id]?.waitsForDelay = false
+            evaluations[id]?.asksPasscode = true
+            tell(id, .passcodeRequired(cause: "delay-over"))
+        }
+    }
+
+    /// The evaluations that are such, in the order of their numbers.
+    func ids(where isSuch: (Evaluation) -> Bool) -> [EvaluationID] {
+        evaluations.filter { isSuch($0.value) }.keys.sorted { $0.rawValue < $1.rawValue }
+    }
+
+    mutating func tell(_ id: EvaluationID, _ progress: Progress) {
+        effects.append(.tell(id, progress))
+    }
+}

@@ -1,0 +1,140 @@
+/// Everything that the engine can ask of the service.
+///
+/// Each is one call to one edge.
+public enum Effect: Hashable, Sendable {
+    /// Find out the facts for this evaluation, then say `lookedUp`.
+    case lookUp(EvaluationID)
+    /// Show a prompt, then say `promptBegan` or `promptFailed`.
+    case begin(EvaluationID, AgentID, Presentation)
+    /// Tell the prompt and the caller.
+    case tell(EvaluationID, Progress)
+    /// Take the prompt down; one for each `begin`, whatever became of it.
+    case end(EvaluationID, PromptOutcome)
+    /// Start a sensor, then say what comes of it.
+    case startSensor(OperationID, EvaluationID, sensor: String)
+    /// Cancel a sensor's operation; nothing is awaited.
+    case cancelSensor(OperationID)
+    /// Have the waiting packet verified, then say `passcodeVerified`, even if the evaluation has
+    /// ended by then: a wrong passcode counts all the same.
+    case verifyPasscode(EvaluationID)
+    /// Drop the waiting packet.
+    case discardPasscode(EvaluationID)
+    /// Write a record, then say `saved` or `saveFailed`; in this order.
+    case save(SaveID, uid: UInt32, UserRecord)
+    /// Answer the caller. Exactly one for each evaluation.
+    case reply(EvaluationID, Outcome)
+}
+
+/// What a prompt shows when it comes up.
+public struct Presentation: Hashable, Sendable {
+    /// What it asks for first.
+    public enum Stage: String, Sendable {
+        /// The sensors look.
+        case biometry
+        /// The passcode is asked for.
+        case passcode
+    }
+
+    /// What it asks for first.
+    public var stage: Stage
+    /// The sensors that will look.
+    public var sensors: [String]
+    /// Their types, without companions, each once, in ascending order.
+    public var types: [BiometryType]
+    /// Whether a match will have to be confirmed.
+    public var requiresConfirmation: Bool
+}
+
+/// What happens while an evaluation runs.
+public enum Progress: Hashable, Sendable {
+    /// The prompt is up (for the caller alone).
+    case promptShown
+    /// A sensor looks.
+    case sensorReady(sensor: String, type: BiometryType)
+    /// What to do better.
+    case hint(String)
+    /// A failed attempt.
+    case noMatch(attemptsLeft: Int)
+    /// The fallback button is there now.
+    case fallbackAvailable
+    /// A match waits for its confirmation.
+    case confirmationRequired
+    /// The passcode is asked for now.
+    case passcodeRequired(cause: String)
+    /// A wrong passcode.
+    case passcodeRejected(attemptsLeft: Int)
+    /// It was the user (for the prompt alone).
+    case success
+}
+
+/// How a prompt ended.
+public enum PromptOutcome: String, Sendable {
+    /// It was the user.
+    case success
+    /// Attempts used up.
+    case failed
+    /// Cancel, or the caller gave up.
+    case canceled
+    /// The fallback button.
+    case fallback
+    /// Biometry is locked now.
+    case lockout
+    /// Something else came first: deadline, stop, another prompt.
+    case system
+}
+
+/// How an evaluation ended.
+public enum Outcome: Hashable, Sendable {
+    /// It was the user.
+    case granted(Grant)
+    /// It was not, or nobody can say.
+    case refused(Refusal)
+}
+
+/// Why an evaluation, or the question whether one is possible, was refused.
+public struct Refusal: Error, Hashable, Sendable {
+    /// Raw values are Apple's LAError codes; `limitsExceeded` is ours.
+    public enum Code: Int32, Sendable, CaseIterable {
+        /// Attempts used up.
+        case authenticationFailed = -1
+        /// Cancel in the prompt.
+        case userCancel = -2
+        /// The fallback button.
+        case userFallback = -3
+        /// Something else came first.
+        case systemCancel = -4
+        /// No passcode.
+        case passcodeNotSet = -5
+        /// No usable sensor.
+        case biometryNotAvailable = -6
+        /// No templates.
+        case biometryNotEnrolled = -7
+        /// A passcode is needed first.
+        case biometryLockout = -8
+        /// Invalidate while it ran.
+        case appCancel = -9
+        /// After Invalidate.
+        case invalidContext = -10
+        /// No companion.
+        case companionNotAvailable = -11
+        /// No companion is paired.
+        case biometryNotPaired = -12
+        /// The sensor with the templates is away.
+        case biometryDisconnected = -13
+        /// A prompt is not possible or not allowed.
+        case notInteractive = -1004
+        /// Too many at once.
+        case limitsExceeded = 1
+    }
+
+    /// Which.
+    public var code: Code
+    /// One sentence for people.
+    public var message: String
+
+    /// A refusal with one sentence for people.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

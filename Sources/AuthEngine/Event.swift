@@ -1,0 +1,74 @@
+/// Everything that can happen to the engine.
+public enum Event: Hashable, Sendable {
+    /// Somebody called Evaluate.
+    case requested(Request)
+    /// The look-up for an evaluation ended.
+    case lookedUp(EvaluationID, Facts)
+    /// The look-up failed: who the caller is can't be said any more.
+    case lookUpFailed(EvaluationID)
+
+    /// An agent registered (the service refuses a second of one kind before that: `canRegister`).
+    case agentRegistered(Agent)
+    /// An agent unregistered, left the bus, or its process ended.
+    case agentGone(AgentID)
+    /// The agent shows the prompt.
+    case promptBegan(EvaluationID)
+    /// The agent answered Begin with an error.
+    case promptFailed(EvaluationID)
+    /// Cancel in the prompt.
+    case canceled(EvaluationID)
+    /// The fallback button.
+    case fellBack(EvaluationID)
+    /// The confirmation of a passive match.
+    case confirmed(EvaluationID)
+
+    /// A sensor looks.
+    case sensorReady(OperationID)
+    /// A sensor says what to do better.
+    case sensorHinted(OperationID, String)
+    /// A scan that was nobody.
+    case sensorMismatched(OperationID)
+    /// A scan that was the user; the template's id.
+    case sensorMatched(OperationID, template: String)
+    /// The operation ended without either: a fault, a lost sensor, canceled.
+    case sensorEnded(OperationID)
+
+    /// A packet waits on the prompt's passcode channel.
+    case passcodeOffered(EvaluationID)
+    /// The verifier answered.
+    case passcodeVerified(EvaluationID, PasscodeVerdict)
+
+    /// Invalidate of a context.
+    case invalidated(ContextID)
+    /// Invalidate of a client's one-shots.
+    case oneShotsInvalidated(ClientID)
+    /// The context object is gone.
+    case released(ContextID)
+    /// The client left the bus.
+    case clientGone(ClientID)
+
+    /// A passcode is required before biometry may be used again (RequirePasscode).
+    case passcodeRequired(uid: UInt32, cause: String)
+    /// The user unlocked the machine elsewhere (a screen lock, PAM); a passcode clears the lockout.
+    case unlocked(uid: UInt32, byPasscode: Bool)
+    /// The user's templates are others now: no context keeps a success by biometry.
+    case enrolmentChanged(uid: UInt32)
+    /// The store wrote a record.
+    case saved(SaveID)
+    /// The store could not write a record.
+    case saveFailed(SaveID)
+    /// `nextDeadline` has come (or any time has passed).
+    case timePassed
+    /// The service stops.
+    case stopping
+}
+
+/// What the verifier said of one packet.
+public enum PasscodeVerdict: Hashable, Sendable {
+    /// It is the passcode.
+    case correct
+    /// It is not.
+    case wrong
+    /// Nothing was verified; no attempt.
+    case failed
+}

@@ -1,0 +1,88 @@
+/// The proof that an authentication really happened; only the engine makes one.
+public struct Grant: Hashable, Sendable {
+    /// How the user proved it.
+    public enum Mechanism: String, Sendable {
+        /// A sensor matched.
+        case biometry
+        /// The passcode was right.
+        case passcode
+        /// A companion answered.
+        case companion
+        /// A biometric unlock was recent enough (R34).
+        case reuse
+        /// The context had succeeded before (R33).
+        case context
+    }
+
+    /// How the user proved it.
+    public let mechanism: Mechanism
+    /// The user.
+    public let uid: UInt32
+    /// The sensor, its type and strength, where there was one.
+    public let sensor: String?
+    /// What the sensor looked at.
+    public let type: BiometryType
+    /// How strong the sensor was; nil without one.
+    public let strength: Strength?
+
+    private init(
+        mechanism: Mechanism,
+        uid: UInt32,
+        sensor: String?,
+        type: BiometryType,
+        strength: Strength?
+    ) {
+        self.mechanism = mechanism
+        self.uid = uid
+        self.sensor = sensor
+        self.type = type
+        self.strength = strength
+    }
+
+    /// What a grant rests on.
+    enum Evidence: Hashable {
+        /// A running operation matched.
+        case match(SensorFact)
+        /// The verifier said yes.
+        case passcode
+        /// The context had been granted this before, and it still counts.
+        case earlier(Grant)
+
+        /// Whether it stands and falls with biometry.
+        var isBiometric: Bool {
+            switch self {
+            case .match(let sensor): sensor.type != .none
+            case .passcode: false
+            case .earlier(let grant): grant.type != .none
+            }
+        }
+
+        fileprivate var mechanism: Mechanism {
+            switch self {
+            case .match(let sensor): sensor.type == .none ? .companion : .biometry
+            case .passcode: .passcode
+            case .earlier: .context
+            }
+        }
+
+        fileprivate var source: (sensor: String?, type: BiometryType, strength: Strength?) {
+            switch self {
+            case .match(let sensor): (sensor.name, sensor.type, sensor.strength)
+            case .passcode: (nil, .none, nil)
+            case .earlier(let grant): (grant.sensor, grant.type, grant.strength)
+            }
+        }
+    }
+
+    /// The grant that this evidence is worth; nothing else makes one.
+    static func resting(on evidence: Evidence, uid: UInt32) -> Grant {
+        let (sensor, type, strength) = evidence.source
+        return Grant(
+            mechanism: evidence.mechanism,
+            uid: uid,
+            sensor: sensor,
+            type: type,
+            strength: strength
+        )
+    }
+}

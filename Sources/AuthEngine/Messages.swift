@@ -1,0 +1,137 @@
+/// Every refusal and its one sentence for people.
+extension Refusal {
+    static let invalidContext = Refusal(
+        .invalidContext,
+        "This context was invalidated and can't be used any more."
+    )
+    static let tooManyPending = Refusal(
+        .limitsExceeded,
+        "This connection waits for too many answers at once."
+    )
+    static let tooManyWaiting = Refusal(
+        .limitsExceeded,
+        "Too many others wait for the prompt of this session."
+    )
+    static let callerUnknown = Refusal(
+        .systemCancel,
+        "Who is asking could not be found out."
+    )
+    static let noAgent = Refusal(
+        .notInteractive,
+        "Nothing in this session can show a prompt."
+    )
+    static let interactionNotAllowed = Refusal(
+        .notInteractive,
+        "The user would have to be asked, and the caller forbade it."
+    )
+    static let deadlinePassed = Refusal(
+        .systemCancel,
+        "The time for this evaluation is over."
+    )
+    static let agentSilent = Refusal(
+        .systemCancel,
+        "The prompt did not appear in time."
+    )
+    static let agentFailed = Refusal(
+        .systemCancel,
+        "The program that shows the prompt failed or left."
+    )
+    static let unlockFirst = Refusal(
+        .systemCancel,
+        "Unlocking the screen came first."
+    )
+    static let stopping = Refusal(
+        .systemCancel,
+        "The authentication service stops."
+    )
+    static let notWritten = Refusal(
+        .systemCancel,
+        "The authentication service could not write its state."
+    )
+    static let verifierFailed = Refusal(
+        .systemCancel,
+        "The passcode could not be checked."
+    )
+    static let userCancel = Refusal(
+        .userCancel,
+        "The user canceled."
+    )
+    static let userFallback = Refusal(
+        .userFallback,
+        "The user chose another way."
+    )
+    static let appCancel = Refusal(
+        .appCancel,
+        "The caller ended the evaluation."
+    )
+    static let attemptsUsedUp = Refusal(
+        .authenticationFailed,
+        "No attempt matched."
+    )
+    static let passcodesUsedUp = Refusal(
+        .authenticationFailed,
+        "Too many wrong passcodes."
+    )
+    static let passcodeNotSet = Refusal(
+        .passcodeNotSet,
+        "This user has no passcode."
+    )
+    static let noSensor = Refusal(
+        .biometryNotAvailable,
+        "No biometric sensor can be used now."
+    )
+    static let sensorsFailed = Refusal(
+        .biometryNotAvailable,
+        "The biometric sensors failed."
+    )
+    static let sensorAway = Refusal(
+        .biometryDisconnected,
+        "The sensor that knows this user is not connected."
+    )
+    static let notEnrolled = Refusal(
+        .biometryNotEnrolled,
+        "This user has not enrolled with any sensor."
+    )
+    static let noCompanion = Refusal(
+        .companionNotAvailable,
+        "No companion device can be used now."
+    )
+    static let companionFailed = Refusal(
+        .companionNotAvailable,
+        "The companion device failed."
+    )
+    static let companionNotPaired = Refusal(
+        .biometryNotPaired,
+        "No companion device is paired with this user."
+    )
+    static let tooManyFailures = Refusal(
+        .biometryLockout,
+        "Biometry is locked after too many failed attempts; the passcode unlocks it."
+    )
+    static let biometryStopped = Refusal(
+        .biometryLockout,
+        "Biometry was stopped; the passcode is required first."
+    )
+
+    static func passcodeFirst(cause: String) -> Refusal {
+        let reason =
+            switch cause {
+            case "boot": "after a restart"
+            case "hours": "after so long without unlocking"
+            case "hours-with-biometry": "after so long without one"
+            case "remote": "because this device was locked remotely"
+            case "damaged": "because the stored state was damaged"
+            default: "(\(cause))"
+            }
+        return Refusal(.biometryLockout, "The passcode is required before biometry \(reason).")
+    }
+
+    static func passcodeDelayed(left: Duration) -> Refusal {
+        let seconds = max(1, left.components.seconds + (left.components.attoseconds > 0 ? 1 : 0))
+        let time = seconds < 120 ? "\(seconds) seconds" : "\((seconds + 59) / 60) minutes"
+        return Refusal(
+            .authenticationFailed,
+            "Too many wrong passcodes: none is taken for another \(time)."
+        )
+    }
+}

@@ -1,0 +1,207 @@
+/// What is asked for; raw values are Apple's.
+public enum Policy: UInt32, Sendable, CaseIterable {
+    /// Biometry only.
+    case biometrics = 1
+    /// Biometry, or the passcode of the account.
+    case biometricsOrPasscode = 2
+    /// A companion (a security key, a phone).
+    case companion = 3
+    /// Biometry or a companion, whichever answers first.
+    case biometricsOrCompanion = 4
+}
+
+/// What a sensor looks at; raw values are Apple's.
+///
+/// A sensor of type `none` is a companion.
+public enum BiometryType: UInt32, Sendable, CaseIterable {
+    /// No biometry: a companion.
+    case none = 0
+    /// A finger.
+    case fingerprint = 1
+    /// A face.
+    case face = 2
+    /// An iris.
+    case iris = 4
+
+    /// Whether it sees people without their doing anything (L7).
+    public var isPassive: Bool { self == .face || self == .iris }
+}
+
+/// How hard a sensor is to fool, weakest first.
+public enum Strength: String, Sendable, CaseIterable, Comparable {
+    /// Good for comfort only, such as an RGB webcam.
+    case convenience
+    /// Between the two.
+    case weak
+    /// Good enough for secrets.
+    case strong
+
+    /// Weaker and stronger.
+    public static func < (left: Strength, right: Strength) -> Bool {
+        left.rank < right.rank
+    }
+
+    private var rank: Int {
+        switch self {
+        case .convenience: 0
+        case .weak: 1
+        case .strong: 2
+        }
+    }
+}
+
+/// What is known of one sensor for one user at the moment of a look-up.
+public struct SensorFact: Hashable, Sendable {
+    /// Whether it can be used.
+    public enum Availability: Hashable, Sendable {
+        /// Present and answering.
+        case usable
+        /// Known, but it can't be used now (crashed, lid closed, incompatible, …).
+        case unavailable
+        /// Not there any more, although this user has templates on it.
+        case away
+    }
+
+    /// The last element of its bus name.
+    public var name: String
+    /// What it looks at.
+    public var type: BiometryType
+    /// How hard it is to fool.
+    public var strength: Strength
+    /// Whether it can be used.
+    public var availability: Availability
+    /// How many templates this user has on it.
+    public var templates: Int
+
+    /// What is known of one sensor.
+    public init(
+        name: String,
+        type: BiometryType,
+        strength: Strength,
+        availability: Availability,
+        templates: Int
+    ) {
+        self.name = name
+        self.type = type
+        self.strength = strength
+        self.availability = availability
+        self.templates = templates
+    }
+}
+
+/// What the service found out for one call, frozen at that moment.
+public struct Facts: Hashable, Sendable {
+    /// Every known sensor.
+    public var sensors: [SensorFact]
+    /// Whether the user has a passcode that can be verified.
+    public var isPasscodeSet: Bool
+    /// The session whose agent shows the prompt; nil when the caller may not be prompted
+    /// (remote or inactive session).
+    public var session: String?
+    /// The caller's process and its parents, for agents that serve one process only.
+    public var processes: [Int32]
+
+    /// What was found out.
+    public init(
+        sensors: [SensorFact] = [],
+        isPasscodeSet: Bool = false,
+        session: String? = nil,
+        processes: [Int32] = []
+    ) {
+        self.sensors = sensors
+        self.isPasscodeSet = isPasscodeSet
+        self.session = session
+        self.processes = processes
+    }
+}
+
+/// One call of Evaluate, frozen when it arrived.
+public struct Request: Hashable, Sendable {
+    /// Its number.
+    public var id: EvaluationID
+    /// Who called.
+    public var client: ClientID
+    /// The context it was called on; nil for a one-shot.
+    public var context: ContextID?
+    /// The user to be authenticated.
+    public var uid: UInt32
+    /// What is asked for.
+    public var policy: Policy
+    /// How long it may take.
+    public var timeout: Duration = .seconds(120)
+    /// Whether the fallback button may be shown (an empty title hides it).
+    public var offersFallback = true
+    /// Whether a prompt is forbidden.
+    public var isInteractionNotAllowed = false
+    /// Restricts to these sensors.
+    public var sensors: [String]?
+    /// Leaves out weaker sensors.
+    public var minimumStrength: Strength?
+    /// The caller's wish about confirming a passive match; nil: no wish.
+    public var requiresConfirmation: Bool?
+    /// Whether it is an unlock (root, with option `uid`), which goes first (L9).
+    public var isUnlock = false
+
+    /// A call with the defaults of the contract.
+    public init(
+        id: EvaluationID,
+        client: ClientID,
+        context: ContextID? = nil,
+        uid: UInt32,
+        policy: Policy
+    ) {
+        self.id = id
+        self.client = client
+        self.context = context
+        self.uid = uid
+        self.policy = policy
+    }
+}
+
+/// A prompt agent as the engine knows it.
+public struct Agent: Hashable, Sendable {
+    /// Which prompts it shows.
+    public enum Kind: Hashable, Sendable {
+        /// The session's own.
+        case normal
+        /// Used only when the session has no other.
+        case fallback
+        /// Serves one process and its children.
+        case process(Int32)
+    }
+
+    /// Its number.
+    public var id: AgentID
+    /// The connection that registered it.
+    public var client: ClientID
+    /// The user it serves.
+    public var uid: UInt32
+    /// The session it serves.
+    public var session: String
+    /// Which prompts it shows.
+    public var kind: Kind
+
+    /// An agent.
+    public init(id: AgentID, client: ClientID, uid: UInt32, session: String, kind: Kind) {
+        self.id = id
+        self.client = client
+        self.uid = uid
+        self.session = session
+        self.kind = kind
+    }
+}
+
+/// What must outlive the process, for one user.
+public struct UserRecord: Hashable, Sendable {
+    /// Consecutive non-matches (R3).
+    public var failures = 0
+    /// Why a passcode is needed before biometry; nil: it isn't (`remote`, `damaged`, …).
+    public var passcodeCause: String?
+    /// Consecutive wrong passcodes (L10).
+    public var wrongPasscodes = 0
+    /// Until when no passcode is taken (L10).
+    public var delayedUntil: Instant?
+
+    /// The record of a user of whom nothing is known.
+    public init() {}
+}

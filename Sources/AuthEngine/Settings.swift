@@ -1,0 +1,62 @@
+/// The numbers that an administrator may set.
+public struct Settings: Hashable, Sendable {
+    /// When a passive match has to be confirmed (L7).
+    public enum Confirmation: Hashable, Sendable {
+        /// Unless the sensor is strong or the caller declines it.
+        case automatic
+        /// Always.
+        case always
+        /// Never.
+        case never
+    }
+
+    /// Consecutive non-matches until biometry is locked (R3).
+    public var lockoutAttempts = 5
+    /// Non-matches of a finger in one evaluation (R1).
+    public var fingerprintAttempts = 3
+    /// Non-matches of a face or an iris in one evaluation (R2).
+    public var faceAttempts = 2
+    /// When a passive match has to be confirmed.
+    public var faceConfirmation = Confirmation.automatic
+    /// Wrong passcodes in one prompt (L10).
+    public var passcodeAttempts = 5
+    /// Evaluations that wait for the prompt of one session (L9).
+    public var queuePerSession = 8
+    /// Evaluations of one connection that have not been answered.
+    public var pendingPerConnection = 8
+    /// Of these, evaluations that wait for the prompt (L9).
+    public var waitingPerConnection = 2
+    /// How long no passcode is taken after the 6th, 7th, 8th, and each later wrong one (L10).
+    public var passcodeDelays: [Duration] = [
+        .seconds(60), .seconds(300), .seconds(900), .seconds(3600),
+    ]
+    /// How long a success stays with its context.
+    public var contextLifetime = Duration.seconds(600)
+    /// How long an agent may take to show a prompt.
+    public var agentPatience = Duration.seconds(5)
+
+    /// The defaults.
+    public init() {}
+
+    /// How long no passcode is taken after so many consecutive wrong ones; nil: no delay (L10).
+    ///
+    /// After a boot the whole current delay starts again.
+    public func passcodeDelay(afterWrong count: Int) -> Duration? {
+        guard count >= Settings.firstDelayedPasscode, !passcodeDelays.isEmpty else { return nil }
+        let step = min(count - Settings.firstDelayedPasscode, passcodeDelays.count - 1)
+        return passcodeDelays[step]
+    }
+
+    /// The consecutive wrong passcode that starts the first delay.
+    static let firstDelayedPasscode = 6
+
+    /// Non-matches of this type in one evaluation; a companion counts like a finger.
+    func attempts(of type: BiometryType) -> Int {
+        type.isPassive ? faceAttempts : fingerprintAttempts
+    }
+
+    /// The non-match of this type that brings the fallback button (R2).
+    func fallbackThreshold(of type: BiometryType) -> Int {
+        type.isPassive ? min(2, faceAttempts) : 1
+    }
+}

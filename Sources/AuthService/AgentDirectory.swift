@@ -1,0 +1,126 @@
+import AuthEngine
+import DBus
+import LocalAuthBus
+
+/// The prompt agents that registered: where they are on the bus. Which of them shows a prompt is the
+/// engine's decision.
+@BusActor
+final class AgentDirectory {
+    /// Registrations that one connection may hold.
+    static let limit = 4
+
+    /// One registration.
+    final class Registration {
+        let agent: Agent
+        let peer: Peer
+        let path: ObjectPath
+        fileprivate var sources: [EventSource] = []
+
+        init(agent: Agent, peer: Peer, path: ObjectPath) {
+            self.agent = agent
+            self.peer = peer
+            self.path = path
+        }
+    }
+
+    private var registrations: [AgentID: Registration] = [:]
+    private var lastID: UInt64 = 0
+    private unowned let service: AuthService
+
+    init(service: AuthService) {
+        self.service = service
+    }
+
+    subscript(_ id: AgentID) -> Registration? { registrations[id] }
+
+    /// The registrations of one user, in the order in which they were made.
+    func serving(uid: UInt32) -> [Registration] {
+        registrations.values.filter { $0.agent.uid == uid }
+            .sorted { $0.agent.id.rawValue < $1.agent.id.rawValue }
+    }
+
+    /// Registers an agent and returns its session.
+    ///
+    /// - Throws: InvalidArgs, AccessDenied, AgentExists, LimitsExceeded.
+    func register(
+        _ peer: Peer,
+        path: ObjectPath,
+        options: [String: Variant]
+    ) throws(DBusError) -> String {
+        let reader = OptionReader(options)
+        let isFallback = try reader.value("fallback", \.asBool) ?? false
+        let process = try reader.value("process", \.asUInt32)
+        guard !CallerProcess.isSandboxed(pid: peer.pid) else {
+            throw .denied("a sandboxed program can't be a prompt agent")
+        }
+        let client = service.client(of: peer).id
+        let mine = registrations.values.filter { $0.agent.client == client }
+        guard mine.count < Self.limit else {
+            throw .exceeded("a connection registers at most \(Self.limit) agents")
+        }
+        guard !mine.contains(where: { $0.path == path }) else {
+            throw DBusError(.agentExists, "this object is registered already")
+        }
+        let kind: Agent.Kind
+        if let process {
+            kind = .process(try Self.check(process: process, of: peer))
+        } else {
+            kind = isFallback ? .fallback : .normal
+        }
+        guard let session = service.session(of: peer.uid) else {
+            throw .denied("the caller has no session that prompts can be shown in")
+        }
+        guard
+            service.engine.canRegister(
+                uid: peer.uid, session: session, kind: kind, client: client)
+        else { throw DBusError(.agentExists, "this session or process has an agent already") }
+        lastID += 1
+        let agent = Agent(
+            id: AgentID(lastID), client: client, uid: peer.uid, session: session, kind: kind)
+        try add(Registration(agent: agent, peer: peer, path: path))
+        return session
+    }
+
+    /// The agent that a connection registered at `path` goes.
+    func unregister(_ peer: Peer, path: ObjectPath) throws(DBusError) {
+        guard
+            let found = registrations.values.first(where: { $0.peer === peer && $0.path == path })
+        else { throw DBusError(.unknownObject, "no agent of yours is registered at this path") }
+        remove(found.agent.id)
+    }
+
+    private func add(_ registration: Registration) throws(DBusError) {
+        let id = registration.agent.id
+        if case .process(let pid) = registration.agent.kind {
+            // A pidfd, so that another process that gets the number later is not mistaken for it.
+            let descriptor = try ProcessDescriptor.open(pid)
+            registration.sources.append(
+                EventLoop.shared.watch(descriptor: descriptor.rawValue) { [weak self] in
+                    withExtendedLifetime(descriptor) { self?.remove(id) }
+                })
+        }
+        registration.sources.append(
+            registration.peer.onLeave { [weak self] in self?.remove(id) })
+        registrations[id] = registration
+        service.handle(.agentRegistered(registration.agent))
+        service.agentsChanged()
+    }
+
+    private func remove(_ id: AgentID) {
+        guard let registration = registrations.removeValue(forKey: id) else { return }
+        for source in registration.sources { source.cancel() }
+        registration.sources = []
+        service.handle(.agentGone(id))
+        service.agentsChanged()
+    }
+
+    private static func check(process: UInt32, of peer: Peer) throws(DBusError) -> Int32 {
+        guard let pid = Int32(exactly: process), pid > 0,
+            let owner = CallerProcess.owner(of: pid)
+        else { throw .invalid("there is no process \(process)") }
+        guard owner == peer.uid || peer.uid == 0 else {
+            throw .denied("process \(process) belongs to somebody else")
+        }
+        return pid
+    }
+}

@@ -1,0 +1,214 @@
+import AuthEngine
+public import AuthStore
+public import DBus
+import LocalAuthBus
+import ServiceProgram
+
+/// The daemon: the objects on the bus around one engine. All of it runs on the loop's thread; here
+/// alone does the engine change.
+@BusActor
+public final class AuthService {
+    /// The daemon's bus name.
+    public static let name = "org.localauth.Authentication1"
+
+    let connection: Connection
+    let store: AuthStore
+    private(set) var configuration: Configuration
+    private(set) var engine: AuthEngine
+    let setAside: String?
+    private let readConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)?
+
+    private(set) lazy var directory = SensorDirectory(connection: connection, service: self)
+    private(set) lazy var agents = AgentDirectory(service: self)
+    private(set) lazy var verifier = PasscodeVerifier(connection: connection, service: self)
+    private(set) lazy var enrolments = Enrolments(loadedEnrolments, store: store, service: self)
+    private(set) lazy var manager = ManagerObject(service: self)
+    private var loadedEnrolments: [UInt32: Enrolment]
+
+    var evaluations: [EvaluationID: Evaluation] = [:]
+    var prompts: [String: EvaluationID] = [:]
+    var looking: [OperationID: SensorLink] = [:]
+    var lastSave: SaveID?
+    var savedLast: SaveID?
+    var saveWaiters: [(id: SaveID, done: CheckedContinuation<Void, Never>)] = []
+    private var clients: [String: Client] = [:]
+    private var lastID: UInt64 = 0
+    private var events: [Event] = []
+    private var isHandling = false
+    private var timer: (source: EventSource, at: Instant)?
+
+    /// A service that has nothing on the bus yet.
+    ///
+    /// - Parameters:
+    ///   - connection: where it will serve: a bus, or the server's end of a socketpair.
+    ///   - store: where counters and generations are kept.
+    ///   - state: what the store held.
+    ///   - configuration: the administrator's settings.
+    ///   - rereadConfiguration: how `reload()` gets them anew.
+    public init(
+        connection: Connection,
+        store: AuthStore,
+        state: LoadedState,
+        configuration: Configuration,
+        rereadConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)? = nil
+    ) {
+        self.connection = connection
+        self.store = store
+        self.configuration = configuration
+        readConfiguration = rereadConfiguration
+        setAside = state.setAside
+        loadedEnrolments = state.enrolments
+        engine = AuthEngine(settings: configuration.engineSettings, records: state.records)
+    }
+
+    /// Puts the objects on the bus and looks for sensors, then takes the name.
+    ///
+    /// - Throws: Failed when the name is taken.
+    public func start() throws(DBusError) {
+        connection.serveObjectManager(at: ManagerObject.path)
+        connection.export(ManagerObject.path, [Authentication1Interface(manager)])
+        connection.export(KeychainObject.path, [Keychain1Interface(KeychainObject())])
+        directory.disabled = Set(configuration.disabledSensors)
+        directory.start()
+        verifier.start()
+        if !connection.isPeerToPeer { try connection.requestName(Self.name) }
+    }
+
+    /// Ends every evaluation with SystemCancel, then writes what is still to be written.
+    public func stop() async {
+        handle(.stopping)
+        await withCheckedContinuation { continuation in
+            onLoop { continuation.resume() }
+        }
+        connection.flush()
+        connection.releaseName(Self.name)
+        connection.flush()
+        store.close()
+    }
+
+    /// Reads the configuration anew; a bad one keeps the old settings and is told in the log.
+    public func reload() {
+        guard let readConfiguration else { return }
+        do throws(ConfigurationError) {
+            configuration = try readConfiguration()
+            engine.settings = configuration.engineSettings
+            directory.disabled = Set(configuration.disabledSensors)
+            log(.notice, "the configuration was read again")
+        } catch {
+            log(.error, "\(error); the old settings stay")
+        }
+    }
+
+    /// The present moment on the clock that counts.
+    var now: Instant { Boot.now() }
+
+    /// A number that was not given away before.
+    func nextID() -> UInt64 {
+        lastID += 1
+        return lastID
+    }
+
+    /// Whether a process of this user may be a sensor or the passcode verifier.
+    func isTrusted(uid: UInt32) -> Bool {
+        uid == 0 || uid == ProcessIdentity.uid
+    }
+
+    /// Whether this instance serves the whole system.
+    var isSystemBus: Bool { connection.address == .system }
+
+    /// The session whose agent prompts a user. Without logind it is the user's one and only.
+    func session(of uid: UInt32) -> String? {
+        "uid:\(uid)"
+    }
+
+    // MARK: - Events
+
+    /// The one place where the engine changes. An event that an effect causes waits until the effects
+    /// before it are done.
+    func handle(_ event: Event) {
+        events.append(event)
+        guard !isHandling else { return }
+        isHandling = true
+        var index = 0
+        while index < events.count {
+            let effects = engine.step(events[index], at: now)
+            for effect in effects { perform(effect) }
+            index += 1
+        }
+        events.removeAll(keepingCapacity: events.count < 64)
+        isHandling = false
+        arm()
+    }
+
+    private func arm() {
+        let next = engine.nextDeadline
+        guard timer?.at != next else { return }
+        timer?.source.cancel()
+        timer = nil
+        guard let next else { return }
+        let wait = max(next - now, .zero)
+        timer = (
+            EventLoop.shared.schedule(after: wait) { [weak self] in
+                self?.timer = nil
+                self?.handle(.timePassed)
+            }, next
+        )
+    }
+
+    // MARK: - Clients
+
+    /// What is kept of a connection, from its first call that needs it until it leaves.
+    func client(of peer: Peer) -> Client {
+        if let client = clients[peer.name] { return client }
+        let client = Client(id: ClientID(nextID()), peer: peer)
+        clients[peer.name] = client
+        _ = peer.onLeave { [weak self] in self?.left(client) }
+        return client
+    }
+
+    private func left(_ client: Client) {
+        clients[client.peer.name] = nil
+        handle(.clientGone(client.id))
+        for context in client.contexts.values { context.remove() }
+    }
+
+    /// How many contexts a user's connections hold together.
+    func contextCount(uid: UInt32) -> Int {
+        clients.values.reduce(0) { $0 + ($1.peer.uid == uid ? $1.contexts.count : 0) }
+    }
+
+    // MARK: - What others are told
+
+    /// Sensors came, went or changed.
+    func sensorsChanged() {
+        enrolments.sensorsChanged()
+        connection.propertiesChanged(
+            ManagerObject.path, Authentication1Interface(manager), ["BiometryType", "BiometryTypes"])
+    }
+
+    /// Agents came or went.
+    func agentsChanged() {
+        connection.propertiesChanged(
+            ManagerObject.path, Authentication1Interface(manager), ["Interactive"])
+    }
+
+    /// A user's templates are others now: the contexts of that user say so.
+    func enrolmentChanged(_ uid: UInt32) {
+        for client in clients.values where client.peer.uid == uid {
+            for context in client.contexts.values { context.domainStateChanged() }
+        }
+    }
+}
+
+/// One connection that has state here.
+@BusActor
+final class Client {
+    let id: ClientID
+    let peer: Peer
+    var contexts: [ContextID: ContextObject] = [:]
+
+    init(id: ClientID, peer: Peer) {
+        self.id = id
+        self.peer = peer
+    }
+}

@@ -1,0 +1,69 @@
+import CSystemd
+import DBus
+import Glibc
+
+/// A descriptor of a process that can't come to mean another process.
+enum ProcessDescriptor {
+    /// - Throws: InvalidArgs when there is no such process.
+    static func open(_ pid: Int32) throws(DBusError) -> OwnedDescriptor {
+        let descriptor = pidfd_open(pid, 0)
+        guard descriptor >= 0 else { throw .invalid("there is no process \(pid)") }
+        return OwnedDescriptor(adopting: descriptor)
+    }
+}
+
+/// The daemon's end of the pair on which a prompt sends passcodes. The daemon never reads one: it
+/// looks at who sent a packet, and hands this end to the verifier.
+@BusActor
+final class PasscodeChannel {
+    let ours: OwnedDescriptor
+    private var theirs: OwnedDescriptor?
+    private let sender: Peer
+    private let offered: @BusActor () -> Void
+    private var source: EventSource?
+
+    /// - Throws: LimitsExceeded when there are no descriptors left.
+    init(sender: Peer, offered: @escaping @BusActor () -> Void) throws(DBusError) {
+        let pair = try SocketPair.make()
+        ours = pair.ours
+        theirs = pair.theirs
+        self.sender = sender
+        self.offered = offered
+    }
+
+    /// The end for the prompt, to be given away; once.
+    func takeTheirs() -> OwnedDescriptor? {
+        defer { theirs = nil }
+        return theirs
+    }
+
+    /// Waits for the next packet.
+    func listen() {
+        guard source == nil else { return }
+        source = EventLoop.shared.watch(descriptor: ours.rawValue) { [weak self] in
+            self?.arrived()
+        }
+    }
+
+    /// Stops waiting.
+    func rest() {
+        source?.cancel()
+        source = nil
+    }
+
+    /// Drops the packet that waits.
+    func discard() {
+        SocketPair.drop(ours)
+    }
+
+    private func arrived() {
+        switch SocketPair.peek(ours) {
+        case .none: break
+        case .closed: rest()
+        case .from(let pid, let uid) where pid == sender.pid && uid == sender.uid:
+            rest()
+            offered()
+        case .from: discard()
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import AuthEngine
+
+extension Configuration {
+    /// One key of the file: its name, what it takes, and how a value is taken over.
+    struct Key: Sendable {
+        struct Name: Hashable, Sendable {
+            let section: String
+            let word: String
+        }
+
+        let name: Name
+        /// For people: what values it takes.
+        let range: String
+        /// False when the value is none of these.
+        let set: @Sendable (_ value: String, inout Configuration) -> Bool
+
+        static let sections = ["Biometry", "Passcode", "Sensors", "Limits"]
+
+        static let all: [Key] =
+            [
+                choice(
+                    "Biometry",
+                    "PasscodeAfterBoot",
+                    \.passcodeAfterBoot,
+                    [("yes", true), ("no", false)]
+                ),
+                number("Biometry", "PasscodeAfterHours", \.passcodeAfterHours, 0...720),
+                number(
+                    "Biometry",
+                    "PasscodeAfterHoursWithBiometry",
+                    \.passcodeAfterHoursWithBiometry,
+                    0...720
+                ),
+                number("Biometry", "LockoutAttempts", \.lockoutAttempts, 1...20),
+                number("Biometry", "AttemptsFingerprint", \.attemptsFingerprint, 1...10),
+                number("Biometry", "AttemptsFace", \.attemptsFace, 1...10),
+                choice(
+                    "Biometry",
+                    "FaceConfirmation",
+                    \.faceConfirmation,
+                    [("auto", .automatic), ("always", .always), ("never", .never)]
+                ),
+                choice(
+                    "Biometry",
+                    "KeychainStrength",
+                    \.keychainStrength,
+                    [("strong", .strong), ("weak", .weak), ("convenience", .convenience)]
+                ),
+                number("Passcode", "Attempts", \.passcodeAttempts, 1...10),
+                names("Sensors", "Disabled", \.disabledSensors),
+                number(
+                    "Limits",
+                    "ContextsPerConnection",
+                    \.contextsPerConnection,
+                    1...1_000_000
+                ),
+                number("Limits", "ContextsPerUser", \.contextsPerUser, 1...1_000_000),
+                number("Limits", "PendingPerConnection", \.pendingPerConnection, 1...1_000_000),
+                number("Limits", "QueuePerSession", \.queuePerSession, 1...1_000_000),
+                number("Limits", "ItemsPerUser", \.itemsPerUser, 1...1_000_000),
+            ]
+
+        private typealias Field<Value> = any WritableKeyPath<Configuration, Value> & Sendable
+
+        private static func number(
+            _ section: String,
+            _ word: String,
+            _ field: Field<Int>,
+            _ range: ClosedRange<Int>
+        ) -> Key {
+            Key(
+                name: Name(section: section, word: word),
+                range: "a whole number from \(range.lowerBound) to \(range.upperBound)"
+            ) { value, configuration in
+                // Digits only: Int would take a sign as well.
+                guard value.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                    let number = Int(value), range.contains(number)
+                else {
+                    return false
+                }
+                configuration[keyPath: field] = number
+                return true
+            }
+        }
+
+        private static func choice<Value: Sendable>(
+            _ section: String,
+            _ word: String,
+            _ field: Field<Value>,
+            _ choices: [(word: String, value: Value)]
+        ) -> Key {
+            Key(
+                name: Name(section: section, word: word),
+                range: choices.map(\.word).joined(separator: ", ")
+            ) { value, configuration in
+                guard let choice = choices.first(where: { $0.word == value }) else { return false }
+                configuration[keyPath: field] = choice.value
+                return true
+            }
+        }
+
+        private static func names(
+            _ section: String,
+            _ word: String,
+            _ field: Field<Set<String>>
+        ) -> Key {
+            Key(
+                name: Name(section: section, word: word),
+                range: "names of sensors (letters, digits, _), separated by spaces"
+            ) { value, configuration in
+                let names = value.split { $0 == " " || $0 == "\t" }.map(String.init)
+                guard names.allSatisfy(isSensorName) else { return false }
+                configuration[keyPath: field] = Set(names)
+                return true
+            }
+        }
+
+        /// An element of a bus name, as the contract allows it for sensors.
+        private static func isSensorName(_ name: String) -> Bool {
+            name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                    true
+                default:
+                    false
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import AuthEngine
+import DBus
+import LocalAuthBus
+
+/// One context: only its creator sees it, and it goes with its creator.
+@BusActor
+final class ContextObject: Context1Service {
+    /// What a client may set.
+    struct Properties: Equatable {
+        /// nil: never set, so that the prompt shows its default.
+        var fallbackTitle: String?
+        var cancelTitle = ""
+        var reason = ""
+        var isInteractionNotAllowed = false
+        var reuseDuration = 0.0
+        var maxBiometryFailures: UInt32 = 0
+    }
+
+    let id: ContextID
+    let path: ObjectPath
+    var evaluatedDomainState: [UInt8] = []
+    private var properties = Properties()
+    private var credentials: [Credential.Kind: Credential] = [:]
+    private var isInvalid = false
+    private unowned let client: Client
+    private unowned let service: AuthService
+
+    /// - Throws: InvalidArgs for a property of a wrong type.
+    init(
+        client: Client,
+        properties: [String: Variant],
+        service: AuthService
+    ) throws(DBusError) {
+        id = ContextID(service.nextID())
+        path = ObjectPath(unchecked: ManagerObject.path.rawValue + "/context/" + Handle.random())
+        self.client = client
+        self.service = service
+        try take(properties)
+    }
+
+    func export() {
+        client.contexts[id] = self
+        service.connection.export(path, [Context1Interface(self)], visibleTo: client.peer)
+    }
+
+    /// The object goes; the engine has heard of it already.
+    func remove() {
+        client.contexts[id] = nil
+        service.connection.unexport(path)
+    }
+
+    private func take(_ values: [String: Variant]) throws(DBusError) {
+        let reader = OptionReader(values)
+        var new = properties
+        new.fallbackTitle = try reader.title("LocalizedFallbackTitle")
+        new.cancelTitle = try reader.title("LocalizedCancelTitle") ?? ""
+        if let reason = try reader.value("LocalizedReason", \.asString) {
+            new.reason = try Self.bounded(reason)
+        }
+        new.isInteractionNotAllowed =
+            try reader.value("InteractionNotAllowed", \.asBool) ?? false
+        if let duration = try reader.value("ReuseDuration", \.asDouble) {
+            try EvaluateOptions.check(duration: duration, of: "ReuseDuration")
+            new.reuseDuration = duration
+        }
+        new.maxBiometryFailures = try reader.value("MaxBiometryFailures", \.asUInt32) ?? 0
+        properties = new
+    }
+
+    private static func bounded(_ text: String) throws(DBusError) -> String {
+        guard text.utf8.count <= Checked.longestReason else {
+            throw .invalid("the text is over 64 KiB")
+        }
+        return text
+    }
+
+    // MARK: - Evaluations
+
+    func canEvaluate(
+        policy: UInt32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<(available: Bool, code: Int32, message: String)> {
+        let policy = try Checked.policy(policy)
+        guard !isInvalid else { return .now((false, -10, Self.invalidated)) }
+        return service.canEvaluate(policy, uid: client.peer.uid, context: self)
+    }
+
+    func evaluate(
+        policy: UInt32,
+        reason: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[String: Variant]> {
+        let policy = try Checked.policy(policy)
+        let reason = try Checked.reason(reason)
+        var options = try EvaluateOptions(options)
+        guard options.uid == nil else { throw .denied("option uid is for one-shot evaluations") }
+        options.fallbackTitle = options.fallbackTitle ?? properties.fallbackTitle
+        options.cancelTitle = options.cancelTitle ?? properties.cancelTitle
+        options.isInteractionNotAllowed =
+            options.isInteractionNotAllowed ?? properties.isInteractionNotAllowed
+        var request = Request(
+            id: EvaluationID(service.nextID()), client: client.id, context: id,
+            uid: client.peer.uid, policy: policy)
+        request.apply(options)
+        let audience = Evaluation.Audience(
+            peer: client.peer, path: path, interface: Context1Proxy.interface, serial: nil)
+        evaluatedDomainState = []
+        let frozen = request
+        let text = Evaluation.Text(reason: reason, options: options)
+        return .later { [self] () throws(DBusError) in
+            switch await service.outcome(of: frozen, text, audience) {
+            case .granted(let grant):
+                let result = service.result(of: grant)
+                evaluatedDomainState = result["domain-state"]?.asBytes ?? []
+                return result
+            case .refused(let refusal): throw DBusError(refusal)
+            }
+        }
+    }
+
+    func evaluateAccessControl(
+        accessControl: [String: Variant],
+        operation: UInt32,
+        reason: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[String: Variant]> {
+        _ = try Checked.reason(reason)
+        guard operation <= 5 else { throw .invalid("operation \(operation) is none of 0 to 5") }
+        guard accessControl["flags"]?.asUInt64 != nil else {
+            throw .invalid("the access control has no flags")
+        }
+        guard !isInvalid else { throw DBusError(.invalidContext, Self.invalidated) }
+        throw DBusError(.notSupported, "access controls come with the keychain, which is not there yet")
+    }
+
+    func invalidate(call: IncomingCall) throws(DBusError) -> Answer<Void> {
+        guard !isInvalid else { return .now(()) }
+        isInvalid = true
+        properties = Properties()
+        credentials = [:]
+        evaluatedDomainState = []
+        service.handle(.invalidated(id))
+        return .now(())
+    }
+
+    func release(call: IncomingCall) throws(DBusError) -> Answer<Void> {
+        service.handle(.released(id))
+        remove()
+        return .now(())
+    }
+
+    private static let invalidated = "The context was invalidated."
+
+    // MARK: - Credentials
+
+    func setCredential(
+        credentialType: Int32,
+        secret: OwnedDescriptor,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Bool> {
+        let kind = try Credential.kind(credentialType)
+        let credential = try Credential(sealed: secret)
+        guard !isInvalid else { return .now(false) }
+        credentials[kind] = credential
+        return .now(true)
+    }
+
+    func clearCredential(
+        credentialType: Int32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Bool> {
+        let kind = try Credential.kind(credentialType)
+        guard !isInvalid else { return .now(false) }
+        credentials[kind] = nil
+        return .now(true)
+    }
+
+    func isCredentialSet(
+        credentialType: Int32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Bool> {
+        .now(credentials[try Credential.kind(credentialType)] != nil)
+    }
+
+    // MARK: - Properties
+
+    func localizedFallbackTitle(for peer: Peer?) throws(DBusError) -> String {
+        properties.fallbackTitle ?? ""
+    }
+
+    func setLocalizedFallbackTitle(_ value: String, by peer: Peer) throws(DBusError) {
+        try set { $0.fallbackTitle = DisplayText.cleaned(value, limit: DisplayText.titleLimit) }
+    }
+
+    func localizedCancelTitle(for peer: Peer?) throws(DBusError) -> String { properties.cancelTitle }
+
+    func setLocalizedCancelTitle(_ value: String, by peer: Peer) throws(DBusError) {
+        try set { $0.cancelTitle = DisplayText.cleaned(value, limit: DisplayText.titleLimit) }
+    }
+
+    func localizedReason(for peer: Peer?) throws(DBusError) -> String { properties.reason }
+
+    func setLocalizedReason(_ value: String, by peer: Peer) throws(DBusError) {
+        let reason = try Self.bounded(value)
+        try set { $0.reason = reason }
+    }
+
+    func interactionNotAllowed(for peer: Peer?) throws(DBusError) -> Bool {
+        properties.isInteractionNotAllowed
+    }
+
+    func setInteractionNotAllowed(_ value: Bool, by peer: Peer) throws(DBusError) {
+        try set { $0.isInteractionNotAllowed = value }
+    }
+
+    func reuseDuration(for peer: Peer?) throws(DBusError) -> Double { properties.reuseDuration }
+
+    func setReuseDuration(_ value: Double, by peer: Peer) throws(DBusError) {
+        try EvaluateOptions.check(duration: value, of: "ReuseDuration")
+        try set { $0.reuseDuration = value }
+    }
+
+    func maxBiometryFailures(for peer: Peer?) throws(DBusError) -> UInt32 {
+        properties.maxBiometryFailures
+    }
+
+    func setMaxBiometryFailures(_ value: UInt32, by peer: Peer) throws(DBusError) {
+        try set { $0.maxBiometryFailures = value }
+    }
+
+    /// After Invalidate nothing is kept: everything reads as its default.
+    private func set(_ change: (inout Properties) -> Void) throws(DBusError) {
+        if !isInvalid { change(&properties) }
+    }
+
+    func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 {
+        isInvalid ? 0 : service.directory.types.first?.rawValue ?? 0
+    }
+
+    func evaluatedPolicyDomainState(for peer: Peer?) throws(DBusError) -> [UInt8] {
+        evaluatedDomainState
+    }
+
+    func domainState(for peer: Peer?) throws(DBusError) -> [String: Variant] {
+        let state = isInvalid ? [] : service.enrolments.domainState(of: client.peer.uid)
+        return ["biometry": .bytes(state), "combined": .bytes(state)]
+    }
+
+    /// Tells the creator that its templates are others now.
+    func domainStateChanged() {
+        guard !isInvalid else { return }
+        service.connection.propertiesChanged(
+            path, Context1Interface(self), ["DomainState"], to: client.peer.name)
+    }
+}

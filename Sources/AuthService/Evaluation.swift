@@ -1,0 +1,85 @@
+import AuthEngine
+import DBus
+
+/// What the service keeps of an evaluation that has not been answered.
+@BusActor
+final class Evaluation {
+    /// Who gets the progress, and where from.
+    struct Audience {
+        let peer: Peer
+        /// The object that was called.
+        let path: ObjectPath
+        let interface: String
+        /// The serial of a one-shot's call, which tells its events apart.
+        let serial: UInt32?
+    }
+
+    /// What the prompt shows, frozen when the call arrived.
+    struct Text {
+        var reason: String
+        var fallbackTitle: String?
+        var cancelTitle: String?
+        var parentWindow: String?
+        var activationToken: String?
+    }
+
+    /// The prompt that is up.
+    struct Prompt {
+        let handle: String
+        let agent: AgentDirectory.Registration
+        let channel: PasscodeChannel
+    }
+
+    let request: Request
+    let audience: Audience
+    let text: Text
+    let process: CallerProcess
+    var prompt: Prompt?
+    private var answer: CheckedContinuation<Outcome, Never>?
+
+    init(
+        request: Request,
+        audience: Audience,
+        text: Text,
+        answer: CheckedContinuation<Outcome, Never>
+    ) {
+        self.request = request
+        self.audience = audience
+        self.text = text
+        self.answer = answer
+        process = CallerProcess(pid: audience.peer.pid)
+    }
+
+    /// Answers the caller; a second answer is none.
+    func reply(_ outcome: Outcome) {
+        answer?.resume(returning: outcome)
+        answer = nil
+    }
+
+    /// What Begin tells the agent.
+    func details(_ presentation: Presentation) -> [String: Variant] {
+        let app = AppIdentity(process: process)
+        var details: [String: Variant] = [
+            "app-name": .string(app.name),
+            "app-icon": .string(app.icon),
+            "app-id": .string(app.identifier),
+            // Nothing on this system vouches for what a process says it is.
+            "app-verified": .bool(false),
+            "process": .string(process.name),
+            "pid": .uint32(UInt32(clamping: audience.peer.pid)),
+            "user": .string(UserName.of(request.uid)),
+            "reason": .string(text.reason),
+            "policy": .uint32(request.policy.rawValue),
+            "stage": .string(presentation.stage.rawValue),
+            "sensors": .strings(presentation.sensors),
+            "biometry-types": .array(
+                element: .uint32, presentation.types.map { .uint32($0.rawValue) }),
+            "require-confirmation": .bool(presentation.requiresConfirmation),
+        ]
+        details["fallback-title"] = text.fallbackTitle.map(Variant.string)
+        if let title = text.cancelTitle, !title.isEmpty { details["cancel-title"] = .string(title) }
+        details["parent-window"] = text.parentWindow.map(Variant.string)
+        details["activation-token"] = text.activationToken.map(Variant.string)
+        return details
+    }
+}

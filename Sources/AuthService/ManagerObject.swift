@@ -1,0 +1,212 @@
+import AuthEngine
+import DBus
+import LocalAuthBus
+import ServiceProgram
+
+/// `/org/localauth/Authentication1`: what everybody may ask.
+@BusActor
+final class ManagerObject: Authentication1Service {
+    static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
+
+    private unowned let service: AuthService
+
+    init(service: AuthService) {
+        self.service = service
+    }
+
+    // MARK: - Evaluations
+
+    func canEvaluate(
+        policy: UInt32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<(available: Bool, code: Int32, message: String)> {
+        service.canEvaluate(try Checked.policy(policy), uid: call.peer.uid)
+    }
+
+    func evaluate(
+        policy: UInt32,
+        reason: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[String: Variant]> {
+        let policy = try Checked.policy(policy)
+        let reason = try Checked.reason(reason)
+        let options = try EvaluateOptions(options)
+        if options.uid != nil, call.peer.uid != 0 {
+            throw .denied("option uid is for root")
+        }
+        let peer = call.peer
+        var request = Request(
+            id: EvaluationID(service.nextID()),
+            client: service.client(of: peer).id,
+            uid: options.uid ?? peer.uid,
+            policy: policy)
+        request.isUnlock = options.uid != nil
+        request.apply(options)
+        let audience = Evaluation.Audience(
+            peer: peer, path: Self.path, interface: Authentication1Proxy.interface,
+            serial: call.serial)
+        let text = Evaluation.Text(reason: reason, options: options)
+        return service.evaluate(request, text, audience)
+    }
+
+    func invalidate(call: IncomingCall) throws(DBusError) -> Answer<Void> {
+        service.handle(.oneShotsInvalidated(service.client(of: call.peer).id))
+        return .now(())
+    }
+
+    func createContext(
+        properties: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<ObjectPath> {
+        let client = service.client(of: call.peer)
+        let limits = service.configuration
+        guard client.contexts.count < limits.contextsPerConnection else {
+            throw .exceeded("a connection has at most \(limits.contextsPerConnection) contexts")
+        }
+        guard service.contextCount(uid: client.peer.uid) < limits.contextsPerUser else {
+            throw .exceeded("a user has at most \(limits.contextsPerUser) contexts")
+        }
+        let context = try ContextObject(client: client, properties: properties, service: service)
+        context.export()
+        let uid = client.peer.uid
+        guard !service.enrolments.isCurrent(uid), !service.directory.sensors.isEmpty else {
+            return .now(context.path)
+        }
+        // The first context of a user waits until the sensors said what is enrolled: a domain state
+        // is read as a property, which can't wait.
+        return .later { [service] () throws(DBusError) in
+            await service.enrolments.refresh(uid)
+            return context.path
+        }
+    }
+
+    // MARK: - Agents
+
+    func registerAgent(
+        agent: ObjectPath,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<String> {
+        .now(try service.agents.register(call.peer, path: agent, options: options))
+    }
+
+    func unregisterAgent(agent: ObjectPath, call: IncomingCall) throws(DBusError) -> Answer<Void> {
+        .now(try service.agents.unregister(call.peer, path: agent))
+    }
+
+    func submitCancel(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void> {
+        service.handle(.canceled(try shown(prompt, by: call.peer)))
+        return .now(())
+    }
+
+    func submitFallback(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void> {
+        let id = try shown(prompt, by: call.peer)
+        guard service.engine.offersFallback(id) else {
+            throw .invalid("this prompt offers no fallback now")
+        }
+        service.handle(.fellBack(id))
+        return .now(())
+    }
+
+    func submitConfirm(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void> {
+        let id = try shown(prompt, by: call.peer)
+        guard service.engine.awaitsConfirmation(id) else {
+            throw .invalid("this prompt has nothing to confirm")
+        }
+        service.handle(.confirmed(id))
+        return .now(())
+    }
+
+    /// The evaluation of a prompt, for the agent that shows it and for nobody else.
+    private func shown(_ handle: String, by peer: Peer) throws(DBusError) -> EvaluationID {
+        guard let id = service.prompts[handle],
+            service.evaluations[id]?.prompt?.agent.peer === peer
+        else { throw .denied("no prompt of yours has this handle") }
+        return id
+    }
+
+    // MARK: - Rules from outside
+
+    func requirePasscode(
+        uid: UInt32,
+        cause: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        guard uid != UInt32.max, uid == call.peer.uid || call.peer.uid == 0 else {
+            throw .denied("only root can require a passcode of another user")
+        }
+        guard cause.utf8.count <= 1024 else { throw .invalid("the cause is over 1024 bytes") }
+        let shown = DisplayText.cleaned(cause, limit: DisplayText.titleLimit)
+        service.handle(.passcodeRequired(uid: uid, cause: shown.isEmpty ? "remote lock" : shown))
+        return durable()
+    }
+
+    func reportUnlock(
+        uid: UInt32,
+        method: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        guard call.peer.uid == 0 else { throw .denied("only root can report an unlock") }
+        guard uid != UInt32.max else { throw .invalid("there is no user \(uid)") }
+        switch method {
+        case "passcode": service.handle(.unlocked(uid: uid, byPasscode: true))
+        case "biometry": service.handle(.unlocked(uid: uid, byPasscode: false))
+        default: throw .invalid("the method is neither biometry nor passcode")
+        }
+        return durable()
+    }
+
+    /// An answer that waits until what it promises is on the disk (L17).
+    private func durable() -> Answer<Void> {
+        .later { [service] () throws(DBusError) in await service.savesDone() }
+    }
+
+    func diagnose(call: IncomingCall) throws(DBusError) -> Answer<[[String: Variant]]> {
+        let peer = call.peer
+        return .later { [service] () throws(DBusError) in
+            await Diagnosis(service: service, peer: peer).checks().map(\.wire)
+        }
+    }
+
+    // MARK: - Properties
+
+    func version(for peer: Peer?) throws(DBusError) -> String { ServiceProgram.version }
+
+    func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 {
+        service.directory.types.first?.rawValue ?? 0
+    }
+
+    func biometryTypes(for peer: Peer?) throws(DBusError) -> [UInt32] {
+        service.directory.types.map(\.rawValue).sorted()
+    }
+
+    func interactive(for peer: Peer?) throws(DBusError) -> Bool {
+        guard let peer, let session = service.session(of: peer.uid) else { return false }
+        return service.engine.hasAgent(
+            uid: peer.uid, session: session, processes: CallerProcess(pid: peer.pid).lineage)
+    }
+}
+
+extension Request {
+    /// Takes the options of the call over.
+    mutating func apply(_ options: EvaluateOptions) {
+        timeout = options.timeout
+        offersFallback = options.fallbackTitle.map { !$0.isEmpty } ?? true
+        isInteractionNotAllowed = options.isInteractionNotAllowed ?? false
+        sensors = options.sensors
+        minimumStrength = options.minimumStrength
+        requiresConfirmation = options.requiresConfirmation
+    }
+}
+
+extension Evaluation.Text {
+    init(reason: String, options: EvaluateOptions) {
+        self.init(
+            reason: reason,
+            fallbackTitle: options.fallbackTitle,
+            cancelTitle: options.cancelTitle,
+            parentWindow: options.parentWindow,
+            activationToken: options.activationToken)
+    }
+}

@@ -1,0 +1,88 @@
+import AuthEngine
+import DBus
+import LocalAuthBus
+
+/// The process that asks PAM. The daemon hands it the channel and hears yes or no.
+@BusActor
+final class PasscodeVerifier {
+    static let name = "org.localauth.Passcode1"
+    static let path = ObjectPath(trusted: "/org/localauth/Passcode1")
+    /// How long it may take to say whether a passcode is set.
+    static let patience = Duration.seconds(5)
+    /// A little longer than its own deadline for PAM.
+    static let longestVerify = Duration.seconds(35)
+    /// How long an answer to `IsSet` serves CanEvaluate of policy 2; everything else asks again.
+    static let warmth = Duration.milliseconds(100)
+
+    private(set) var owner: String?
+    private var answers: [UInt32: (isSet: Bool, at: Instant)] = [:]
+    private let connection: Connection
+    private unowned let service: AuthService
+
+    init(connection: Connection, service: AuthService) {
+        self.connection = connection
+        self.service = service
+    }
+
+    /// Watches for the verifier. Over a socketpair there is none.
+    func start() {
+        guard !connection.isPeerToPeer else { return }
+        _ = connection.watchName(Self.name) { [weak self] owner in
+            onLoop { await self?.ownerChanged(owner) }
+        }
+    }
+
+    private func ownerChanged(_ owner: String?) async {
+        self.owner = nil
+        answers = [:]
+        guard let owner, let peer = try? await connection.peer(named: owner),
+            service.isTrusted(uid: peer.uid)
+        else { return }
+        self.owner = owner
+    }
+
+    /// The last answer, while it is warm.
+    func warmAnswer(for uid: UInt32, at now: Instant) -> Bool? {
+        guard let answer = answers[uid], now - answer.at < Self.warmth else { return nil }
+        return answer.isSet
+    }
+
+    /// Whether the user has a passcode. No verifier, no answer: no passcode.
+    func isSet(for uid: UInt32) async -> Bool {
+        guard let owner = await currentOwner() else { return remember(false, for: uid) }
+        let proxy = Passcode1Proxy(connection, destination: owner, path: Self.path)
+        let isSet = (try? await proxy.isSet(uid: uid, timeout: Self.patience)) ?? false
+        guard self.owner == owner || self.owner == nil else { return false }
+        return remember(isSet, for: uid)
+    }
+
+    private func remember(_ isSet: Bool, for uid: UInt32) -> Bool {
+        if answers.count > 1024 { answers = [:] }
+        answers[uid] = (isSet, service.now)
+        return isSet
+    }
+
+    /// Its unique name; one that was just started by activation counts as well.
+    private func currentOwner() async -> String? {
+        if let owner { return owner }
+        guard !connection.isPeerToPeer,
+            let owner = try? await connection.nameOwner(Self.name)
+        else { return nil }
+        await ownerChanged(owner)
+        return self.owner
+    }
+
+    /// Has the packet that waits on `channel` verified.
+    func verify(uid: UInt32, channel: OwnedDescriptor) async -> PasscodeVerdict {
+        guard let owner = await currentOwner() else { return .failed }
+        let proxy = Passcode1Proxy(connection, destination: owner, path: Self.path)
+        do throws(DBusError) {
+            let isCorrect = try await proxy.verify(
+                uid: uid, socket: channel, timeout: Self.longestVerify)
+            guard self.owner == owner else { return .failed }
+            return isCorrect ? .correct : .wrong
+        } catch {
+            return .failed
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import AuthEngine
+import DBus
+import LocalAuthBus
+
+/// Every sensor that the bus knows: found by name alone, shown to clients as Device1 objects.
+@BusActor
+final class SensorDirectory: SensorEvents {
+    static let prefix = "org.localauth.Sensor1"
+    static let folder = "/org/localauth/Authentication1/sensor/"
+    /// More sensors than anybody has; a flood of names costs no more than this.
+    static let limit = 64
+
+    private(set) var sensors: [String: SensorLink] = [:]
+    var disabled: Set<String> = [] {
+        didSet { apply(disabled: oldValue.symmetricDifference(disabled)) }
+    }
+    private var objects: [String: SensorObject] = [:]
+    private var owners: [String: String] = [:]
+    private var activatable: Set<String> = []
+    private let connection: Connection
+    private unowned let service: AuthService
+
+    init(connection: Connection, service: AuthService) {
+        self.connection = connection
+        self.service = service
+    }
+
+    /// Watches the bus for names of sensors. Over a socketpair there are none.
+    func start() {
+        guard !connection.isPeerToPeer else { return }
+        _ = connection.watchNames(under: Self.prefix) { [weak self] name, owner in
+            self?.ownerChanged(name, owner)
+        }
+        _ = connection.onActivatableNamesChanged { [weak self] in
+            onLoop { await self?.listActivatable() }
+        }
+        onLoop { await self.listActivatable() }
+    }
+
+    /// The sensors in the order of their names.
+    var sorted: [SensorLink] {
+        sensors.values.sorted { $0.name < $1.name }
+    }
+
+    /// The known types, strongest sensor first; ties by the lowest number.
+    var types: [BiometryType] {
+        let known = sensors.values.filter { $0.facts.type != .none && $0.state == .ready }
+        let ranked = known.sorted {
+            ($1.facts.strength, $0.facts.type.rawValue) < ($0.facts.strength, $1.facts.type.rawValue)
+        }
+        var result: [BiometryType] = []
+        for sensor in ranked where !result.contains(sensor.facts.type) {
+            result.append(sensor.facts.type)
+        }
+        return result
+    }
+
+    // MARK: - Names
+
+    private func ownerChanged(_ busName: String, _ owner: String?) {
+        guard let name = Self.element(of: busName) else { return }
+        owners[name] = owner
+        review(name)
+    }
+
+    private func listActivatable() async {
+        let names = (try? await connection.listActivatableNames()) ?? []
+        let before = activatable
+        activatable = Set(names.compactMap(Self.element(of:)))
+        for name in activatable.union(before).sorted() { review(name) }
+        for name in activatable where owners[name] == nil && sensors[name]?.owner == nil {
+            try? await activate(Self.prefix + "." + name)
+        }
+    }
+
+    private func activate(_ busName: String) async throws(DBusError) {
+        _ = try await connection.call(
+            to: "org.freedesktop.DBus", path: ObjectPath(trusted: "/org/freedesktop/DBus"),
+            interface: "org.freedesktop.DBus", member: "StartServiceByName", signature: "su",
+            timeout: nil
+        ) { writer throws(DBusError) in
+            try writer.write(busName)
+            try writer.write(UInt32(0))
+        }
+    }
+
+    /// Makes a sensor's link what the bus says of its name.
+    private func review(_ name: String) {
+        let isKnown = (owners[name] != nil || activatable.contains(name)) && !disabled.contains(name)
+        guard isKnown else { return remove(name) }
+        let sensor = sensors[name] ?? add(name)
+        guard let sensor else { return }
+        if let owner = owners[name] {
+            sensor.ownerChanged(owner)
+        } else if sensor.owner != nil {
+            sensor.detach()
+            sensor.crashed()
+        }
+    }
+
+    private func add(_ name: String) -> SensorLink? {
+        guard sensors.count < Self.limit else { return nil }
+        let sensor = SensorLink(name: name, connection: connection, events: self)
+        sensors[name] = sensor
+        return sensor
+    }
+
+    private func remove(_ name: String) {
+        guard let sensor = sensors.removeValue(forKey: name) else { return }
+        sensor.detach()
+        if objects.removeValue(forKey: name) != nil {
+            connection.unexport(ObjectPath(unchecked: Self.folder + name))
+        }
+        service.sensorsChanged()
+    }
+
+    private func apply(disabled names: Set<String>) {
+        for name in names { review(name) }
+    }
+
+    /// `Face` of `org.localauth.Sensor1.Face`; nil when the name has another form.
+    private static func element(of busName: String) -> String? {
+        guard busName.hasPrefix(prefix + ".") else { return nil }
+        let element = busName.dropFirst(prefix.utf8.count + 1)
+        let isPlain = element.utf8.allSatisfy {
+            (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                || (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_")
+        }
+        return isPlain && !element.isEmpty && element.utf8.count <= 64 ? String(element) : nil
+    }
+
+    // MARK: - SensorEvents
+
+    func isTrusted(uid: UInt32) -> Bool { service.isTrusted(uid: uid) }
+
+    func sensorChanged(_ sensor: SensorLink) {
+        guard sensors[sensor.name] === sensor else { return }
+        if let object = objects[sensor.name] {
+            object.announce()
+        } else {
+            let object = SensorObject(sensor: sensor, service: service)
+            objects[sensor.name] = object
+            object.export(on: connection, at: ObjectPath(unchecked: Self.folder + sensor.name))
+        }
+        service.sensorsChanged()
+    }
+
+    func templatesChanged(_ sensor: SensorLink, uid: UInt32) {
+        service.enrolments.templatesChanged(at: sensor.name, uid: uid)
+    }
+}

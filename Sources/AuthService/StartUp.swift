@@ -1,0 +1,51 @@
+import Glibc
+public import ServiceProgram
+
+/// Where the settings are.
+public struct ConfigurationFile: Sendable {
+    /// The file that is read when none is named, if it is there.
+    public static let standard = "/etc/localauth/localauth.conf"
+
+    /// The file that was named, or nil.
+    public let path: String?
+
+    /// The file that was named, or nil for the standard one.
+    public init(path: String?) {
+        self.path = path
+    }
+
+    /// Reads the file. A named one must be there; the standard one may be absent.
+    ///
+    /// - Throws: `ConfigurationError` with file, line and key.
+    public func read() throws(ConfigurationError) -> Configuration {
+        if let path { return try Configuration.read(path: path) }
+        guard access(Self.standard, F_OK) == 0 else { return Configuration() }
+        return try Configuration.read(path: Self.standard)
+    }
+}
+
+/// Where the daemon keeps its state.
+public enum StateDirectory {
+    /// The named folder, else `$STATE_DIRECTORY`, else `/var/lib/localauth` for root and
+    /// `$XDG_STATE_HOME/localauth` or `~/.local/state/localauth` for others.
+    ///
+    /// - Throws: `StartError` when a user has no home.
+    public static func path(_ named: String?) throws(StartError) -> String {
+        if let named { return named }
+        if let given = environment("STATE_DIRECTORY") {
+            return String(given.prefix { $0 != ":" })
+        }
+        if geteuid() == 0 { return "/var/lib/localauth" }
+        if let state = environment("XDG_STATE_HOME") { return state + "/localauth" }
+        guard let home = environment("HOME") else {
+            throw StartError("there is no home directory; name one with --state-directory")
+        }
+        return home + "/.local/state/localauth"
+    }
+
+    private static func environment(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        let text = String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+}

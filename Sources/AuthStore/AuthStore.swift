@@ -1,0 +1,183 @@
+public import AuthEngine
+import Crypto
+
+/// The daemon's state in a directory: lockouts, enrolments and the machine's key.
+///
+/// One process at a time has a directory. Reading happens once, when it is opened; writing on a
+/// thread of its own.
+public final class AuthStore: Sendable {
+    private let writer: Writer
+    private let key: SymmetricKey
+    private let identity: [UInt8]
+
+    private init(writer: Writer, key: SymmetricKey, identity: [UInt8]) {
+        self.writer = writer
+        self.key = key
+        self.identity = identity
+    }
+
+    deinit {
+        writer.close()
+    }
+
+    /// Opens a state directory, or makes one with mode 0700.
+    ///
+    /// It blocks: for the start only. A delay that was set in another boot begins again, in full,
+    /// at `now`. A damaged database is set aside beside a new one, and `LoadedState.damaged` says
+    /// so for good.
+    /// - Throws: `busy` (another process has it), `permission` (not ours alone), `foreign` (of a
+    ///   newer version or another program), `damaged` (the machine key), `full`, `io`.
+    public static func open(
+        directory path: String,
+        now: Instant,
+        bootID: String,
+        settings: Settings
+    ) throws(StoreError) -> (store: AuthStore, state: LoadedState) {
+        let directory = try StateDirectory(path: path)
+        let lock = try directory.lock()
+        var setAside: String?
+        let database: Database
+        do throws(StoreError) {
+            database = try openDatabase(in: directory, lock: lock)
+        } catch {
+            guard error.code == .damaged else { throw error }
+            setAside = try directory.setAside()
+            database = try openDatabase(in: directory, lock: lock)
+        }
+        // After the database: a key without one tells that one was lost.
+        let key = try MachineKey.load(in: directory)
+        let identity = try Schema.identity(of: database)
+        var state = try Schema.state(in: database)
+        state.setAside = setAside
+        try restartDelays(&state, in: database, now: now, bootID: bootID, settings: settings)
+        let writer = try Writer(path: path) { writes in
+            do throws(StoreError) {
+                try database.transaction { () throws(StoreError) in
+                    for write in writes {
+                        try Schema.write(write, bootID: bootID, to: database)
+                    }
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        return (AuthStore(writer: writer, key: key, identity: identity), state)
+    }
+
+    /// Queues a record to be written.
+    ///
+    /// `done` is called once it is on the disk, or with what went wrong: on the store's thread, in
+    /// the order of the calls. After `close`, or when 65,536 wait, it is called at once.
+    public func save(
+        _ record: UserRecord,
+        uid: UInt32,
+        done: @escaping @Sendable (StoreError?) -> Void
+    ) {
+        writer.add(Writer.Job(write: .record(record, uid: uid), done: done))
+    }
+
+    /// Queues an enrolment to be written; `done` as for a record, and in one order with those.
+    public func save(
+        _ enrolment: Enrolment,
+        uid: UInt32,
+        done: @escaping @Sendable (StoreError?) -> Void
+    ) {
+        writer.add(Writer.Job(write: .enrolment(enrolment, uid: uid), done: done))
+    }
+
+    /// What apps compare to see whether the enrolment changed: 32 bytes; nil without templates.
+    ///
+    /// An HMAC-SHA-256 under the machine's key (L12). The database's identity goes in as well, so
+    /// that generations which begin anew after damage never give an old state again.
+    public func domainState(of enrolment: Enrolment, uid: UInt32) -> [UInt8]? {
+        let sensors = enrolment.templates.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
+        guard !sensors.isEmpty else { return nil }
+        // Names this use of the key.
+        var message = Array("org.localauth.DomainState.1".utf8) + identity
+        func add(_ number: some FixedWidthInteger) {
+            withUnsafeBytes(of: number.bigEndian) { message += $0 }
+        }
+        func add(_ text: String) {
+            add(UInt64(text.utf8.count))
+            message += text.utf8
+        }
+        add(uid)
+        add(enrolment.generation)
+        for (sensor, ids) in sensors {
+            add(sensor)
+            add(UInt64(ids.count))
+            for id in ids {
+                add(id)
+            }
+        }
+        return Array(HMAC<SHA256>.authenticationCode(for: message, using: key))
+    }
+
+    /// Waits until what is queued is written, and frees the directory.
+    ///
+    /// Called by a `done`, it doesn't wait.
+    public func close() {
+        writer.close()
+    }
+}
+
+extension AuthStore {
+    private static func openDatabase(
+        in directory: StateDirectory,
+        lock: DirectoryLock
+    ) throws(StoreError) -> Database {
+        if try !StateDirectory.holdsPrivateFile(directory.database) {
+            try StateDirectory.makePrivateFile(directory.database)
+            try directory.synchronize()
+        }
+        let database = try Database(path: directory.database, holding: lock)
+        do throws(StoreError) {
+            // Before the first read: the log then needs no shared memory.
+            try database.run("PRAGMA locking_mode = EXCLUSIVE")
+            try database.run("PRAGMA trusted_schema = OFF")
+            let isBlank = try Schema.isBlank(database)
+            if !isBlank { try Schema.check(database) }
+            // One synchronization for each commit, and each commit waits for it.
+            try database.run("PRAGMA journal_mode = WAL")
+            try database.run("PRAGMA synchronous = FULL")
+            if isBlank {
+                try Schema.create(in: database, damaged: directory.lostDatabase())
+            }
+            // Every row once: what can't be understood is damage, too.
+            _ = try Schema.state(in: database)
+            _ = try Schema.identity(of: database)
+            _ = try Schema.delayBoots(in: database)
+        } catch {
+            database.keepLogAtClose()
+            throw error
+        }
+        return database
+    }
+
+    /// L10: after a boot the whole current delay starts again.
+    private static func restartDelays(
+        _ state: inout LoadedState,
+        in database: Database,
+        now: Instant,
+        bootID: String,
+        settings: Settings
+    ) throws(StoreError) {
+        let boots = try Schema.delayBoots(in: database)
+        try database.transaction { () throws(StoreError) in
+            for (uid, boot) in boots {
+                guard var record = state.records[uid], let until = record.delayedUntil else {
+                    continue
+                }
+                let restarted = settings.passcodeDelay(afterWrong: record.wrongPasscodes)
+                    .map { now + $0 }
+                // A delay of this boot that is longer than any was not set on this clock.
+                let isOurs = boot == bootID && !bootID.isEmpty
+                record.delayedUntil = isOurs ? restarted.map { min(until, $0) } : restarted
+                guard record.delayedUntil != until else { continue }
+                state.records[uid] = record
+                try Schema.write(.record(record, uid: uid), bootID: bootID, to: database)
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import CSQLite
+
+/// One connection to SQLite, used by one thread at a time.
+final class Database {
+    /// What a statement takes and gives.
+    enum Value: Hashable {
+        case null
+        case integer(Int64)
+        case text(String)
+        case blob([UInt8])
+    }
+
+    let path: String
+    // SQLite hands out an opaque pointer; it is freed in deinit, and nothing else keeps it.
+    private let handle: OpaquePointer
+    // Let go after the connection is closed.
+    private let lock: DirectoryLock
+
+    /// Opens a file that exists already.
+    init(path: String, holding lock: DirectoryLock) throws(StoreError) {
+        self.path = path
+        self.lock = lock
+        // See `handle`.
+        var handle: OpaquePointer?
+        // No mutex: the opener hands the connection over to one thread for good.
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
+        let result = sqlite3_open_v2(path, &handle, flags, nil)
+        guard result == SQLITE_OK, let handle else {
+            sqlite3_close(handle)
+            throw StoreError(sqlite: result, String(cString: sqlite3_errstr(result)), path: path)
+        }
+        self.handle = handle
+        sqlite3_extended_result_codes(handle, 1)
+        _ = csqlite_set_defensive(handle)
+        // A locked file belongs to a running process: waiting would not help.
+        sqlite3_busy_timeout(handle, 0)
+    }
+
+    deinit {
+        sqlite3_close(handle)
+    }
+
+    /// Leaves the file and its log as they are when this is closed.
+    func keepLogAtClose() {
+        _ = csqlite_keep_log_at_close(handle)
+    }
+
+    /// Runs one statement and calls `row` for every row of its result.
+    func run(
+        _ sql: String,
+        _ values: [Value] = [],
+        row: (borrowing Statement) throws(StoreError) -> Void = { _ in }
+    ) throws(StoreError) {
+        let statement = try Statement(sql, on: handle, path: path)
+        try statement.bind(values)
+        while try statement.step() {
+            try row(statement)
+        }
+    }
+
+    /// The first value of the first row.
+    func integer(_ sql: String) throws(StoreError) -> Int64 {
+        var first: Int64?
+        try run(sql) { row throws(StoreError) in
+            guard first == nil else { return }
+            first = try row.integer(0)
+        }
+        guard let first else {
+            throw StoreError(.damaged, "The database gave no answer to \(sql).", path: path)
+        }
+        return first
+    }
+
+    /// Runs the body in one transaction: all of it is on the disk afterwards, or nothing.
+    func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        try run("BEGIN IMMEDIATE")
+        do throws(StoreError) {
+            try body()
+            try run("COMMIT")
+        } catch {
+            // After some errors SQLite has rolled back already.
+            if sqlite3_get_autocommit(handle) == 0 {
+                try? run("ROLLBACK")
+            }
+            throw error
+        }
+    }
+}
+
+/// One prepared statement.
+struct Statement: ~Copyable {
+    private let path: String
+    // Both belong to SQLite: the statement is freed in deinit, the database outlives it.
+    private let database: OpaquePointer
+    private let handle: OpaquePointer
+
+    // The pointer is `Database`'s, only for as long as this statement.
+    fileprivate init(
+        _ sql: String,
+        on database: OpaquePointer,
+        path: String
+    ) throws(StoreError) {
+        // See `handle`.
+        var handle: OpaquePointer?
+        let result = sqlite3_prepare_v2(database, sql, -1, &handle, nil)
+        guard result == SQLITE_OK, let handle else {
+            throw StoreError(sqlite: result, String(cString: sqlite3_errmsg(database)), path: path)
+        }
+        self.path = path
+        self.database = database
+        self.handle = handle
+    }
+
+    deinit {
+        sqlite3_finalize(handle)
+    }
+
+    fileprivate func bind(_ values: [Database.Value]) throws(StoreError) {
+        for (index, value) in zip(Int32(1)..., values) {
+            let result =
+                switch value {
+                case .null:
+                    sqlite3_bind_null(handle, index)
+                case .integer(let number):
+                    sqlite3_bind_int64(handle, index, number)
+                case .text(let text):
+                    // The length counts, so that a NUL in the text is kept.
+                    sqlite3_bind_text64(
+                        handle,
+                        index,
+                        text,
+                        UInt64(text.utf8.count),
+                        csqlite_transient(),
+                        UInt8(SQLITE_UTF8)
+                    )
+                case .blob(let bytes):
+                    sqlite3_bind_blob64(
+                        handle,
+                        index,
+                        bytes,
+                        UInt64(bytes.count),
+                        csqlite_transient()
+                    )
+                }
+            guard result == SQLITE_OK else { throw failure(result) }
+        }
+    }
+
+    /// Whether there is another row.
+    fileprivate func step() throws(StoreError) -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: true
+        case SQLITE_DONE: false
+        case let result: throw failure(result)
+        }
+    }
+
+    /// A number; anything else in that column is damage.
+    func integer(_ column: Int32) throws(StoreError) -> Int64 {
+        try expect(SQLITE_INTEGER, in: column)
+        return sqlite3_column_int64(handle, column)
+    }
+
+    /// A text; anything else in that column is damage.
+    func text(_ column: Int32) throws(StoreError) -> String {
+        try expect(SQLITE_TEXT, in: column)
+        guard let text = String(validating: content(of: column), as: UTF8.self) else {
+            throw StoreError(.damaged, "A text of the database is not UTF-8.", path: path)
+        }
+        return text
+    }
+
+    /// Bytes; anything else in that column is damage.
+    func blob(_ column: Int32) throws(StoreError) -> [UInt8] {
+        try expect(SQLITE_BLOB, in: column)
+        return content(of: column)
+    }
+
+    /// Whether the column has no value.
+    func isNull(_ column: Int32) -> Bool {
+        sqlite3_column_type(handle, column) == SQLITE_NULL
+    }
+
+    private func content(of column: Int32) -> [UInt8] {
+        // Nil for an empty value; valid until the next step, so it is copied at once.
+        guard let start = sqlite3_column_blob(handle, column) else { return [] }
+        let count = Int(sqlite3_column_bytes(handle, column))
+        // Same memory, with its length.
+        return Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    private func expect(_ type: Int32, in column: Int32) throws(StoreError) {
+        guard sqlite3_column_type(handle, column) == type else {
+            throw StoreError(.damaged, "A value of the database has another type.", path: path)
+        }
+    }
+
+    private func failure(_ result: Int32) -> StoreError {
+        StoreError(sqlite: result, String(cString: sqlite3_errmsg(database)), path: path)
+    }
+}

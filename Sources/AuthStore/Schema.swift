@@ -1,0 +1,232 @@
+import AuthEngine
+import Glibc
+
+/// The tables, and how the engine's values lie in them.
+enum Schema {
+    /// "LAut": tells our databases from those of other programs.
+    static let applicationID: Int64 = 0x4C41_7574
+    /// Goes up with every change of the tables.
+    static let version: Int64 = 1
+
+    private static let tables = [
+        "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
+        """
+        CREATE TABLE users (uid INTEGER PRIMARY KEY, failures INTEGER NOT NULL, passcode_cause TEXT,
+            wrong_passcodes INTEGER NOT NULL, delayed_until INTEGER, boot_id TEXT) STRICT
+        """,
+        "CREATE TABLE enrolments (uid INTEGER PRIMARY KEY, generation INTEGER NOT NULL) STRICT",
+        """
+        CREATE TABLE templates (uid INTEGER NOT NULL, sensor TEXT NOT NULL, template TEXT NOT NULL,
+            PRIMARY KEY (uid, sensor, template)) STRICT, WITHOUT ROWID
+        """,
+    ]
+
+    /// Whether nothing was ever written to this database.
+    static func isBlank(_ database: Database) throws(StoreError) -> Bool {
+        // A header or a table that something else wrote: each is a number.
+        let traces = [
+            "PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema",
+        ]
+        for trace in traces {
+            guard try database.integer(trace) == 0 else { return false }
+        }
+        return true
+    }
+
+    /// Writes the tables into a blank database.
+    static func create(in database: Database, damaged: Bool) throws(StoreError) {
+        let identity = MachineKey.random(count: 16)
+        try database.transaction { () throws(StoreError) in
+            for table in tables {
+                try database.run(table)
+            }
+            let meta = "INSERT INTO meta VALUES (?, ?)"
+            try database.run(meta, [.text("damaged"), .integer(damaged ? 1 : 0)])
+            try database.run(meta, [.text("identity"), .blob(identity)])
+            try database.run("PRAGMA application_id = \(applicationID)")
+            try database.run("PRAGMA user_version = \(version)")
+        }
+    }
+
+    /// Refuses what this version can't read, and finds damage.
+    static func check(_ database: Database) throws(StoreError) {
+        let path = database.path
+        guard try database.integer("PRAGMA application_id") == applicationID else {
+            throw StoreError(.foreign, "This is another program's database.", path: path)
+        }
+        let found = try database.integer("PRAGMA user_version")
+        guard found <= version else {
+            throw StoreError(
+                .foreign,
+                "The database has format \(found), this version knows none above \(version): "
+                    + "use the newer version that wrote it.",
+                path: path
+            )
+        }
+        guard found == version else {
+            throw StoreError(.damaged, "The database has the unknown format \(found).", path: path)
+        }
+        var verdict: String?
+        try database.run("PRAGMA quick_check(1)") { row throws(StoreError) in
+            verdict = try row.text(0)
+        }
+        guard verdict == "ok" else {
+            throw StoreError(.damaged, "The database is damaged: \(verdict ?? "?").", path: path)
+        }
+        var schema: Set<String> = []
+        // Indexes that SQLite makes by itself have no SQL.
+        try database.run("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL") {
+            row throws(StoreError) in
+            schema.insert(try row.text(0))
+        }
+        guard schema == Set(tables) else {
+            throw StoreError(.damaged, "The database has other tables.", path: path)
+        }
+    }
+
+    /// Everything that is in the tables.
+    static func state(in database: Database) throws(StoreError) -> LoadedState {
+        var state = LoadedState()
+        state.records = try records(in: database)
+        state.enrolments = try enrolments(in: database)
+        state.damaged =
+            try database.integer("SELECT value FROM meta WHERE name = 'damaged'") != 0
+        return state
+    }
+
+    /// Writes one thing.
+    static func write(
+        _ write: Writer.Write,
+        bootID: String,
+        to database: Database
+    ) throws(StoreError) {
+        switch write {
+        case .record(let record, let uid):
+            try Self.write(record, uid: uid, bootID: bootID, to: database)
+        case .enrolment(let enrolment, let uid):
+            try Self.write(enrolment, uid: uid, to: database)
+        }
+    }
+
+    /// Sixteen random bytes that no other database has.
+    static func identity(of database: Database) throws(StoreError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        try database.run("SELECT value FROM meta WHERE name = 'identity'") {
+            row throws(StoreError) in
+            bytes = try row.blob(0)
+        }
+        guard bytes.count == 16 else {
+            throw StoreError(.damaged, "The database has no identity.", path: database.path)
+        }
+        return bytes
+    }
+
+    // MARK: Records
+
+    private static func write(
+        _ record: UserRecord,
+        uid: UInt32,
+        bootID: String,
+        to database: Database
+    ) throws(StoreError) {
+        try database.run(
+            "INSERT OR REPLACE INTO users VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                .integer(Int64(uid)),
+                .integer(Int64(record.failures)),
+                record.passcodeCause.map { .text($0) } ?? .null,
+                .integer(Int64(record.wrongPasscodes)),
+                record.delayedUntil.map { .integer($0.nanoseconds) } ?? .null,
+                record.delayedUntil.map { _ in .text(bootID) } ?? .null,
+            ]
+        )
+    }
+
+    private static func records(
+        in database: Database
+    ) throws(StoreError) -> [UInt32: UserRecord] {
+        var records: [UInt32: UserRecord] = [:]
+        try database.run(
+            "SELECT uid, failures, passcode_cause, wrong_passcodes, delayed_until FROM users"
+        ) { row throws(StoreError) in
+            var record = UserRecord()
+            record.failures = try count(row.integer(1), path: database.path)
+            record.passcodeCause = row.isNull(2) ? nil : try row.text(2)
+            record.wrongPasscodes = try count(row.integer(3), path: database.path)
+            record.delayedUntil = row.isNull(4) ? nil : Instant(nanoseconds: try row.integer(4))
+            records[try uid(row.integer(0), path: database.path)] = record
+        }
+        return records
+    }
+
+    /// In which boot each delay was set.
+    static func delayBoots(in database: Database) throws(StoreError) -> [UInt32: String] {
+        var boots: [UInt32: String] = [:]
+        try database.run("SELECT uid, boot_id FROM users WHERE delayed_until IS NOT NULL") {
+            row throws(StoreError) in
+            boots[try uid(row.integer(0), path: database.path)] =
+                row.isNull(1) ? "" : try row.text(1)
+        }
+        return boots
+    }
+
+    // MARK: Enrolments
+
+    private static func write(
+        _ enrolment: Enrolment,
+        uid: UInt32,
+        to database: Database
+    ) throws(StoreError) {
+        let user = Database.Value.integer(Int64(uid))
+        try database.run(
+            "INSERT OR REPLACE INTO enrolments VALUES (?, ?)",
+            [user, .integer(Int64(clamping: enrolment.generation))]
+        )
+        try database.run("DELETE FROM templates WHERE uid = ?", [user])
+        for (sensor, ids) in enrolment.templates {
+            for id in ids {
+                try database.run(
+                    "INSERT OR REPLACE INTO templates VALUES (?, ?, ?)",
+                    [user, .text(sensor), .text(id)]
+                )
+            }
+        }
+    }
+
+    private static func enrolments(
+        in database: Database
+    ) throws(StoreError) -> [UInt32: Enrolment] {
+        var enrolments: [UInt32: Enrolment] = [:]
+        let path = database.path
+        try database.run("SELECT uid, generation FROM enrolments") { row throws(StoreError) in
+            var enrolment = Enrolment()
+            enrolment.generation = UInt64(try count(row.integer(1), path: path))
+            enrolments[try uid(row.integer(0), path: path)] = enrolment
+        }
+        // SQLite compares texts by their bytes, as `Enrolment.update` does.
+        try database.run(
+            "SELECT uid, sensor, template FROM templates ORDER BY uid, sensor, template"
+        ) { row throws(StoreError) in
+            let uid = try uid(row.integer(0), path: path)
+            guard enrolments[uid] != nil else {
+                throw StoreError(.damaged, "The database has templates of nobody.", path: path)
+            }
+            enrolments[uid]?.templates[try row.text(1), default: []].append(try row.text(2))
+        }
+        return enrolments
+    }
+
+    private static func count(_ value: Int64, path: String) throws(StoreError) -> Int {
+        guard value >= 0 else {
+            throw StoreError(.damaged, "The database counts below zero.", path: path)
+        }
+        return Int(value)
+    }
+
+    private static func uid(_ value: Int64, path: String) throws(StoreError) -> UInt32 {
+        guard let uid = UInt32(exactly: value) else {
+            throw StoreError(.damaged, "The database has an impossible user.", path: path)
+        }
+        return uid
+    }
+}

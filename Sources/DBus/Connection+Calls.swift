@@ -1,0 +1,160 @@
+import CSystemd
+
+extension Connection {
+    private static let driver = "org.freedesktop.DBus"
+
+    /// Sends a call.
+    ///
+    /// `timeout` nil: 25 seconds.
+    ///
+    /// - Throws: `InvalidArgs` for a name or value that cannot be sent, `LimitsExceeded`,
+    ///   `Disconnected`.
+    public func startCall(
+        to destination: String,
+        path: ObjectPath,
+        interface: String,
+        member: String,
+        signature: String = "",
+        timeout: Duration? = nil,
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
+    ) throws(DBusError) -> PendingCall {
+        let pointer = try newCall(to: destination, path, interface, member)
+        defer { sd_bus_message_unref(pointer) }
+        try OutgoingMessage.fill(pointer, signature, encode)
+        let cookie = try OutgoingMessage.send(pointer)
+        let isExact = destination.hasPrefix(":") || destination == Self.driver
+        let call = PendingCall(
+            serial: UInt32(truncatingIfNeeded: cookie),
+            destination: isPeerToPeer || !isExact ? nil : destination
+        ) { [weak self] in
+            self?.pending[cookie] = nil
+        }
+        pending[cookie] = call
+        let timeout = timeout ?? Self.defaultTimeout
+        if timeout < Self.noTimeout {
+            call.timer = EventLoop.shared.schedule(after: timeout) { [weak call] in
+                call?.finish(.failure(DBusError(.noReply, "The call was not answered in time.")))
+            }
+        }
+        return call
+    }
+
+    /// Sends a call and waits for the reply.
+    ///
+    /// Canceling the task cancels the call.
+    ///
+    /// - Throws: as ``startCall(to:path:interface:member:signature:timeout:_:)`` and
+    ///   ``PendingCall/reply()``.
+    public func call(
+        to destination: String,
+        path: ObjectPath,
+        interface: String,
+        member: String,
+        signature: String = "",
+        timeout: Duration? = nil,
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
+    ) async throws(DBusError) -> Message {
+        let call = try startCall(
+            to: destination,
+            path: path,
+            interface: interface,
+            member: member,
+            signature: signature,
+            timeout: timeout,
+            encode
+        )
+        return try await call.reply()
+    }
+
+    /// Sends a call that asks for no reply.
+    ///
+    /// What cannot be sent is dropped.
+    public func send(
+        to destination: String,
+        path: ObjectPath,
+        interface: String,
+        member: String,
+        signature: String = "",
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
+    ) {
+        guard let pointer = try? newCall(to: destination, path, interface, member) else { return }
+        defer { sd_bus_message_unref(pointer) }
+        do throws(DBusError) {
+            try OutgoingMessage.fill(pointer, signature, encode)
+            try OutgoingMessage.sendOnly(pointer)
+        } catch {
+            // Nobody waits for an answer.
+        }
+    }
+
+    /// Sends a signal: to one unique name, or to everybody who asked for it.
+    ///
+    /// What cannot be sent is dropped.
+    public func emit(
+        path: ObjectPath,
+        interface: String,
+        member: String,
+        signature: String = "",
+        to destination: String? = nil,
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
+    ) {
+        var pointer: OpaquePointer?
+        guard isOpen,
+            sd_bus_message_new_signal(bus, &pointer, path.rawValue, interface, member) >= 0,
+            let pointer
+        else { return }
+        defer { sd_bus_message_unref(pointer) }
+        if let destination, !isPeerToPeer {
+            guard sd_bus_message_set_destination(pointer, destination) >= 0 else { return }
+        }
+        do throws(DBusError) {
+            try OutgoingMessage.fill(pointer, signature, encode)
+            try OutgoingMessage.sendOnly(pointer)
+        } catch {
+            // Nobody waits for an answer.
+        }
+    }
+
+    private func newCall(
+        to destination: String,
+        _ path: ObjectPath,
+        _ interface: String,
+        _ member: String
+    ) throws(DBusError) -> OpaquePointer {
+        guard isOpen else { throw DBusError(.disconnected, "The connection is closed.") }
+        // Over a socket pair there is nobody else that it could be for.
+        let destination = isPeerToPeer ? nil : destination
+        var pointer: OpaquePointer?
+        guard
+            sd_bus_message_new_method_call(
+                bus,
+                &pointer,
+                destination,
+                path.rawValue,
+                interface,
+                member
+            ) >= 0,
+            let pointer
+        else {
+            throw DBusError(.invalidArgs, "The destination, path, interface or member is invalid.")
+        }
+        return pointer
+    }
+
+    /// A reply counts only when it comes from where the call went.
+    ///
+    /// The bus itself answers with errors for those that are not there.
+    func receive(reply message: Message) {
+        guard let call = pending[message.replySerial] else { return }
+        if let expected = call.destination, let sender = message.sender, sender != expected {
+            guard message.isError, sender == Self.driver else { return }
+        }
+        if let error = message.error {
+            call.finish(.failure(error))
+        } else if message.isError {
+            call.finish(.failure(DBusError(.failed, "The call failed.")))
+        } else {
+            call.finish(.success(message))
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import CSystemd
+import Glibc
+
+/// One watch of a bus name, or of all names under a prefix.
+@BusActor
+final class NameWatch {
+    let name: String
+    let isPrefix: Bool
+    let changed: @BusActor (_ name: String, _ owner: String?) -> Void
+    /// Of an exact name, whether its first owner has been reported.
+    var isStarted = false
+    /// Of a prefix, the names whose owner the bus has told since.
+    var told: Set<String> = []
+    var isOver = false
+
+    init(
+        _ name: String,
+        isPrefix: Bool,
+        _ changed: @escaping @BusActor (_ name: String, _ owner: String?) -> Void
+    ) {
+        self.name = name
+        self.isPrefix = isPrefix
+        self.changed = changed
+    }
+
+    func covers(_ other: String) -> Bool {
+        guard isPrefix, other.utf8.count > name.utf8.count else { return other == name }
+        return other.hasPrefix(name)
+            && other.utf8.dropFirst(name.utf8.count).first == UInt8(ascii: ".")
+    }
+}
+
+extension Connection {
+    // MARK: Own names
+
+    /// Takes a bus name, without queueing for it and without giving it up to others.
+    ///
+    /// Blocking.
+    ///
+    /// - Throws: `Failed` when somebody has it, `AccessDenied` when the bus does not allow it,
+    ///   `NotSupported` over a socket pair.
+    public func requestName(_ name: String) throws(DBusError) {
+        guard !isPeerToPeer else {
+            throw DBusError(.notSupported, "There are no bus names over a socket pair.")
+        }
+        let result = sd_bus_request_name(bus, name, 0)
+        switch -result {
+        case ...0, EALREADY:
+            return
+        case EEXIST:
+            throw DBusError(.failed, "The bus name '\(name)' is taken: is it running already?")
+        case EPERM, EACCES:
+            throw DBusError(.accessDenied, "The bus does not allow to own '\(name)'.")
+        default:
+            throw DBusError(.failed, "The bus name '\(name)' cannot be owned.")
+        }
+    }
+
+    /// Gives a bus name back.
+    public func releaseName(_ name: String) {
+        guard !isPeerToPeer else { return }
+        send(
+            to: "org.freedesktop.DBus",
+            path: .bus,
+            interface: "org.freedesktop.DBus",
+            member: "ReleaseName",
+            signature: "s"
+        ) { (writer) throws(DBusError) in
+            try writer.write(name)
+        }
+    }
+
+    // MARK: Others' names
+
+    /// The unique name of who owns a bus name; nil when nobody does.
+    ///
+    /// - Throws: `NotSupported` over a socket pair, `Disconnected`, `InvalidArgs`.
+    public func nameOwner(_ name: String) async throws(DBusError) -> String? {
+        do throws(DBusError) {
+            return try Self.owner(in: try await askBus("GetNameOwner", name).reply())
+        } catch {
+            guard error.name == .nameHasNoOwner else { throw error }
+            return nil
+        }
+    }
+
+    /// Tells the current owner of a bus name, nil for none, and then every change.
+    public func watchName(
+        _ name: String,
+        _ changed: @escaping @BusActor (_ owner: String?) -> Void
+    ) -> EventSource {
+        let watch = NameWatch(name, isPrefix: false) { _, owner in changed(owner) }
+        let source = start(watch, "arg0='\(name)'")
+        askOwner(name) { [weak watch] owner in
+            guard let watch, !watch.isOver else { return }
+            watch.isStarted = true
+            changed(owner)
+        }
+        return source
+    }
+
+    /// Tells the owners of the bus names under a prefix, and then every change.
+    ///
+    /// `org.example.Sensor` covers `org.example.Sensor` and `org.example.Sensor.Face`.
+    public func watchNames(
+        under prefix: String,
+        _ changed: @escaping @BusActor (_ name: String, _ owner: String?) -> Void
+    ) -> EventSource {
+        let watch = NameWatch(prefix, isPrefix: true, changed)
+        watch.isStarted = true
+        let source = start(watch, "arg0namespace='\(prefix)'")
+        guard let call = try? askBus("ListNames") else { return source }
+        call.onEnd { [weak self, weak watch] result in
+            guard let self, let watch, let names = try? Self.strings(in: result.get()) else {
+                return
+            }
+            for name in names where watch.covers(name) {
+                askOwner(name) { owner in
+                    // A change that came first is newer.
+                    guard !watch.isOver, let owner, watch.told.insert(name).inserted else { return }
+                    changed(name, owner)
+                }
+            }
+        }
+        return source
+    }
+
+    /// Calls `body` when the services that the bus can start are others than before.
+    public func onActivatableNamesChanged(
+        _ body: @escaping @BusActor () -> Void
+    ) -> EventSource {
+        subscribe(
+            sender: "org.freedesktop.DBus",
+            path: .bus,
+            interface: "org.freedesktop.DBus",
+            member: "ActivatableServicesChanged",
+            broadcast: true
+        ) { _ in body() }
+    }
+
+    /// The bus names for which the bus can start a service.
+    ///
+    /// - Throws: `NotSupported` over a socket pair, `Disconnected`.
+    public func listActivatableNames() async throws(DBusError) -> [String] {
+        try Self.strings(in: try await askBus("ListActivatableNames").reply())
+    }
+
+    // MARK: How
+
+    private func start(_ watch: NameWatch, _ condition: String) -> EventSource {
+        let rule =
+            "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+            + "member='NameOwnerChanged'," + condition
+        nameWatches.append(watch)
+        addMatch(rule)
+        return EventSource { [weak self] in
+            watch.isOver = true
+            self?.nameWatches.removeAll { $0 === watch }
+            self?.removeMatch(rule)
+        }
+    }
+
+    func nameOwnerChanged(_ message: Message) {
+        let names = try? message.read("sss") { (reader) throws(DBusError) in
+            (
+                name: try reader.read(String.self), old: try reader.read(String.self),
+                new: try reader.read(String.self)
+            )
+        }
+        guard let names else { return }
+        if names.new.isEmpty, names.name.hasPrefix(":") {
+            peerLeft(names.name)
+        }
+        // Signals before the first owner is known are part of that answer already.
+        for watch in nameWatches where watch.isStarted && watch.covers(names.name) {
+            guard !watch.isOver else { continue }
+            if watch.isPrefix {
+                watch.told.insert(names.name)
+            }
+            watch.changed(names.name, names.new.isEmpty ? nil : names.new)
+        }
+    }
+
+    private func askBus(
+        _ member: String,
+        _ argument: String? = nil
+    ) throws(DBusError) -> PendingCall {
+        guard !isPeerToPeer else {
+            throw DBusError(.notSupported, "There are no bus names over a socket pair.")
+        }
+        return try startCall(
+            to: "org.freedesktop.DBus",
+            path: .bus,
+            interface: "org.freedesktop.DBus",
+            member: member,
+            signature: argument == nil ? "" : "s"
+        ) { (writer) throws(DBusError) in
+            if let argument {
+                try writer.write(argument)
+            }
+        }
+    }
+
+    /// Nil when there is none, or the bus does not answer.
+    private func askOwner(_ name: String, _ body: @escaping @BusActor (String?) -> Void) {
+        guard let call = try? askBus("GetNameOwner", name) else { return }
+        call.onEnd { result in
+            body(try? Self.owner(in: result.get()))
+        }
+    }
+
+    private static func owner(in reply: Message) throws(DBusError) -> String {
+        try reply.read("s") { (reader) throws(DBusError) in try reader.read(String.self) }
+    }
+
+    private static func strings(in reply: Message) throws(DBusError) -> [String] {
+        try reply.read("as") { (reader) throws(DBusError) in try reader.read([String].self) }
+    }
+}

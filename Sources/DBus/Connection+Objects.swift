@@ -1,0 +1,135 @@
+import CSystemd
+
+/// One exported object.
+@BusActor
+struct ExportedObject {
+    let interfaces: [any ServedInterface]
+    /// The only one who may know of the object; nil: everybody.
+    let owner: Peer?
+    /// Whether object managers above it list it.
+    let isManaged: Bool
+
+    func isVisible(to peer: Peer) -> Bool { owner == nil || owner === peer }
+}
+
+extension Connection {
+    /// Serves interfaces at a path, in the place of what was there.
+    ///
+    /// - Parameters:
+    ///   - path: The object.
+    ///   - interfaces: Each of another name. Introspectable, Properties and Peer come by themselves.
+    ///   - owner: The only caller for whom the object exists; nil: for everybody.
+    ///   - managed: Whether object managers above it list it.
+    public func export(
+        _ path: ObjectPath,
+        _ interfaces: [any ServedInterface],
+        visibleTo owner: Peer? = nil,
+        managed: Bool = false
+    ) {
+        unexport(path)
+        let object = ExportedObject(interfaces: interfaces, owner: owner, isManaged: managed)
+        objects[path.rawValue] = object
+        if managed {
+            announceAdded(path.rawValue, object)
+        }
+    }
+
+    /// Ends serving at a path.
+    ///
+    /// Calls that run there go on to their reply.
+    public func unexport(_ path: ObjectPath) {
+        guard let object = objects.removeValue(forKey: path.rawValue), object.isManaged else {
+            return
+        }
+        announceRemoved(path.rawValue, object)
+    }
+
+    /// Lists what is exported with `managed` beneath a path, and announces what comes and goes.
+    public func serveObjectManager(at path: ObjectPath) {
+        guard !objectManagers.contains(path.rawValue) else { return }
+        objectManagers.append(path.rawValue)
+    }
+
+    /// Announces properties: their values, or that they changed, as each one's description says.
+    ///
+    /// - Parameters:
+    ///   - path: The object.
+    ///   - interface: The interface as exported there; gives the values.
+    ///   - names: Properties of it; unknown ones are left out.
+    ///   - destination: A unique name; nil: the object's owner, or everybody.
+    public func propertiesChanged(
+        _ path: ObjectPath,
+        _ interface: any ServedInterface,
+        _ names: [String],
+        to destination: String? = nil
+    ) {
+        let description = type(of: interface).description
+        let properties = description.properties.filter { names.contains($0.name) }
+        let valued = properties.filter { $0.change == .value }
+        let invalidated = properties.filter { $0.change == .invalidates }.map(\.name)
+        guard !valued.isEmpty || !invalidated.isEmpty else { return }
+        let owner = objects[path.rawValue]?.owner
+        emit(
+            path: path,
+            interface: StandardInterface.properties,
+            member: "PropertiesChanged",
+            signature: "sa{sv}as",
+            to: destination ?? owner?.name
+        ) { (writer) throws(DBusError) in
+            try writer.write(description.name)
+            try StandardInterface.write(valued, of: interface, for: owner, to: &writer)
+            try writer.write(invalidated)
+        }
+    }
+
+    // MARK: Dispatch
+
+    /// Answers one call whose sender is known.
+    func dispatch(call message: Message) {
+        guard let peer = directPeer ?? message.sender.flatMap({ peers[$0] }) else {
+            // It has left since.
+            return
+        }
+        let call = IncomingCall(peer: peer, message: message)
+        do throws(DBusError) {
+            try dispatch(call)
+        } catch {
+            call.fail(error)
+        }
+    }
+
+    private func dispatch(_ call: IncomingCall) throws(DBusError) {
+        let pointer = call.message.pointer
+        guard let rawPath = sd_bus_message_get_path(pointer),
+            let rawMember = sd_bus_message_get_member(pointer)
+        else { return }
+        let path = String(cString: rawPath)
+        let member = String(cString: rawMember)
+        let object = objects[path].flatMap { $0.isVisible(to: call.peer) ? $0 : nil }
+        let interface = sd_bus_message_get_interface(pointer).map { String(cString: $0) }
+        if let object {
+            for served in object.interfaces {
+                let description = type(of: served).description
+                guard interface == nil || interface == description.name else { continue }
+                guard description.methods[member] != nil else {
+                    guard interface == nil else { throw Self.unknownMethod(member) }
+                    continue
+                }
+                try served.invoke(member, call)
+                return
+            }
+        }
+        let standard = StandardCall(
+            call: call,
+            path: path,
+            object: object,
+            interface: interface,
+            member: member
+        )
+        try answer(standard)
+    }
+
+    static func unknownMethod(_ member: String) -> DBusError {
+        DBusError(.unknownMethod, "There is no method '\(member)'.")
+    }
+}

@@ -1,0 +1,161 @@
+/// A peer that the bus is being asked about, and what waits for the answer.
+@BusActor
+struct PeerLookUp {
+    var calls: [Message] = []
+    var waiting: [@BusActor (Result<Peer, DBusError>) -> Void] = []
+}
+
+extension Connection {
+    /// The most calls of one sender that wait until it is known.
+    private static let waitingLimit = 64
+
+    /// Who has a unique name.
+    ///
+    /// Asked once, then known until it leaves.
+    ///
+    /// - Throws: `InvalidArgs` unless it is a unique name; `NameHasNoOwner` when nobody has it;
+    ///   `AccessDenied` when the bus does not know the user or the process.
+    public func peer(named uniqueName: String) async throws(DBusError) -> Peer {
+        if let directPeer { return directPeer }
+        if let peer = peers[uniqueName] { return peer }
+        guard uniqueName.hasPrefix(":") else {
+            throw DBusError(.invalidArgs, "'\(uniqueName)' is not a unique name.")
+        }
+        let result = await withUnsafeContinuation { continuation in
+            lookUp(uniqueName) { $0.waiting.append { continuation.resume(returning: $0) } }
+        }
+        return try result.get()
+    }
+
+    /// Serves a call at once when its sender is known, and in its turn otherwise.
+    func receive(call message: Message) {
+        if directPeer != nil {
+            dispatch(call: message)
+            return
+        }
+        guard let sender = message.sender, sender.hasPrefix(":") else {
+            refuse(message)
+            return
+        }
+        if peers[sender] != nil {
+            dispatch(call: message)
+        } else if let waiting = lookUps[sender]?.calls.count, waiting >= Self.waitingLimit {
+            let error = DBusError(.limitsExceeded, "Too many calls wait.")
+            OutgoingMessage.reply(to: message, with: error)
+        } else {
+            lookUp(sender) { $0.calls.append(message) }
+        }
+    }
+
+    func refuse(_ message: Message) {
+        let error = DBusError(.accessDenied, "The caller cannot be identified.")
+        OutgoingMessage.reply(to: message, with: error)
+    }
+
+    private func lookUp(_ name: String, _ add: (inout PeerLookUp) -> Void) {
+        let isNew = lookUps[name] == nil
+        add(&lookUps[name, default: PeerLookUp()])
+        guard isNew else { return }
+        watchPeers()
+        let asked: PendingCall
+        do throws(DBusError) {
+            asked = try startCall(
+                to: "org.freedesktop.DBus",
+                path: .bus,
+                interface: "org.freedesktop.DBus",
+                member: "GetConnectionCredentials",
+                signature: "s"
+            ) { (writer) throws(DBusError) in
+                try writer.write(name)
+            }
+        } catch {
+            finishLookUp(name, .failure(error))
+            return
+        }
+        asked.onEnd { [weak self] reply in
+            self?.finishLookUp(name, Self.credentials(name, reply))
+        }
+    }
+
+    private static func credentials(
+        _ name: String,
+        _ reply: Result<Message, DBusError>
+    ) -> Result<Peer, DBusError> {
+        do throws(DBusError) {
+            let values = try reply.get()
+                .read("a{sv}") { (reader) throws(DBusError) in
+                    try reader.read([String: Variant].self)
+                }
+            let uid = values["UnixUserID"]?.asUInt32
+            let pid = values["ProcessID"]?.asUInt32.flatMap { Int32(exactly: $0) }
+            guard let peer = Peer(name: name, uid: uid, pid: pid) else {
+                throw DBusError(.accessDenied, "The bus does not say who '\(name)' is.")
+            }
+            return .success(peer)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func finishLookUp(_ name: String, _ result: Result<Peer, DBusError>) {
+        guard let lookUp = lookUps.removeValue(forKey: name) else { return }
+        if case .success(let peer) = result {
+            peers[name] = peer
+            ready.append(contentsOf: lookUp.calls)
+        } else {
+            for call in lookUp.calls {
+                refuse(call)
+            }
+        }
+        for body in lookUp.waiting {
+            body(result)
+        }
+    }
+
+    // MARK: Leaving
+
+    /// Asks once to be told when anybody leaves.
+    ///
+    /// Without that nobody can be known.
+    private func watchPeers() {
+        guard !watchesPeers else { return }
+        watchesPeers = true
+        let rule =
+            "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+            + "member='NameOwnerChanged',arg2=''"
+        let call = try? startCall(
+            to: "org.freedesktop.DBus",
+            path: .bus,
+            interface: "org.freedesktop.DBus",
+            member: "AddMatch",
+            signature: "s"
+        ) { (writer) throws(DBusError) in
+            try writer.write(rule)
+        }
+        call?
+            .onEnd { [weak self] result in
+                guard let self, case .failure(let error) = result else { return }
+                watchesPeers = false
+                for name in Array(lookUps.keys) {
+                    finishLookUp(name, .failure(error))
+                }
+            }
+    }
+
+    func peerLeft(_ name: String) {
+        peers.removeValue(forKey: name)?.leave()
+    }
+
+    /// The connection has ended.
+    func forgetPeers(_ error: DBusError) {
+        for name in Array(lookUps.keys) {
+            finishLookUp(name, .failure(error))
+        }
+        let gone = peers.values.sorted { $0.name < $1.name }
+        peers = [:]
+        for peer in gone {
+            peer.leave()
+        }
+        directPeer?.leave()
+    }
+}

@@ -1,0 +1,120 @@
+/// One `subscribe`.
+@BusActor
+struct Subscription {
+    let sender: String
+    let path: String?
+    let member: String?
+    let source: EventSource
+    let body: @BusActor (Message) -> Void
+}
+
+extension Connection {
+    /// Calls `body` for each such signal whose sender is exactly `sender`.
+    ///
+    /// - Parameters:
+    ///   - sender: A unique name, or `org.freedesktop.DBus`; other names never match. Not looked at
+    ///     over a socket pair.
+    ///   - path: Nil: any.
+    ///   - interface: The signal's.
+    ///   - member: Nil: any.
+    ///   - broadcast: Whether to ask the bus for signals that are sent to everybody.
+    ///   - body: Called in the order of arrival.
+    /// - Returns: What ends it.
+    public func subscribe(
+        sender: String,
+        path: ObjectPath?,
+        interface: String,
+        member: String?,
+        broadcast: Bool,
+        _ body: @escaping @BusActor (Message) -> Void
+    ) -> EventSource {
+        var rule = "type='signal',sender='\(sender)',interface='\(interface)'"
+        if let member {
+            rule += ",member='\(member)'"
+        }
+        if let path {
+            rule += ",path='\(path.rawValue)'"
+        }
+        let box = SourceBox()
+        let source = EventSource { [weak self] in
+            self?.subscriptions[interface]?.removeAll { $0.source === box.source }
+            if self?.subscriptions[interface]?.isEmpty == true {
+                self?.subscriptions[interface] = nil
+            }
+            box.source = nil
+            if broadcast {
+                self?.removeMatch(rule)
+            }
+        }
+        box.source = source
+        let subscription = Subscription(
+            sender: sender,
+            path: path?.rawValue,
+            member: member,
+            source: source,
+            body: body
+        )
+        subscriptions[interface, default: []].append(subscription)
+        if broadcast {
+            addMatch(rule)
+        }
+        return source
+    }
+
+    func addMatch(_ rule: String) {
+        sendToBus("AddMatch", rule)
+    }
+
+    func removeMatch(_ rule: String) {
+        sendToBus("RemoveMatch", rule)
+    }
+
+    private func sendToBus(_ member: String, _ rule: String) {
+        guard !isPeerToPeer else { return }
+        send(
+            to: "org.freedesktop.DBus",
+            path: .bus,
+            interface: "org.freedesktop.DBus",
+            member: member,
+            signature: "s"
+        ) { (writer) throws(DBusError) in
+            try writer.write(rule)
+        }
+    }
+
+    func receive(signal message: Message) {
+        guard let interface = message.interface else { return }
+        if interface == "org.freedesktop.DBus", isFromBus(message),
+            message.member == "NameOwnerChanged"
+        {
+            nameOwnerChanged(message)
+        }
+        guard let candidates = subscriptions[interface] else { return }
+        let sender = message.sender
+        let path = message.path
+        let member = message.member
+        for candidate in candidates {
+            guard isPeerToPeer || candidate.sender == sender else { continue }
+            guard candidate.path == nil || candidate.path == path else { continue }
+            guard candidate.member == nil || candidate.member == member else { continue }
+            // An earlier body may have ended this one.
+            guard !candidate.source.isOver else { continue }
+            candidate.body(message)
+        }
+    }
+
+    private func isFromBus(_ message: Message) -> Bool {
+        !isPeerToPeer && message.sender == "org.freedesktop.DBus"
+    }
+}
+
+extension ObjectPath {
+    /// The object of the bus itself.
+    static let bus = ObjectPath(trusted: "/org/freedesktop/DBus")
+}
+
+/// Lets a source's own closure name the source without keeping it alive for ever.
+@BusActor
+final class SourceBox {
+    var source: EventSource?
+}

@@ -1,0 +1,263 @@
+import CSystemd
+import Glibc
+
+/// One connection: to a bus, or straight to another process over a socket pair.
+///
+/// The loop keeps it alive until ``close()`` or until the other end is gone.
+@BusActor
+public final class Connection {
+    /// Where a bus is.
+    public enum Address: Sendable, Hashable {
+        /// The system bus.
+        case system
+        /// The bus of the user's session.
+        case session
+        /// A D-Bus address, such as `unix:path=/run/bus`.
+        case address(String)
+
+        /// `system`, `session`, or an address.
+        public init(argument: String) {
+            switch argument {
+            case "system": self = .system
+            case "session": self = .session
+            default: self = .address(argument)
+            }
+        }
+    }
+
+    /// A timeout so long (ten years) that no timer is started for it.
+    public nonisolated static let noTimeout = Duration.seconds(10 * 365 * 86_400)
+    /// The timeout of a call that names none.
+    public nonisolated static let defaultTimeout = Duration.seconds(25)
+
+    /// Where the bus is; nil over a socket pair.
+    public let address: Address?
+    /// Whether there is no bus in between.
+    public let isPeerToPeer: Bool
+    /// The own unique name; `:peer` over a socket pair.
+    public let uniqueName: String
+
+    /// Used on the loop's thread only: `deinit` sees to its part.
+    nonisolated(unsafe) let bus: OpaquePointer
+    let descriptor: Int32
+    private(set) var isOpen = true
+    private var disconnected: [@BusActor () -> Void] = []
+
+    // The parts of a connection, each with its own file.
+    var pending: [UInt64: PendingCall] = [:]
+    var subscriptions: [String: [Subscription]] = [:]
+    var nameWatches: [NameWatch] = []
+    var peers: [String: Peer] = [:]
+    var lookUps: [String: PeerLookUp] = [:]
+    var watchesPeers = false
+    var directPeer: Peer?
+    /// Calls whose sender has become known; served before anything new.
+    var ready: [Message] = []
+    var objects: [String: ExportedObject] = [:]
+    var objectManagers: [String] = []
+
+    /// Connects to a bus and says Hello.
+    ///
+    /// Blocking: for start-up only.
+    ///
+    /// - Throws: `Disconnected` when there is no bus, or it refuses.
+    public init(_ address: Address) throws(DBusError) {
+        guard let opened = Self.open(address) else {
+            throw DBusError(.disconnected, "The bus cannot be reached.")
+        }
+        var name: UnsafePointer<CChar>?
+        guard sd_bus_get_unique_name(opened, &name) >= 0, let name else {
+            sd_bus_close_unref(opened)
+            throw DBusError(.disconnected, "The bus cannot be reached.")
+        }
+        bus = opened
+        descriptor = sd_bus_get_fd(opened)
+        self.address = address
+        isPeerToPeer = false
+        uniqueName = String(cString: name)
+        EventSources.shared.add(self)
+    }
+
+    /// Serves the process at the other end of a socket pair.
+    ///
+    /// Does not block.
+    ///
+    /// - Throws: `AccessDenied` when the kernel does not say who that is.
+    public convenience init(server descriptor: consuming OwnedDescriptor) throws(DBusError) {
+        try self.init(direct: descriptor, isServer: true)
+    }
+
+    /// Calls the process at the other end of a socket pair.
+    ///
+    /// Does not block.
+    ///
+    /// - Throws: `AccessDenied` when the kernel does not say who that is.
+    public convenience init(client descriptor: consuming OwnedDescriptor) throws(DBusError) {
+        try self.init(direct: descriptor, isServer: false)
+    }
+
+    private init(direct end: OwnedDescriptor, isServer: Bool) throws(DBusError) {
+        guard let peer = Self.peer(at: end) else {
+            throw DBusError(.accessDenied, "The other end cannot be identified.")
+        }
+        guard let opened = Self.open(end, isServer: isServer) else {
+            throw DBusError(.disconnected, "The connection cannot be started.")
+        }
+        bus = opened
+        descriptor = sd_bus_get_fd(opened)
+        address = nil
+        isPeerToPeer = true
+        uniqueName = Peer.direct
+        directPeer = peer
+        EventSources.shared.add(self)
+    }
+
+    deinit {
+        // sd-bus is used on the loop's thread only.
+        if EventLoop.shared.isCurrentThread {
+            sd_bus_close_unref(bus)
+        } else {
+            let reference = UInt(bitPattern: bus)
+            onLoop { sd_bus_close_unref(OpaquePointer(bitPattern: reference)) }
+        }
+    }
+
+    /// Calls `body` when the other end is gone; not after ``close()``.
+    public func onDisconnect(_ body: @escaping @BusActor () -> Void) {
+        disconnected.append(body)
+    }
+
+    /// Writes out what is queued.
+    ///
+    /// Blocking: for shutdown.
+    public func flush() {
+        sd_bus_flush(bus)
+    }
+
+    /// Ends the connection.
+    ///
+    /// Calls fail with `Disconnected`, peers leave.
+    public func close() {
+        disconnected = []
+        end()
+    }
+
+    // MARK: For the loop
+
+    /// What to poll for.
+    var pollEvents: Int16 { Int16(truncatingIfNeeded: max(0, sd_bus_get_events(bus))) }
+
+    /// When sd-bus wants a turn, in microseconds of CLOCK_MONOTONIC; `.max`: never.
+    var deadline: UInt64 {
+        var deadline = UInt64.max
+        sd_bus_get_timeout(bus, &deadline)
+        return deadline
+    }
+
+    /// Serves one message.
+    ///
+    /// False when there is nothing to do.
+    func processOne() -> Bool {
+        guard isOpen else { return false }
+        if !ready.isEmpty {
+            dispatch(call: ready.removeFirst())
+            return true
+        }
+        var pointer: OpaquePointer?
+        let result = sd_bus_process(bus, &pointer)
+        if let pointer {
+            receive(Message(adopting: pointer))
+        }
+        if result < 0 || sd_bus_is_open(bus) <= 0 {
+            let bodies = disconnected
+            end()
+            for body in bodies {
+                body()
+            }
+        }
+        return result > 0
+    }
+
+    private func receive(_ message: Message) {
+        switch Int(message.type) {
+        case SD_BUS_MESSAGE_METHOD_CALL: receive(call: message)
+        case SD_BUS_MESSAGE_SIGNAL: receive(signal: message)
+        case SD_BUS_MESSAGE_METHOD_RETURN, SD_BUS_MESSAGE_METHOD_ERROR: receive(reply: message)
+        default: break
+        }
+    }
+
+    private func end() {
+        guard isOpen else { return }
+        isOpen = false
+        EventSources.shared.remove(self)
+        sd_bus_close(bus)
+        ready = []
+        disconnected = []
+        let error = DBusError(.disconnected, "The connection is closed.")
+        for call in pending.values.sorted(by: { $0.serial < $1.serial }) {
+            call.finish(.failure(error))
+        }
+        forgetPeers(error)
+        subscriptions = [:]
+        nameWatches = []
+        objects = [:]
+    }
+}
+
+// MARK: Opening
+
+extension Connection {
+    private static func open(_ address: Address) -> OpaquePointer? {
+        var bus: OpaquePointer?
+        switch address {
+        case .system:
+            return sd_bus_open_system(&bus) >= 0 ? bus : nil
+        case .session:
+            return sd_bus_open_user(&bus) >= 0 ? bus : nil
+        case .address(let text):
+            guard sd_bus_new(&bus) >= 0, let bus else { return nil }
+            guard sd_bus_set_address(bus, text) >= 0, sd_bus_set_bus_client(bus, 1) >= 0,
+                sd_bus_negotiate_fds(bus, 1) >= 0, sd_bus_start(bus) >= 0
+            else {
+                sd_bus_unref(bus)
+                return nil
+            }
+            return bus
+        }
+    }
+
+    /// sd-bus closes what it is given, so it gets a copy.
+    private static func open(_ end: OwnedDescriptor, isServer: Bool) -> OpaquePointer? {
+        let copy = fcntl(end.rawValue, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { return nil }
+        var bus: OpaquePointer?
+        guard sd_bus_new(&bus) >= 0, let bus else {
+            Glibc.close(copy)
+            return nil
+        }
+        guard sd_bus_set_fd(bus, copy, copy) >= 0 else {
+            Glibc.close(copy)
+            sd_bus_unref(bus)
+            return nil
+        }
+        var identity = sd_id128_t()
+        guard sd_id128_randomize(&identity) >= 0,
+            !isServer || sd_bus_set_server(bus, 1, identity) >= 0,
+            sd_bus_negotiate_fds(bus, 1) >= 0, sd_bus_start(bus) >= 0
+        else {
+            sd_bus_unref(bus)
+            return nil
+        }
+        return bus
+    }
+
+    private static func peer(at end: OwnedDescriptor) -> Peer? {
+        var credentials = ucred()
+        var size = socklen_t(MemoryLayout<ucred>.size)
+        guard getsockopt(end.rawValue, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else {
+            return nil
+        }
+        return Peer(name: Peer.direct, uid: credentials.uid, pid: credentials.pid)
+    }
+}

@@ -1,0 +1,185 @@
+import CSystemd
+import Glibc
+import Synchronization
+
+// What other threads reach is `inbox`, `thread` and `stopping`, each with its own protection;
+// `jobs` is touched on the loop's thread only.
+
+/// The one thread on which buses, timers, descriptors and the jobs of ``BusActor`` are served.
+///
+/// It is the executor of the actor, and of every task started by ``onLoop(_:)``.
+public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+    /// The loop of this process.
+    public static let shared = EventLoop()
+
+    /// Jobs from other threads, and whether the loop has been woken for them.
+    private struct Inbox {
+        var jobs: [UnownedJob] = []
+        var isSignaled = false
+    }
+
+    private let inbox = Mutex(Inbox())
+    private let thread = Atomic<UInt>(0)
+    private let stopping = Atomic<Bool>(false)
+    private let wakeDescriptor: Int32
+    private var jobs: [UnownedJob] = []
+    private var running: [UnownedJob] = []
+
+    private init() {
+        wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        precondition(wakeDescriptor >= 0, "The kernel refuses an eventfd.")
+    }
+
+    /// Serves everything on the calling thread until ``stop()``.
+    ///
+    /// Does nothing when the loop runs.
+    public func run() {
+        guard claim() else { return }
+        while !stopping.load(ordering: .acquiring) {
+            turn()
+        }
+        stopping.store(false, ordering: .releasing)
+        // Jobs left behind go to whoever runs the loop next.
+        let left = jobs
+        jobs = []
+        inbox.withLock { $0.jobs.insert(contentsOf: left, at: 0) }
+        thread.store(0, ordering: .releasing)
+    }
+
+    /// Serves everything on a new thread.
+    ///
+    /// Does nothing when the loop runs already.
+    public func startThread() {
+        guard thread.load(ordering: .acquiring) == 0 else { return }
+        var identifier = pthread_t()
+        let code = pthread_create(
+            &identifier,
+            nil,
+            { _ in
+                EventLoop.shared.run()
+                return nil
+            },
+            nil
+        )
+        precondition(code == 0, "The kernel refuses a thread.")
+        pthread_detach(identifier)
+    }
+
+    /// Ends ``run()`` after the current turn.
+    ///
+    /// Any thread may call it.
+    public func stop() {
+        stopping.store(true, ordering: .releasing)
+        wake()
+    }
+
+    /// Calls `body` once after so long on CLOCK_BOOTTIME, which counts suspended time.
+    @BusActor
+    public func schedule(
+        after duration: Duration,
+        _ body: @escaping @BusActor () -> Void
+    ) -> EventSource {
+        EventSources.shared.addTimer(after: duration, body)
+    }
+
+    /// Calls `body` whenever the descriptor is readable or hung up, until the source is canceled.
+    ///
+    /// The descriptor stays the caller's: cancel before closing it.
+    @BusActor
+    public func watch(
+        descriptor: Int32,
+        _ body: @escaping @BusActor () -> Void
+    ) -> EventSource {
+        EventSources.shared.addWatch(descriptor, body)
+    }
+
+    /// Blocks the signal on this thread and calls `body` whenever it comes.
+    @BusActor
+    public func onSignal(_ number: Int32, _ body: @escaping @BusActor () -> Void) -> EventSource {
+        EventSources.shared.addSignal(number, body)
+    }
+
+    // MARK: Executor
+
+    /// Takes a job; the caller may be on any thread.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if isCurrentThread {
+            jobs.append(job)
+            return
+        }
+        let needsWake = inbox.withLock { inbox in
+            inbox.jobs.append(job)
+            defer { inbox.isSignaled = true }
+            return !inbox.isSignaled
+        }
+        if needsWake {
+            wake()
+        }
+    }
+
+    /// Whether the caller is on the loop's thread.
+    public func isIsolatingCurrentContext() -> Bool? { isCurrentThread }
+
+    /// Traps when the caller is not on the loop's thread.
+    public func checkIsolated() {
+        precondition(isCurrentThread, "Only the loop's thread may do this.")
+    }
+
+    var isCurrentThread: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    // MARK: One turn
+
+    private func claim() -> Bool {
+        thread.compareExchange(
+            expected: 0,
+            desired: UInt(pthread_self()),
+            ordering: .acquiringAndReleasing
+        )
+        .exchanged
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        _ = write(wakeDescriptor, &one, 8)
+    }
+
+    /// Messages and jobs until there are none, then one wait.
+    private func turn() {
+        var isBusy = false
+        repeat {
+            isBusy = BusActor.assume { EventSources.shared.processConnections() }
+            isBusy = runJobs() || isBusy
+        } while isBusy && !stopping.load(ordering: .acquiring)
+        let isWoken = BusActor.assume { EventSources.shared.wait(wakeDescriptor) }
+        if isWoken {
+            takeInbox()
+        }
+    }
+
+    private func takeInbox() {
+        var count: UInt64 = 0
+        _ = read(wakeDescriptor, &count, 8)
+        inbox.withLock { inbox in
+            jobs.append(contentsOf: inbox.jobs)
+            inbox.jobs.removeAll(keepingCapacity: true)
+            inbox.isSignaled = false
+        }
+    }
+
+    /// Runs what is queued and what that queues, a few rounds deep, so that neither starves.
+    private func runJobs() -> Bool {
+        guard !jobs.isEmpty else { return false }
+        for _ in 0..<8 where !jobs.isEmpty {
+            swap(&jobs, &running)
+            for job in running {
+                job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(),
+                    taskExecutor: asUnownedTaskExecutor()
+                )
+            }
+            running.removeAll(keepingCapacity: true)
+        }
+        return true
+    }
+}

@@ -1,0 +1,99 @@
+/// What a service method returns.
+public enum Answer<Value: Sendable>: Sendable {
+    /// Replied in the same turn of the loop.
+    case now(Value)
+    /// Replied when the closure returns. Its task is canceled when the caller leaves the bus.
+    case later(@BusActor @Sendable () async throws(DBusError) -> Value)
+}
+
+/// One call to answer.
+///
+/// It gets exactly one reply: `Failed`, when it is let go without any.
+@BusActor
+public final class IncomingCall {
+    /// The caller.
+    public let peer: Peer
+    /// The call itself.
+    public let message: Message
+    private var isAnswered = false
+
+    init(peer: Peer, message: Message) {
+        self.peer = peer
+        self.message = message
+    }
+
+    deinit {
+        guard !isAnswered else { return }
+        let message = message
+        onLoop {
+            let error = DBusError(.failed, "The call was not answered.")
+            OutgoingMessage.reply(to: message, with: error)
+        }
+    }
+
+    /// The caller's number of the call.
+    public var serial: UInt32 { message.serial }
+
+    /// The object that was called.
+    public var path: ObjectPath { ObjectPath(unchecked: message.path ?? "/") }
+
+    /// Reads the arguments, whose signature must be exactly `signature`.
+    ///
+    /// - Throws: `InvalidArgs` when the signature differs, or a value is malformed or too large.
+    public func read<Value>(
+        _ signature: String,
+        _ body: (inout MessageReader) throws(DBusError) -> Value
+    ) throws(DBusError) -> Value {
+        try message.read(signature, body)
+    }
+
+    /// Answers now, or starts the task that will.
+    ///
+    /// The first answer counts.
+    public func answer<Value>(
+        _ answer: Answer<Value>,
+        _ signature: String,
+        _ encode:
+            @escaping @Sendable @BusActor (Value, inout MessageWriter) throws(DBusError) -> Void
+    ) {
+        switch answer {
+        case .now(let value):
+            reply(value, signature, encode)
+        case .later(let body):
+            peer.run {
+                do throws(DBusError) {
+                    self.reply(try await body(), signature, encode)
+                } catch {
+                    self.fail(error)
+                }
+            }
+        }
+    }
+
+    /// Answers with an error.
+    ///
+    /// The first answer counts.
+    public func fail(_ error: DBusError) {
+        guard !isAnswered else { return }
+        isAnswered = true
+        OutgoingMessage.reply(to: message, with: error)
+    }
+
+    /// The runtime has sent the answer itself.
+    func noteAnswered() {
+        isAnswered = true
+    }
+
+    private func reply<Value>(
+        _ value: Value,
+        _ signature: String,
+        _ encode: @BusActor (Value, inout MessageWriter) throws(DBusError) -> Void
+    ) {
+        guard !isAnswered else { return }
+        isAnswered = true
+        OutgoingMessage.reply(to: message, signature) {
+            (writer: inout MessageWriter) throws(DBusError) in
+            try encode(value, &writer)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import CSystemd
+
+/// A received message.
+@BusActor
+public final class Message {
+    /// Fixed for the object's life, and used on the loop's thread only: `deinit` sees to its part.
+    nonisolated(unsafe) let pointer: OpaquePointer
+
+    /// Takes over a reference.
+    nonisolated init(adopting pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
+
+    deinit {
+        // Counts in sd-bus are not atomic: the reference goes on the loop's thread.
+        if EventLoop.shared.isCurrentThread {
+            sd_bus_message_unref(pointer)
+        } else {
+            let reference = UInt(bitPattern: pointer)
+            onLoop { sd_bus_message_unref(OpaquePointer(bitPattern: reference)) }
+        }
+    }
+
+    /// The unique name of the sender as the bus states it; nil over a socket pair.
+    public var sender: String? { sd_bus_message_get_sender(pointer).map { String(cString: $0) } }
+
+    /// The object that is called, or that sends the signal.
+    public var path: String? { sd_bus_message_get_path(pointer).map { String(cString: $0) } }
+
+    /// The interface of the member.
+    public var interface: String? {
+        sd_bus_message_get_interface(pointer).map { String(cString: $0) }
+    }
+
+    /// The method or signal.
+    public var member: String? { sd_bus_message_get_member(pointer).map { String(cString: $0) } }
+
+    /// The signature of the whole body.
+    public var signature: String {
+        sd_bus_message_get_signature(pointer, 1).map { String(cString: $0) } ?? ""
+    }
+
+    /// The sender's number of this message; unique on its connection.
+    public var serial: UInt32 {
+        var cookie: UInt64 = 0
+        sd_bus_message_get_cookie(pointer, &cookie)
+        return UInt32(truncatingIfNeeded: cookie)
+    }
+
+    /// Whether this is an error reply.
+    public var isError: Bool { type == UInt8(SD_BUS_MESSAGE_METHOD_ERROR) }
+
+    /// What an error reply says; nil for any other message.
+    public var error: DBusError? {
+        guard isError, let error = sd_bus_message_get_error(pointer)?.pointee,
+            let name = error.name
+        else { return nil }
+        let text = error.message.map { String(cString: $0) } ?? ""
+        guard text.utf8.count <= MessageLimits.string else {
+            return DBusError(DBusError.Name(rawValue: String(cString: name)), "")
+        }
+        return DBusError(DBusError.Name(rawValue: String(cString: name)), text)
+    }
+
+    /// Reads the body, whose signature must be exactly `signature`.
+    ///
+    /// - Throws: `InvalidArgs` when the signature differs, or a value is malformed or too large.
+    public func read<Value>(
+        _ signature: String,
+        _ body: (inout MessageReader) throws(DBusError) -> Value
+    ) throws(DBusError) -> Value {
+        guard sd_bus_message_has_signature(pointer, signature) > 0 else {
+            throw DBusError(
+                .invalidArgs,
+                "The arguments are '\(self.signature)' instead of '\(signature)'."
+            )
+        }
+        guard sd_bus_message_rewind(pointer, 1) >= 0 else { throw MessageReader.malformed }
+        var reader = MessageReader(pointer)
+        return try body(&reader)
+    }
+
+    // MARK: For the runtime
+
+    var type: UInt8 {
+        var type: UInt8 = 0
+        sd_bus_message_get_type(pointer, &type)
+        return type
+    }
+
+    /// The number of the call that this message replies to.
+    var replySerial: UInt64 {
+        var cookie: UInt64 = 0
+        sd_bus_message_get_reply_cookie(pointer, &cookie)
+        return cookie
+    }
+
+    var expectsReply: Bool { sd_bus_message_get_expect_reply(pointer) > 0 }
+}

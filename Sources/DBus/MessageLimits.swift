@@ -1,0 +1,19 @@
+/// What one message may hold.
+///
+/// Anything beyond is `InvalidArgs`.
+public enum MessageLimits {
+    /// The longest string, in bytes.
+    public static let string = 256 * 1024
+    /// The most elements of an array.
+    public static let array = 65_536
+    /// The most entries of a dictionary.
+    public static let dictionary = 4096
+    /// The longest byte array.
+    public static let bytes = 1024 * 1024
+    /// The deepest nesting of variants.
+    public static let variantDepth = 16
+    /// The most file descriptors.
+    public static let descriptors = 16
+    /// The most elements of all arrays and dictionaries of a message together.
+    public static let elements = 262_144
+}

@@ -1,0 +1,148 @@
+import CSystemd
+
+/// Takes the values of one received message in order, within ``MessageLimits``.
+public struct MessageReader {
+    /// Borrowed from the message, which outlives the closure that the reader is given to.
+    private let message: OpaquePointer
+    private var elements = 0
+    private var descriptors = 0
+    var variantDepth = 0
+
+    init(_ message: OpaquePointer) {
+        self.message = message
+    }
+
+    /// The next value.
+    ///
+    /// - Throws: `InvalidArgs` when it has another type, is malformed or beyond a limit.
+    public mutating func read<Value: WireType>(
+        _ type: Value.Type
+    ) throws(DBusError) -> Value {
+        try Value(from: &self)
+    }
+
+    /// Reads the fields of a structure; `signature` is theirs, without the parentheses.
+    public mutating func structure<Value>(
+        _ signature: String,
+        _ body: (inout MessageReader) throws(DBusError) -> Value
+    ) throws(DBusError) -> Value {
+        try container("r", signature, body)
+    }
+
+    // MARK: Containers
+
+    mutating func entry<Value>(
+        _ signature: String,
+        _ body: (inout MessageReader) throws(DBusError) -> Value
+    ) throws(DBusError) -> Value {
+        try container("e", signature, body)
+    }
+
+    /// Calls `body` for each element.
+    mutating func array(
+        _ element: String,
+        limit: Int,
+        _ body: (inout MessageReader) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        try container("a", element) { (reader: inout MessageReader) throws(DBusError) in
+            var count = 0
+            while sd_bus_message_at_end(reader.message, 0) == 0 {
+                count += 1
+                reader.elements += 1
+                guard count <= limit, reader.elements <= MessageLimits.elements else {
+                    throw DBusError(.invalidArgs, "An array or dictionary is too long.")
+                }
+                try body(&reader)
+            }
+        }
+    }
+
+    /// Calls `body` with the signature of the value inside.
+    mutating func variant<Value>(
+        _ body: (inout MessageReader, String) throws(DBusError) -> Value
+    ) throws(DBusError) -> Value {
+        variantDepth += 1
+        defer { variantDepth -= 1 }
+        guard variantDepth <= MessageLimits.variantDepth else {
+            throw DBusError(.invalidArgs, "Variants are nested too deep.")
+        }
+        var type = CChar()
+        var contents: UnsafePointer<CChar>?
+        guard sd_bus_message_peek_type(message, &type, &contents) > 0,
+            type == CChar(UInt8(ascii: "v")), let contents
+        else { throw Self.malformed }
+        // A copy: sd-bus frees its own with the next look ahead.
+        let signature = String(cString: contents)
+        return try container("v", signature) { (reader: inout MessageReader) throws(DBusError) in
+            try body(&reader, signature)
+        }
+    }
+
+    private mutating func container<Value>(
+        _ type: Unicode.Scalar,
+        _ contents: String,
+        _ body: (inout MessageReader) throws(DBusError) -> Value
+    ) throws(DBusError) -> Value {
+        let code = CChar(truncatingIfNeeded: type.value)
+        guard sd_bus_message_enter_container(message, code, contents) > 0 else {
+            throw Self.malformed
+        }
+        let value = try body(&self)
+        guard sd_bus_message_exit_container(message) >= 0 else { throw Self.malformed }
+        return value
+    }
+
+    // MARK: Basic types
+
+    /// A number; `start` only says which type.
+    mutating func basic<Number: BitwiseCopyable>(
+        _ type: Unicode.Scalar,
+        _ start: Number
+    ) throws(DBusError) -> Number {
+        var value = start
+        let code = CChar(truncatingIfNeeded: type.value)
+        guard sd_bus_message_read_basic(message, code, &value) > 0 else { throw Self.malformed }
+        return value
+    }
+
+    /// A string, path or signature.
+    ///
+    /// sd-bus checks that it is valid, and valid UTF-8.
+    mutating func text(_ type: Unicode.Scalar) throws(DBusError) -> String {
+        var value: UnsafePointer<CChar>?
+        let code = CChar(truncatingIfNeeded: type.value)
+        guard sd_bus_message_read_basic(message, code, &value) > 0, let value else {
+            throw Self.malformed
+        }
+        guard strnlen(value, MessageLimits.string + 1) <= MessageLimits.string else {
+            throw DBusError(.invalidArgs, "A string is too long.")
+        }
+        return String(cString: value)
+    }
+
+    mutating func bytes() throws(DBusError) -> [UInt8] {
+        var start: UnsafeRawPointer?
+        var count = 0
+        let code = CChar(UInt8(ascii: "y"))
+        guard sd_bus_message_read_array(message, code, &start, &count) >= 0 else {
+            throw Self.malformed
+        }
+        guard count <= MessageLimits.bytes else {
+            throw DBusError(.invalidArgs, "A byte array is too long.")
+        }
+        return Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    /// The message's own descriptor.
+    mutating func descriptor() throws(DBusError) -> Int32 {
+        descriptors += 1
+        guard descriptors <= MessageLimits.descriptors else {
+            throw DBusError(.invalidArgs, "There are too many file descriptors.")
+        }
+        return try basic("h", Int32(-1))
+    }
+
+    static var malformed: DBusError {
+        DBusError(.invalidArgs, "A value is malformed or has another type than expected.")
+    }
+}

@@ -1,0 +1,97 @@
+import CSystemd
+import Glibc
+
+/// Builds messages.
+///
+/// sd-bus checks names and paths and refuses what is not valid.
+@BusActor
+enum OutgoingMessage {
+    /// Appends the body, and checks that it is what was announced.
+    static func fill(
+        _ pointer: OpaquePointer,
+        _ signature: String,
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        var writer = MessageWriter(pointer)
+        try encode(&writer)
+        guard sd_bus_message_has_signature(pointer, signature) > 0 else {
+            throw DBusError(.failed, "The values to send are not '\(signature)'.")
+        }
+    }
+
+    /// Sends it, and gives the number that a reply will carry.
+    @discardableResult
+    static func send(_ pointer: OpaquePointer) throws(DBusError) -> UInt64 {
+        var cookie: UInt64 = 0
+        try check(sd_bus_send(nil, pointer, &cookie))
+        return cookie
+    }
+
+    /// Sends a reply, a signal, or a call without one.
+    static func sendOnly(_ pointer: OpaquePointer) throws(DBusError) {
+        try check(sd_bus_send(nil, pointer, nil))
+    }
+
+    private static func check(_ result: Int32) throws(DBusError) {
+        switch -result {
+        case ...0: return
+        case ENOBUFS, E2BIG, EMSGSIZE:
+            throw DBusError(.limitsExceeded, "The message is too large, or too many wait.")
+        case ENOTCONN, ECONNRESET, EPIPE, ESHUTDOWN, ESTALE:
+            throw DBusError(.disconnected, "The connection is closed.")
+        default:
+            throw DBusError(.failed, "The message cannot be sent.")
+        }
+    }
+
+    /// Answers a call with an error, unless it wants no answer.
+    static func reply(to call: Message, with error: DBusError) {
+        guard call.expectsReply else { return }
+        let isValid = sd_bus_interface_name_is_valid(error.name.rawValue) > 0
+        let name = isValid ? error.name : .failed
+        let text = error.message.utf8.count <= MessageLimits.string ? error.message : ""
+        name.rawValue.withCString { name in
+            text.withCString { text in
+                var content = sd_bus_error(name: name, message: text, _need_free: 0)
+                var reply: OpaquePointer?
+                guard sd_bus_message_new_method_error(call.pointer, &reply, &content) >= 0,
+                    let reply
+                else { return }
+                // Nobody is left to tell when this fails.
+                try? sendOnly(reply)
+                sd_bus_message_unref(reply)
+            }
+        }
+    }
+
+    /// Answers a call.
+    ///
+    /// What cannot be encoded or sent becomes `Failed`.
+    static func reply(
+        to call: Message,
+        _ signature: String,
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void
+    ) {
+        do throws(DBusError) {
+            try tryReply(to: call, signature, encode)
+        } catch {
+            reply(to: call, with: DBusError(.failed, "The answer cannot be sent."))
+        }
+    }
+
+    /// Answers a call, or throws before anything is sent.
+    static func tryReply(
+        to call: Message,
+        _ signature: String,
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        guard call.expectsReply else { return }
+        var pointer: OpaquePointer?
+        guard sd_bus_message_new_method_return(call.pointer, &pointer) >= 0, let pointer else {
+            throw DBusError(.disconnected, "The connection is closed.")
+        }
+        defer { sd_bus_message_unref(pointer) }
+        try fill(pointer, signature, encode)
+        try sendOnly(pointer)
+    }
+}

@@ -1,0 +1,72 @@
+/// Who is at the other end: what the bus or the kernel says, never what a message says.
+@BusActor
+public final class Peer {
+    /// The name of the other end of a socket pair, where there are no bus names.
+    public nonisolated static let direct = ":peer"
+
+    /// The unique name; `:peer` over a socket pair.
+    public let name: String
+    /// The user.
+    ///
+    /// Never `UInt32.max`.
+    public let uid: UInt32
+    /// The process; greater than zero.
+    ///
+    /// It may have ended, and its number been given away.
+    public let pid: Int32
+    /// Whether it has left the bus.
+    public private(set) var hasLeft = false
+
+    private var leaving: [UInt64: EventSource] = [:]
+    private var tasks: [UInt64: Task<Void, Never>] = [:]
+    private var count: UInt64 = 0
+
+    /// Nil when the bus does not know who it is.
+    init?(name: String, uid: UInt32?, pid: Int32?) {
+        guard let uid, let pid, uid != .max, pid > 0 else { return nil }
+        self.name = name
+        self.uid = uid
+        self.pid = pid
+    }
+
+    /// Calls `body` once, when the peer leaves; soon, when it has left already.
+    public func onLeave(_ body: @escaping @BusActor () -> Void) -> EventSource {
+        guard !hasLeft else { return EventLoop.shared.schedule(after: .zero, body) }
+        count += 1
+        let number = count
+        let source = EventSource(body: body) { [weak self] in
+            self?.leaving[number] = nil
+        }
+        leaving[number] = source
+        return source
+    }
+
+    /// Runs a task that is canceled when the peer leaves.
+    func run(_ body: @escaping @BusActor @Sendable () async -> Void) {
+        count += 1
+        let number = count
+        let task = onLoop {
+            await body()
+            self.tasks[number] = nil
+        }
+        if hasLeft {
+            task.cancel()
+        } else {
+            tasks[number] = task
+        }
+    }
+
+    func leave() {
+        guard !hasLeft else { return }
+        hasLeft = true
+        for task in tasks.values {
+            task.cancel()
+        }
+        tasks = [:]
+        let sources = leaving.sorted { $0.key < $1.key }
+        leaving = [:]
+        for (_, source) in sources {
+            source.fire()
+        }
+    }
+}

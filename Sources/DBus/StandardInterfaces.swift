@@ -1,0 +1,133 @@
+/// The interfaces that every object has.
+@BusActor
+enum StandardInterface {
+    static let properties = "org.freedesktop.DBus.Properties"
+    static let introspectable = "org.freedesktop.DBus.Introspectable"
+    static let objectManager = "org.freedesktop.DBus.ObjectManager"
+    static let peer = "org.freedesktop.DBus.Peer"
+
+    /// Writes properties as `a{sv}`.
+    static func write(
+        _ properties: [InterfaceDescription.Property],
+        of served: any ServedInterface,
+        for peer: Peer?,
+        to writer: inout MessageWriter
+    ) throws(DBusError) {
+        try writer.array("{sv}", count: properties.count, limit: MessageLimits.dictionary) {
+            (writer) throws(DBusError) in
+            for property in properties {
+                try writer.entry("sv") { (writer) throws(DBusError) in
+                    try writer.write(property.name)
+                    try writer.variant(property.signature) { (writer) throws(DBusError) in
+                        try served.get(property.name, for: peer, into: &writer)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A call that no exported interface has taken.
+@BusActor
+struct StandardCall {
+    let call: IncomingCall
+    let path: String
+    let object: ExportedObject?
+    let interface: String?
+    let member: String
+
+    func isFor(_ interface: String, _ member: String) -> Bool {
+        self.member == member && (self.interface == nil || self.interface == interface)
+    }
+
+    /// Reads the arguments and answers; what either closure throws is the answer.
+    func reply<Input>(
+        _ input: String,
+        _ output: String,
+        read: (inout MessageReader) throws(DBusError) -> Input,
+        write: (Input, inout MessageWriter) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        let arguments = try call.read(input, read)
+        try OutgoingMessage.tryReply(to: call.message, output) {
+            (writer: inout MessageWriter) throws(DBusError) in
+            try write(arguments, &writer)
+        }
+        call.noteAnswered()
+    }
+}
+
+extension Connection {
+    func answer(_ standard: StandardCall) throws(DBusError) {
+        let peer = standard.call.peer
+        let children = standard.object == nil ? self.children(of: standard.path, for: peer) : []
+        let isManager = objectManagers.contains(standard.path)
+        guard standard.object != nil || !children.isEmpty || isManager || standard.path == "/"
+        else {
+            throw Self.unknownObject(standard.path)
+        }
+        if standard.isFor(StandardInterface.introspectable, "Introspect") {
+            try introspect(standard)
+        } else if isManager, standard.isFor(StandardInterface.objectManager, "GetManagedObjects") {
+            try managedObjects(standard)
+        } else if let object = standard.object {
+            try answerProperties(standard, object)
+        } else {
+            throw Self.unknownObject(standard.path)
+        }
+    }
+
+    static func unknownObject(_ path: String) -> DBusError {
+        DBusError(.unknownObject, "There is no object '\(path)'.")
+    }
+
+    // MARK: Introspectable
+
+    private func introspect(_ standard: StandardCall) throws(DBusError) {
+        let object = standard.object
+        let hasManager = objectManagers.contains(standard.path)
+        let names = children(of: standard.path, for: standard.call.peer)
+        try standard.reply("", "s") { (_) throws(DBusError) in
+        } write: {
+            (_, writer) throws(DBusError) in
+            var text = Introspection.head
+            text += Introspection.introspectable
+            text += Introspection.peer
+            if let object {
+                text += Introspection.properties
+                for served in object.interfaces {
+                    text += type(of: served).description.introspection
+                    text += "\n"
+                }
+            }
+            if hasManager {
+                text += Introspection.objectManager
+            }
+            for name in names {
+                text += "  <node name=\"\(name)\"/>\n"
+            }
+            text += "</node>\n"
+            // The document of a large tree may be longer than any other string.
+            try writer.longText(text)
+        }
+    }
+
+    /// The next path elements of what the peer may see beneath a path.
+    private func children(of path: String, for peer: Peer) -> [String] {
+        let prefix = path == "/" ? path : path + "/"
+        var names: Set<String> = []
+        func add(_ other: String) {
+            guard other.utf8.count > prefix.utf8.count, other.hasPrefix(prefix) else { return }
+            let rest = other.utf8.dropFirst(prefix.utf8.count)
+            if let name = String(rest.prefix { $0 != UInt8(ascii: "/") }) {
+                names.insert(name)
+            }
+        }
+        for (other, object) in objects where object.isVisible(to: peer) {
+            add(other)
+        }
+        for other in objectManagers {
+            add(other)
+        }
+        return names.sorted()
+    }
+}

@@ -1,0 +1,147 @@
+/// One step of a call with progress.
+public struct StreamEvent: Sendable, Hashable {
+    /// What happened; receivers ignore kinds that they do not know.
+    public let kind: String
+    /// More about it.
+    public let detail: [String: Variant]
+
+    /// An event by its parts.
+    public init(kind: String, detail: [String: Variant]) {
+        self.kind = kind
+        self.detail = detail
+    }
+}
+
+/// Which `Event` signals belong to a call with progress.
+public enum StreamMatch: Sendable, Hashable {
+    /// `Event(s kind, a{sv} detail)` from the object that was called.
+    case path
+    /// The same, when `call` in the detail is the serial of the call.
+    case call
+    /// `Event(t operation, s kind, a{sv} detail)` with this operation.
+    case operation(UInt64)
+}
+
+/// A call with progress: events while it runs, then one reply.
+@BusActor
+public final class StreamingCall<Value: Sendable> {
+    /// What happens until the reply; at most 1024 wait to be read, the oldest go first.
+    public nonisolated let events: AsyncStream<StreamEvent>
+    private let pending: PendingCall
+    private let decode: @BusActor (Message) throws(DBusError) -> Value
+
+    init(
+        _ pending: PendingCall,
+        events: AsyncStream<StreamEvent>,
+        decode: @escaping @BusActor (Message) throws(DBusError) -> Value
+    ) {
+        self.pending = pending
+        self.events = events
+        self.decode = decode
+    }
+
+    /// The number of the call on its connection.
+    public var serial: UInt32 { pending.serial }
+
+    /// Waits for the reply.
+    ///
+    /// Canceling the waiting task cancels the call.
+    ///
+    /// - Throws: as ``PendingCall/reply()``, and `InvalidArgs` for a reply of another type.
+    public func reply() async throws(DBusError) -> Value {
+        try decode(try await pending.reply())
+    }
+
+    /// Stops waiting, and ends the events.
+    ///
+    /// The other side is not told.
+    public func cancel() {
+        pending.cancel()
+    }
+}
+
+extension Connection {
+    /// Starts a call, and collects the events that come before its reply.
+    ///
+    /// - Throws: `InvalidArgs` unless `destination` is a unique name (or the connection is direct).
+    public func stream<Value: Sendable>(
+        to destination: String,
+        path: ObjectPath,
+        interface: String,
+        member: String,
+        signature: String = "",
+        matching match: StreamMatch,
+        timeout: Duration? = Connection.noTimeout,
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in },
+        reply decode: @escaping @BusActor (Message) throws(DBusError) -> Value
+    ) throws(DBusError) -> StreamingCall<Value> {
+        guard isPeerToPeer || destination.hasPrefix(":") else {
+            throw DBusError(.invalidArgs, "Events are followed from a unique name only.")
+        }
+        let (events, feed) = AsyncStream.makeStream(
+            of: StreamEvent.self,
+            bufferingPolicy: .bufferingNewest(1024)
+        )
+        let pending = try startCall(
+            to: destination,
+            path: path,
+            interface: interface,
+            member: member,
+            signature: signature,
+            timeout: timeout,
+            encode
+        )
+        let serial = pending.serial
+        let subscription = subscribe(
+            sender: destination,
+            path: path,
+            interface: interface,
+            member: "Event",
+            broadcast: false
+        ) { message in
+            if let event = match.event(in: message, of: serial) {
+                feed.yield(event)
+            }
+        }
+        pending.onEnd { _ in
+            subscription.cancel()
+            feed.finish()
+        }
+        return StreamingCall(pending, events: events, decode: decode)
+    }
+}
+
+extension StreamMatch {
+    /// Nil when the signal is another call's, or malformed.
+    @BusActor
+    fileprivate func event(in message: Message, of serial: UInt32) -> StreamEvent? {
+        switch self {
+        case .path:
+            return Self.plain(message)
+        case .call:
+            guard let event = Self.plain(message), event.detail["call"] == .uint32(serial) else {
+                return nil
+            }
+            return event
+        case .operation(let expected):
+            return try? message.read("tsa{sv}") { (reader) throws(DBusError) in
+                let operation = try reader.read(UInt64.self)
+                let event = try StreamEvent(
+                    kind: reader.read(String.self),
+                    detail: reader.read([String: Variant].self)
+                )
+                return operation == expected ? event : nil
+            }
+        }
+    }
+
+    @BusActor
+    private static func plain(_ message: Message) -> StreamEvent? {
+        try? message.read("sa{sv}") { (reader) throws(DBusError) in
+            try StreamEvent(
+                kind: reader.read(String.self),
+                detail: reader.read([String: Variant].self)
+            )
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// Made by dbus-codegen from dbus/org.localauth.Agent1.xml. Do not edit.
+public import DBus
+
+extension Agent1Interface {
+    /// The members of `org.localauth.Agent1` and its introspection data.
+    public nonisolated static let description = InterfaceDescription(
+        name: "org.localauth.Agent1",
+        methods: [
+            "Begin": .init(name: "Begin", input: "sa{sv}h", output: ""),
+            "Update": .init(name: "Update", input: "ssa{sv}", output: ""),
+            "End": .init(name: "End", input: "ss", output: ""),
+        ],
+        properties: [],
+        introspection: introspection
+    )
+}
+
+private let introspection = """
+    <interface name="org.localauth.Agent1">
+      <annotation name="org.gtk.GDBus.DocString" value="A prompt agent: shows what is asked, and \
+    takes it down again.&#10;&#10;Implemented by a process of the person's session at a path that \
+    it chooses and gives to `org.localauth.Authentication1.RegisterAgent`; called by the daemon \
+    only. What the person does goes back through SubmitCancel, SubmitFallback and SubmitConfirm; a \
+    passcode goes through the descriptor of Begin and never crosses the bus. `prompt` is a random \
+    handle of 128 bits.&#10;&#10;Source: R21 to R26, L9, L14."/>
+      <method name="Begin">
+        <annotation name="org.gtk.GDBus.DocString" value="Shows a prompt.&#10;&#10;Answered as \
+    soon as the agent has taken it on; unanswered for 5 s, or answered with an error, is an agent \
+    that failed. `passcode` is the agent's end of a SOCK_SEQPACKET pair made by the daemon: one \
+    packet is one passcode attempt, and packets from other processes are \
+    dropped.&#10;&#10;Details:&#10;- `app-name` (s)&#10;- `app-icon` (s)&#10;- `app-verified` (b, \
+    a sandbox vouches for the app)&#10;- `app-id` (s)&#10;- `process` (s)&#10;- `pid` (u)&#10;- \
+    `user` (s)&#10;- `reason` (s, untrusted plain text, stripped and at most 512 characters)&#10;- \
+    `policy` (u)&#10;- `stage` (s, `biometry`, `passcode` or `application-password`)&#10;- \
+    `biometry-types` (au)&#10;- `sensors` (as)&#10;- `cancel-title` (s, absent: default)&#10;- \
+    `fallback-title` (s, absent: default; empty: no button)&#10;- `require-confirmation` (b)&#10;- \
+    `parent-window` (s)&#10;- `activation-token` (s)&#10;&#10;Unknown keys are \
+    ignored.&#10;&#10;Source: R21 to R23, L14."/>
+        <arg name="prompt" type="s" direction="in"/>
+        <arg name="details" type="a{sv}" direction="in"/>
+        <arg name="passcode" type="h" direction="in"/>
+      </method>
+      <method name="Update">
+        <annotation name="org.gtk.GDBus.DocString" value="Tells what happens while a prompt is \
+    up.&#10;&#10;The kinds and details are those of `org.localauth.Context1.Event`, and `success`. \
+    Not waited for; unknown kinds are ignored."/>
+        <arg name="prompt" type="s" direction="in"/>
+        <arg name="kind" type="s" direction="in"/>
+        <arg name="detail" type="a{sv}" direction="in"/>
+      </method>
+      <method name="End">
+        <annotation name="org.gtk.GDBus.DocString" value="Takes a prompt down.&#10;&#10;`outcome` \
+    is `success`, `failed`, `canceled`, `fallback`, `lockout` or `system`. Not waited for."/>
+        <arg name="prompt" type="s" direction="in"/>
+        <arg name="outcome" type="s" direction="in"/>
+      </method>
+    </interface>
+    """

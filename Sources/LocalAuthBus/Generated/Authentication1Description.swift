@@ -1,0 +1,226 @@
+// Made by dbus-codegen from dbus/org.localauth.Authentication1.xml. Do not edit.
+public import DBus
+
+extension Authentication1Interface {
+    /// The members of `org.localauth.Authentication1` and its introspection data.
+    public nonisolated static let description = InterfaceDescription(
+        name: "org.localauth.Authentication1",
+        methods: [
+            "CanEvaluate": .init(name: "CanEvaluate", input: "u", output: "bis"),
+            "Evaluate": .init(name: "Evaluate", input: "usa{sv}", output: "a{sv}"),
+            "Invalidate": .init(name: "Invalidate", input: "", output: ""),
+            "CreateContext": .init(name: "CreateContext", input: "a{sv}", output: "o"),
+            "RegisterAgent": .init(name: "RegisterAgent", input: "oa{sv}", output: "s"),
+            "UnregisterAgent": .init(name: "UnregisterAgent", input: "o", output: ""),
+            "SubmitCancel": .init(name: "SubmitCancel", input: "s", output: ""),
+            "SubmitFallback": .init(name: "SubmitFallback", input: "s", output: ""),
+            "SubmitConfirm": .init(name: "SubmitConfirm", input: "s", output: ""),
+            "RequirePasscode": .init(name: "RequirePasscode", input: "us", output: ""),
+            "ReportUnlock": .init(name: "ReportUnlock", input: "us", output: ""),
+            "Diagnose": .init(name: "Diagnose", input: "", output: "aa{sv}"),
+        ],
+        properties: [
+            .init(name: "Version", signature: "s", isWritable: false, change: .constant),
+            .init(name: "BiometryType", signature: "u", isWritable: false, change: .value),
+            .init(name: "BiometryTypes", signature: "au", isWritable: false, change: .value),
+            .init(name: "Interactive", signature: "b", isWritable: false, change: .invalidates),
+        ],
+        introspection: introspection
+    )
+}
+
+private let introspection = """
+    <interface name="org.localauth.Authentication1">
+      <annotation name="org.gtk.GDBus.DocString" value="Asks whether the person at the machine is \
+    its owner.&#10;&#10;The manager object of the daemon: one-shot evaluations, contexts, prompt \
+    agents and diagnosis. It is an ObjectManager as well, which lists the sensor objects \
+    (`org.localauth.Device1`) and nothing else.&#10;&#10;Policies: 1 biometrics, 2 biometrics or \
+    passcode, 3 companion, 4 biometrics or companion.&#10;&#10;Biometry types: 0 none (a sensor of \
+    type 0 is a companion), 1 fingerprint, 2 face, 4 iris. A caller that leaves the bus cancels \
+    all it had running. Input that is malformed or out of range is answered with \
+    `org.freedesktop.DBus.Error.InvalidArgs`, more than a quota allows with \
+    `org.freedesktop.DBus.Error.LimitsExceeded`, and every failed look-up of who the caller is \
+    with `org.freedesktop.DBus.Error.AccessDenied`.&#10;&#10;Source: L1, L16."/>
+      <annotation name="org.localauth.Errors" value="&#10; \
+    org.localauth.Error.AuthenticationFailed&#10; org.localauth.Error.UserCancel&#10; \
+    org.localauth.Error.UserFallback&#10; org.localauth.Error.SystemCancel&#10; \
+    org.localauth.Error.PasscodeNotSet&#10; org.localauth.Error.BiometryNotAvailable&#10; \
+    org.localauth.Error.BiometryNotEnrolled&#10; org.localauth.Error.BiometryLockout&#10; \
+    org.localauth.Error.AppCancel&#10; org.localauth.Error.InvalidContext&#10; \
+    org.localauth.Error.CompanionNotAvailable&#10; org.localauth.Error.BiometryNotPaired&#10; \
+    org.localauth.Error.BiometryDisconnected&#10; org.localauth.Error.InvalidDimensions&#10; \
+    org.localauth.Error.NotInteractive&#10; org.localauth.Error.AgentExists"/>
+      <method name="CanEvaluate">
+        <annotation name="org.gtk.GDBus.DocString" value="Says whether a policy could be evaluated \
+    now, without a prompt.&#10;&#10;`code` is 0 when available, else the LAError code that \
+    Evaluate would start with, and `message` is one sentence for people (empty when \
+    available).&#10;&#10;Codes: -5 PasscodeNotSet, -6 BiometryNotAvailable, -7 \
+    BiometryNotEnrolled, -8 BiometryLockout, -11 CompanionNotAvailable, -12 BiometryNotPaired, -13 \
+    BiometryDisconnected. Policy 1 refuses in the order -6 (or -13), -7, -8, -5. The sensors are \
+    asked again for each call.&#10;&#10;Errors: `org.freedesktop.DBus.Error.InvalidArgs` for an \
+    unknown policy, never an error for a known one.&#10;&#10;Source: R4, R10, R12, R14, L11b."/>
+        <arg name="policy" type="u" direction="in"/>
+        <arg name="available" type="b" direction="out"/>
+        <arg name="code" type="i" direction="out"/>
+        <arg name="message" type="s" direction="out"/>
+      </method>
+      <method name="Evaluate">
+        <annotation name="org.localauth.Stream" value="call"/>
+        <annotation name="org.gtk.GDBus.DocString" value="Authenticates the person once, in a \
+    context that lives for this call.&#10;&#10;The reply is the verdict: a result when the person \
+    was authenticated, else an error. Progress comes as `Event` signals before it. Inputs are \
+    frozen when the call arrives. Call it without a timeout of the bus library: the deadline is \
+    the option `timeout`.&#10;&#10;`reason`: plain text for the prompt, 1 byte to 64 KiB, not \
+    empty once control and bidirectional-override characters and white space are stripped; shown \
+    up to 512 characters.&#10;&#10;Options:&#10;- `timeout` (t, milliseconds, default 120000, 0 is \
+    the default, at most 600000)&#10;- `fallback-title` (s, default: the prompt's own; empty: no \
+    fallback button)&#10;- `cancel-title` (s, default or empty: the prompt's own)&#10;- \
+    `interaction-not-allowed` (b, default false)&#10;- `reuse-duration` (d, seconds, default 0, \
+    finite and not negative, effect capped at 300)&#10;- `sensors` (as, names of the sensors to \
+    use, default: all)&#10;- `minimum-strength` (s, `strong`, `weak` or `convenience`, default \
+    `convenience`)&#10;- `require-confirmation` (b, default: a face that is not strong is \
+    confirmed in the prompt)&#10;- `parent-window` (s, handle of the caller's window, default \
+    none)&#10;- `activation-token` (s, default none)&#10;- `uid` (u, root only, default the \
+    caller's: evaluates for that user, with that user's agent, as an \
+    unlock)&#10;&#10;Result:&#10;- `mechanism` (s, `biometry`, `passcode`, `companion`, `reuse` or \
+    `context`)&#10;- `biometry-type` (u)&#10;- `sensor` (s)&#10;- `strength` (s)&#10;- \
+    `domain-state` (ay, only with biometry)&#10;&#10;Errors: \
+    `org.localauth.Error.AuthenticationFailed`, `UserCancel`, `UserFallback` (policies 1, 3 and \
+    4), `SystemCancel`, `PasscodeNotSet`, `BiometryNotAvailable`, `BiometryNotEnrolled`, \
+    `BiometryLockout`, `AppCancel`, `CompanionNotAvailable`, `BiometryNotPaired`, \
+    `BiometryDisconnected`, `NotInteractive`; `org.freedesktop.DBus.Error.InvalidArgs`, \
+    `AccessDenied` (option `uid` from anybody but root), `LimitsExceeded`.&#10;&#10;Source: R1 to \
+    R5, R10 to R13, R20 to R26, R34, L2, L5 to L10."/>
+        <arg name="policy" type="u" direction="in"/>
+        <arg name="reason" type="s" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+        <arg name="result" type="a{sv}" direction="out"/>
+      </method>
+      <method name="Invalidate">
+        <annotation name="org.gtk.GDBus.DocString" value="Ends every one-shot evaluation of this \
+    caller.&#10;&#10;Each of them is answered with `org.localauth.Error.AppCancel`. Nothing \
+    running: nothing happens. Contexts are not touched.&#10;&#10;Source: R31."/>
+      </method>
+      <method name="CreateContext">
+        <annotation name="org.gtk.GDBus.DocString" value="Creates a context, which only this \
+    connection sees and calls.&#10;&#10;`properties` are the read-write properties of \
+    `org.localauth.Context1` by name: `LocalizedFallbackTitle` (s), `LocalizedCancelTitle` (s), \
+    `LocalizedReason` (s), `InteractionNotAllowed` (b, default false), `ReuseDuration` (d, \
+    seconds, default 0), `MaxBiometryFailures` (u, no effect). The path ends in a random handle of \
+    128 bits. The context ends with Release or with this connection.&#10;&#10;Errors: \
+    `org.freedesktop.DBus.Error.InvalidArgs`; `LimitsExceeded` beyond 256 contexts a connection or \
+    1024 a user (both configurable).&#10;&#10;Source: R30, R32, R33."/>
+        <arg name="properties" type="a{sv}" direction="in"/>
+        <arg name="context" type="o" direction="out"/>
+      </method>
+      <method name="RegisterAgent">
+        <annotation name="org.gtk.GDBus.DocString" value="Registers the object of this caller that \
+    shows prompts (`org.localauth.Agent1`).&#10;&#10;An agent serves its own user only, in its own \
+    session. Sessions take one normal and one fallback agent, processes one; a connection has at \
+    most 4. The registration ends with UnregisterAgent, with the connection, or with the process \
+    that it serves.&#10;&#10;Options:&#10;- `fallback` (b, default false: used only when no other \
+    agent is there)&#10;- `process` (u, process id, default 0, the whole session: serves only that \
+    process and its children; it must belong to the caller's user, for root to \
+    anybody)&#10;&#10;Result: the id of the session that it serves, empty where there is no \
+    logind.&#10;&#10;Errors: `org.localauth.Error.AgentExists`; \
+    `org.freedesktop.DBus.Error.AccessDenied` for a sandboxed caller or another user's process; \
+    `InvalidArgs`; `LimitsExceeded`.&#10;&#10;Source: L2."/>
+        <arg name="agent" type="o" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+        <arg name="session" type="s" direction="out"/>
+      </method>
+      <method name="UnregisterAgent">
+        <annotation name="org.gtk.GDBus.DocString" value="Withdraws an agent of this \
+    caller.&#10;&#10;A prompt that it shows ends with \
+    `org.localauth.Error.SystemCancel`.&#10;&#10;Errors: \
+    `org.freedesktop.DBus.Error.UnknownObject` when this caller has no agent at that \
+    path.&#10;&#10;Source: R25."/>
+        <arg name="agent" type="o" direction="in"/>
+      </method>
+      <method name="SubmitCancel">
+        <annotation name="org.gtk.GDBus.DocString" value="Tells that the person pressed the cancel \
+    button of a prompt.&#10;&#10;The evaluation ends with `org.localauth.Error.UserCancel`. Only \
+    the agent that shows the prompt may call it.&#10;&#10;Errors: \
+    `org.freedesktop.DBus.Error.UnknownObject` for a prompt that is not shown by this \
+    caller.&#10;&#10;Source: R24."/>
+        <arg name="prompt" type="s" direction="in"/>
+      </method>
+      <method name="SubmitFallback">
+        <annotation name="org.gtk.GDBus.DocString" value="Tells that the person pressed the \
+    fallback button of a prompt.&#10;&#10;Under policies 1, 3 and 4 the evaluation ends with \
+    `org.localauth.Error.UserFallback`, under policy 2 it goes on with the passcode. Only the \
+    agent that shows the prompt may call it.&#10;&#10;Errors: \
+    `org.freedesktop.DBus.Error.InvalidArgs` when fallback is not on offer: nothing changes; \
+    `UnknownObject` for a prompt that is not shown by this caller.&#10;&#10;Source: R2, R11, R22, \
+    R24, L6."/>
+        <arg name="prompt" type="s" direction="in"/>
+      </method>
+      <method name="SubmitConfirm">
+        <annotation name="org.gtk.GDBus.DocString" value="Tells that the person confirmed a match \
+    of a passive sensor.&#10;&#10;Only the agent that shows the prompt may call \
+    it.&#10;&#10;Errors: `org.freedesktop.DBus.Error.InvalidArgs` when no confirmation is asked \
+    for: nothing changes; `UnknownObject` for a prompt that is not shown by this \
+    caller.&#10;&#10;Source: L7."/>
+        <arg name="prompt" type="s" direction="in"/>
+      </method>
+      <method name="RequirePasscode">
+        <annotation name="org.gtk.GDBus.DocString" value="Refuses biometry of a user until the \
+    next correct passcode (remote lock).&#10;&#10;A running biometric evaluation stops: policies 1 \
+    and 4 end with `org.localauth.Error.BiometryLockout`, policy 2 goes on with the passcode. \
+    `cause` is a short text for the audit record and the message.&#10;&#10;Errors: \
+    `org.freedesktop.DBus.Error.AccessDenied` for another user's uid, unless the caller is root; \
+    `InvalidArgs`.&#10;&#10;Source: R50, L11."/>
+        <arg name="uid" type="u" direction="in"/>
+        <arg name="cause" type="s" direction="in"/>
+      </method>
+      <method name="ReportUnlock">
+        <annotation name="org.gtk.GDBus.DocString" value="Tells that a user unlocked the device \
+    outside of this service.&#10;&#10;For root only: a PAM module or a screen lock. `method` is \
+    `biometry` (opens the reuse window) or `passcode` (clears the lockout); both count for the age \
+    rules.&#10;&#10;Errors: `org.freedesktop.DBus.Error.AccessDenied` for anybody but root; \
+    `InvalidArgs` for another method.&#10;&#10;Source: R5, R34, R50, L9, L11."/>
+        <arg name="uid" type="u" direction="in"/>
+        <arg name="method" type="s" direction="in"/>
+      </method>
+      <method name="Diagnose">
+        <annotation name="org.gtk.GDBus.DocString" value="Checks what the service depends on, for \
+    people and for scripts.&#10;&#10;One entry for each check, with `name` (s), `state` (s, `ok`, \
+    `warning` or `failed`), `message` (s, one sentence) and `remedy` (s, what to do; empty when \
+    the state is ok)."/>
+        <arg name="checks" type="aa{sv}" direction="out"/>
+      </method>
+      <signal name="Event">
+        <annotation name="org.localauth.Delivery" value="unicast"/>
+        <annotation name="org.gtk.GDBus.DocString" value="Progress of a one-shot evaluation, sent \
+    to its caller only.&#10;&#10;The kinds and details are those of \
+    `org.localauth.Context1.Event`; each detail has `call` (u, the serial of the Evaluate message) \
+    as well.&#10;&#10;Receivers ignore kinds and keys that they don't know. The verdict is never \
+    in it."/>
+        <arg name="kind" type="s"/>
+        <arg name="detail" type="a{sv}"/>
+      </signal>
+      <property name="Version" type="s" access="read">
+        <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="const"/>
+        <annotation name="org.gtk.GDBus.DocString" value="Version of the daemon, as in its \
+    `--version`."/>
+      </property>
+      <property name="BiometryType" type="u" access="read">
+        <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>
+        <annotation name="org.gtk.GDBus.DocString" value="Biometry type of the strongest sensor \
+    that is known, available or not.&#10;&#10;0 without any; of equally strong ones the lowest \
+    number.&#10;&#10;Source: R42."/>
+      </property>
+      <property name="BiometryTypes" type="au" access="read">
+        <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>
+        <annotation name="org.gtk.GDBus.DocString" value="Biometry types of all known sensors, \
+    each once, in ascending order.&#10;&#10;Companions (type 0) are not among \
+    them.&#10;&#10;Source: R42, L13."/>
+      </property>
+      <property name="Interactive" type="b" access="read">
+        <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="invalidates"/>
+        <annotation name="org.gtk.GDBus.DocString" value="Whether an agent serves the caller, so \
+    that a prompt could be shown.&#10;&#10;The answer depends on who asks; a change is announced \
+    without the value.&#10;&#10;Source: R36, L2."/>
+      </property>
+    </interface>
+    """

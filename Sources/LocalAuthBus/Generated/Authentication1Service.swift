@@ -1,0 +1,440 @@
+// Made by dbus-codegen from dbus/org.localauth.Authentication1.xml. Do not edit.
+public import DBus
+
+/// Asks whether the person at the machine is its owner.
+///
+/// The manager object of the daemon: one-shot evaluations, contexts, prompt agents and diagnosis.
+/// It is an ObjectManager as well, which lists the sensor objects (`org.localauth.Device1`) and
+/// nothing else.
+///
+/// Policies: 1 biometrics, 2 biometrics or passcode, 3 companion, 4 biometrics or companion.
+///
+/// Biometry types: 0 none (a sensor of type 0 is a companion), 1 fingerprint, 2 face, 4 iris. A
+/// caller that leaves the bus cancels all it had running. Input that is malformed or out of range
+/// is answered with `org.freedesktop.DBus.Error.InvalidArgs`, more than a quota allows with
+/// `org.freedesktop.DBus.Error.LimitsExceeded`, and every failed look-up of who the caller is with
+/// `org.freedesktop.DBus.Error.AccessDenied`.
+///
+/// Source: L1, L16.
+@BusActor
+public protocol Authentication1Service: AnyObject {
+    /// Says whether a policy could be evaluated now, without a prompt.
+    ///
+    /// `code` is 0 when available, else the LAError code that Evaluate would start with, and
+    /// `message` is one sentence for people (empty when available).
+    ///
+    /// Codes: -5 PasscodeNotSet, -6 BiometryNotAvailable, -7 BiometryNotEnrolled, -8
+    /// BiometryLockout, -11 CompanionNotAvailable, -12 BiometryNotPaired, -13 BiometryDisconnected.
+    /// Policy 1 refuses in the order -6 (or -13), -7, -8, -5. The sensors are asked again for each
+    /// call.
+    ///
+    /// Errors: `org.freedesktop.DBus.Error.InvalidArgs` for an unknown policy, never an error for a
+    /// known one.
+    ///
+    /// Source: R4, R10, R12, R14, L11b.
+    func canEvaluate(
+        policy: UInt32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<(available: Bool, code: Int32, message: String)>
+
+    /// Authenticates the person once, in a context that lives for this call.
+    ///
+    /// The reply is the verdict: a result when the person was authenticated, else an error.
+    /// Progress comes as `Event` signals before it. Inputs are frozen when the call arrives. Call
+    /// it without a timeout of the bus library: the deadline is the option `timeout`.
+    ///
+    /// `reason`: plain text for the prompt, 1 byte to 64 KiB, not empty once control and
+    /// bidirectional-override characters and white space are stripped; shown up to 512 characters.
+    ///
+    /// Options:
+    /// - `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)
+    /// - `fallback-title` (s, default: the prompt's own; empty: no fallback button)
+    /// - `cancel-title` (s, default or empty: the prompt's own)
+    /// - `interaction-not-allowed` (b, default false)
+    /// - `reuse-duration` (d, seconds, default 0, finite and not negative, effect capped at 300)
+    /// - `sensors` (as, names of the sensors to use, default: all)
+    /// - `minimum-strength` (s, `strong`, `weak` or `convenience`, default `convenience`)
+    /// - `require-confirmation` (b, default: a face that is not strong is confirmed in the prompt)
+    /// - `parent-window` (s, handle of the caller's window, default none)
+    /// - `activation-token` (s, default none)
+    /// - `uid` (u, root only, default the caller's: evaluates for that user, with that user's
+    ///   agent, as an unlock)
+    ///
+    /// Result:
+    /// - `mechanism` (s, `biometry`, `passcode`, `companion`, `reuse` or `context`)
+    /// - `biometry-type` (u)
+    /// - `sensor` (s)
+    /// - `strength` (s)
+    /// - `domain-state` (ay, only with biometry)
+    ///
+    /// Errors: `org.localauth.Error.AuthenticationFailed`, `UserCancel`, `UserFallback` (policies
+    /// 1, 3 and 4), `SystemCancel`, `PasscodeNotSet`, `BiometryNotAvailable`,
+    /// `BiometryNotEnrolled`, `BiometryLockout`, `AppCancel`, `CompanionNotAvailable`,
+    /// `BiometryNotPaired`, `BiometryDisconnected`, `NotInteractive`;
+    /// `org.freedesktop.DBus.Error.InvalidArgs`, `AccessDenied` (option `uid` from anybody but
+    /// root), `LimitsExceeded`.
+    ///
+    /// Source: R1 to R5, R10 to R13, R20 to R26, R34, L2, L5 to L10.
+    func evaluate(
+        policy: UInt32,
+        reason: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[String: Variant]>
+
+    /// Ends every one-shot evaluation of this caller.
+    ///
+    /// Each of them is answered with `org.localauth.Error.AppCancel`. Nothing running: nothing
+    /// happens. Contexts are not touched.
+    ///
+    /// Source: R31.
+    func invalidate(call: IncomingCall) throws(DBusError) -> Answer<Void>
+
+    /// Creates a context, which only this connection sees and calls.
+    ///
+    /// `properties` are the read-write properties of `org.localauth.Context1` by name:
+    /// `LocalizedFallbackTitle` (s), `LocalizedCancelTitle` (s), `LocalizedReason` (s),
+    /// `InteractionNotAllowed` (b, default false), `ReuseDuration` (d, seconds, default 0),
+    /// `MaxBiometryFailures` (u, no effect). The path ends in a random handle of 128 bits. The
+    /// context ends with Release or with this connection.
+    ///
+    /// Errors: `org.freedesktop.DBus.Error.InvalidArgs`; `LimitsExceeded` beyond 256 contexts a
+    /// connection or 1024 a user (both configurable).
+    ///
+    /// Source: R30, R32, R33.
+    func createContext(
+        properties: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<ObjectPath>
+
+    /// Registers the object of this caller that shows prompts (`org.localauth.Agent1`).
+    ///
+    /// An agent serves its own user only, in its own session. Sessions take one normal and one
+    /// fallback agent, processes one; a connection has at most 4. The registration ends with
+    /// UnregisterAgent, with the connection, or with the process that it serves.
+    ///
+    /// Options:
+    /// - `fallback` (b, default false: used only when no other agent is there)
+    /// - `process` (u, process id, default 0, the whole session: serves only that process and its
+    ///   children; it must belong to the caller's user, for root to anybody)
+    ///
+    /// Result: the id of the session that it serves, empty where there is no logind.
+    ///
+    /// Errors: `org.localauth.Error.AgentExists`; `org.freedesktop.DBus.Error.AccessDenied` for a
+    /// sandboxed caller or another user's process; `InvalidArgs`; `LimitsExceeded`.
+    ///
+    /// Source: L2.
+    func registerAgent(
+        agent: ObjectPath,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<String>
+
+    /// Withdraws an agent of this caller.
+    ///
+    /// A prompt that it shows ends with `org.localauth.Error.SystemCancel`.
+    ///
+    /// Errors: `org.freedesktop.DBus.Error.UnknownObject` when this caller has no agent at that
+    /// path.
+    ///
+    /// Source: R25.
+    func unregisterAgent(agent: ObjectPath, call: IncomingCall) throws(DBusError) -> Answer<Void>
+
+    /// Tells that the person pressed the cancel button of a prompt.
+    ///
+    /// The evaluation ends with `org.localauth.Error.UserCancel`. Only the agent that shows the
+    /// prompt may call it.
+    ///
+    /// Errors: `org.freedesktop.DBus.Error.UnknownObject` for a prompt that is not shown by this
+    /// caller.
+    ///
+    /// Source: R24.
+    func submitCancel(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void>
+
+    /// Tells that the person pressed the fallback button of a prompt.
+    ///
+    /// Under policies 1, 3 and 4 the evaluation ends with `org.localauth.Error.UserFallback`, under
+    /// policy 2 it goes on with the passcode. Only the agent that shows the prompt may call it.
+    ///
+    /// Errors: `org.freedesktop.DBus.Error.InvalidArgs` when fallback is not on offer: nothing
+    /// changes; `UnknownObject` for a prompt that is not shown by this caller.
+    ///
+    /// Source: R2, R11, R22, R24, L6.
+    func submitFallback(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void>
+
+    /// Tells that the person confirmed a match of a passive sensor.
+    ///
+    /// Only the agent that shows the prompt may call it.
+    ///
+    /// Errors: `org.freedesktop.DBus.Error.InvalidArgs` when no confirmation is asked for: nothing
+    /// changes; `UnknownObject` for a prompt that is not shown by this caller.
+    ///
+    /// Source: L7.
+    func submitConfirm(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void>
+
+    /// Refuses biometry of a user until the next correct passcode (remote lock).
+    ///
+    /// A running biometric evaluation stops: policies 1 and 4 end with
+    /// `org.localauth.Error.BiometryLockout`, policy 2 goes on with the passcode. `cause` is a
+    /// short text for the audit record and the message.
+    ///
+    /// Errors: `org.freedesktop.DBus.Error.AccessDenied` for another user's uid, unless the caller
+    /// is root; `InvalidArgs`.
+    ///
+    /// Source: R50, L11.
+    func requirePasscode(
+        uid: UInt32,
+        cause: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void>
+
+    /// Tells that a user unlocked the device outside of this service.
+    ///
+    /// For root only: a PAM module or a screen lock. `method` is `biometry` (opens the reuse
+    /// window) or `passcode` (clears the lockout); both count for the age rules.
+    ///
+    /// Errors: `org.freedesktop.DBus.Error.AccessDenied` for anybody but root; `InvalidArgs` for
+    /// another method.
+    ///
+    /// Source: R5, R34, R50, L9, L11.
+    func reportUnlock(
+        uid: UInt32,
+        method: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void>
+
+    /// Checks what the service depends on, for people and for scripts.
+    ///
+    /// One entry for each check, with `name` (s), `state` (s, `ok`, `warning` or `failed`),
+    /// `message` (s, one sentence) and `remedy` (s, what to do; empty when the state is ok).
+    func diagnose(call: IncomingCall) throws(DBusError) -> Answer<[[String: Variant]]>
+
+    /// Version of the daemon, as in its `--version`.
+    func version(for peer: Peer?) throws(DBusError) -> String
+
+    /// Biometry type of the strongest sensor that is known, available or not.
+    ///
+    /// 0 without any; of equally strong ones the lowest number.
+    ///
+    /// Source: R42.
+    func biometryType(for peer: Peer?) throws(DBusError) -> UInt32
+
+    /// Biometry types of all known sensors, each once, in ascending order.
+    ///
+    /// Companions (type 0) are not among them.
+    ///
+    /// Source: R42, L13.
+    func biometryTypes(for peer: Peer?) throws(DBusError) -> [UInt32]
+
+    /// Whether an agent serves the caller, so that a prompt could be shown.
+    ///
+    /// The answer depends on who asks; a change is announced without the value.
+    ///
+    /// Source: R36, L2.
+    func interactive(for peer: Peer?) throws(DBusError) -> Bool
+}
+
+/// Serves `org.localauth.Authentication1` by a `Authentication1Service`, which it keeps.
+public struct Authentication1Interface: ServedInterface {
+    private let service: any Authentication1Service
+
+    /// Makes the adapter of a service.
+    public init(_ service: any Authentication1Service) {
+        self.service = service
+    }
+
+    /// Decodes a call, hands it to the service and answers it.
+    public func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+        switch member {
+        case "CanEvaluate": try canEvaluate(call)
+        case "Evaluate": try evaluate(call)
+        case "Invalidate": try invalidate(call)
+        case "CreateContext": try createContext(call)
+        case "RegisterAgent": try registerAgent(call)
+        case "UnregisterAgent": try unregisterAgent(call)
+        case "SubmitCancel": try submitCancel(call)
+        case "SubmitFallback": try submitFallback(call)
+        case "SubmitConfirm": try submitConfirm(call)
+        case "RequirePasscode": try requirePasscode(call)
+        case "ReportUnlock": try reportUnlock(call)
+        case "Diagnose": try diagnose(call)
+        default: throw DBusError(.unknownMethod, "There is no such method.")
+        }
+    }
+
+    /// Writes the value of a property.
+    public func get(
+        _ property: String,
+        for peer: Peer?,
+        into writer: inout MessageWriter
+    ) throws(DBusError) {
+        switch property {
+        case "Version": try writer.write(service.version(for: peer))
+        case "BiometryType": try writer.write(service.biometryType(for: peer))
+        case "BiometryTypes": try writer.write(service.biometryTypes(for: peer))
+        case "Interactive": try writer.write(service.interactive(for: peer))
+        default: throw DBusError(.unknownProperty, "There is no such property.")
+        }
+    }
+
+    /// Reads the new value of a property and hands it to the service.
+    public func set(
+        _ property: String,
+        from reader: inout MessageReader,
+        by peer: Peer
+    ) throws(DBusError) {
+        throw DBusError(.propertyReadOnly, "The property is read-only.")
+    }
+
+    private func canEvaluate(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("u") { (reader) throws(DBusError) in
+            try reader.read(UInt32.self)
+        }
+        let answer = try service.canEvaluate(policy: input, call: call)
+        call.answer(answer, "bis") { (value, writer) throws(DBusError) in
+            try writer.write(value.available)
+            try writer.write(value.code)
+            try writer.write(value.message)
+        }
+    }
+
+    private func evaluate(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("usa{sv}") { (reader) throws(DBusError) in
+            (
+                policy: try reader.read(UInt32.self),
+                reason: try reader.read(String.self),
+                options: try reader.read([String: Variant].self)
+            )
+        }
+        let answer = try service.evaluate(
+            policy: input.policy,
+            reason: input.reason,
+            options: input.options,
+            call: call
+        )
+        call.answer(answer, "a{sv}") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    private func invalidate(_ call: IncomingCall) throws(DBusError) {
+        try call.read("") { (_) throws(DBusError) in }
+        let answer = try service.invalidate(call: call)
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func createContext(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("a{sv}") { (reader) throws(DBusError) in
+            try reader.read([String: Variant].self)
+        }
+        let answer = try service.createContext(properties: input, call: call)
+        call.answer(answer, "o") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    private func registerAgent(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("oa{sv}") { (reader) throws(DBusError) in
+            (
+                agent: try reader.read(ObjectPath.self),
+                options: try reader.read([String: Variant].self)
+            )
+        }
+        let answer = try service.registerAgent(
+            agent: input.agent,
+            options: input.options,
+            call: call
+        )
+        call.answer(answer, "s") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    private func unregisterAgent(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("o") { (reader) throws(DBusError) in
+            try reader.read(ObjectPath.self)
+        }
+        let answer = try service.unregisterAgent(agent: input, call: call)
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func submitCancel(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("s") { (reader) throws(DBusError) in
+            try reader.read(String.self)
+        }
+        let answer = try service.submitCancel(prompt: input, call: call)
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func submitFallback(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("s") { (reader) throws(DBusError) in
+            try reader.read(String.self)
+        }
+        let answer = try service.submitFallback(prompt: input, call: call)
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func submitConfirm(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("s") { (reader) throws(DBusError) in
+            try reader.read(String.self)
+        }
+        let answer = try service.submitConfirm(prompt: input, call: call)
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func requirePasscode(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("us") { (reader) throws(DBusError) in
+            (uid: try reader.read(UInt32.self), cause: try reader.read(String.self))
+        }
+        let answer = try service.requirePasscode(uid: input.uid, cause: input.cause, call: call)
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func reportUnlock(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("us") { (reader) throws(DBusError) in
+            (uid: try reader.read(UInt32.self), method: try reader.read(String.self))
+        }
+        let answer = try service.reportUnlock(uid: input.uid, method: input.method, call: call)
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func diagnose(_ call: IncomingCall) throws(DBusError) {
+        try call.read("") { (_) throws(DBusError) in }
+        let answer = try service.diagnose(call: call)
+        call.answer(answer, "aa{sv}") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+}
+
+/// Sends the signals of `org.localauth.Authentication1` from one object.
+@BusActor
+public struct Authentication1Signals {
+    private let connection: Connection
+    private let path: ObjectPath
+
+    /// Makes the sender of the object at a path.
+    public init(_ connection: Connection, path: ObjectPath) {
+        self.connection = connection
+        self.path = path
+    }
+
+    /// Progress of a one-shot evaluation, sent to its caller only.
+    ///
+    /// The kinds and details are those of `org.localauth.Context1.Event`; each detail has `call`
+    /// (u, the serial of the Evaluate message) as well.
+    ///
+    /// Receivers ignore kinds and keys that they don't know. The verdict is never in it.
+    public func event(kind: String, detail: [String: Variant], to destination: String) {
+        connection.emit(
+            path: path,
+            interface: "org.localauth.Authentication1",
+            member: "Event",
+            signature: "sa{sv}",
+            to: destination
+        ) { (writer) throws(DBusError) in
+            try writer.write(kind)
+            try writer.write(detail)
+        }
+    }
+}

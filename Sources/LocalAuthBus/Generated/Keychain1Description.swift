@@ -1,0 +1,179 @@
+// Made by dbus-codegen from dbus/org.localauth.Keychain1.xml. Do not edit.
+public import DBus
+
+extension Keychain1Interface {
+    /// The members of `org.localauth.Keychain1` and its introspection data.
+    public nonisolated static let description = InterfaceDescription(
+        name: "org.localauth.Keychain1",
+        methods: [
+            "Add": .init(name: "Add", input: "a{sv}ha{sv}a{sv}", output: "s"),
+            "Search": .init(name: "Search", input: "a{sv}a{sv}", output: "aa{sv}"),
+            "Read": .init(name: "Read", input: "shsa{sv}", output: ""),
+            "Update": .init(name: "Update", input: "sa{sv}a{sv}", output: ""),
+            "SetSecret": .init(name: "SetSecret", input: "sha{sv}", output: ""),
+            "Delete": .init(name: "Delete", input: "as", output: "u"),
+            "CreateKey": .init(name: "CreateKey", input: "a{sv}a{sv}a{sv}", output: "say"),
+            "Sign": .init(name: "Sign", input: "ssaysa{sv}", output: "ay"),
+            "Decrypt": .init(name: "Decrypt", input: "ssayhsa{sv}", output: ""),
+            "KeyExchange": .init(name: "KeyExchange", input: "ssayhsa{sv}", output: ""),
+        ],
+        properties: [],
+        introspection: introspection
+    )
+}
+
+private let introspection = """
+    <interface name="org.localauth.Keychain1">
+      <annotation name="org.gtk.GDBus.DocString" value="Secrets and keys that open only to the \
+    person they belong to.&#10;&#10;Items belong to the caller's user; items of a sandboxed app \
+    whose identity a trusted party vouches for also belong to that app. Secrets are never message \
+    data: whoever receives one makes a SOCK_SEQPACKET pair and hands over the other end, and a \
+    secret for the daemon comes as a memfd sealed with F_SEAL_WRITE, F_SEAL_SHRINK and \
+    F_SEAL_GROW, at most 64 KiB.&#10;&#10;Attributes:&#10;- `class` (s, `genp`, `inet` or \
+    `keys`)&#10;- `svce`, `acct`, `labl`, `desc`, `icmt`, `srvr`, `sdmn`, `ptcl`, `atyp`, `path`, \
+    `agrp` (s)&#10;- `gena`, `atag` (ay)&#10;- `port`, `type`, `crtr` (u)&#10;- `invi`, `nega` \
+    (b)&#10;- added by the daemon: `id` (s), `cdat` and `mdat` (x, Unix seconds), `pdmn` \
+    (s)&#10;&#10;Primary keys: `genp` agrp, svce, acct; `inet` agrp, srvr, acct, sdmn, ptcl, atyp, \
+    port, path; `keys` agrp, atag.&#10;&#10;Access control:&#10;- `flags` (t, the \
+    SecAccessControlCreateFlags bits, default 0: no authentication)&#10;- `accessible` (s, `ak`, \
+    `ck`, `aku`, `cku` or `akpu`, default `ak`; `dk` and `dku` read as `ak`)&#10;&#10;Calls that \
+    may prompt take a `reason` as Evaluate does, and these options:&#10;- `context` (o, an \
+    evaluated context that satisfies the item needs no prompt; another one is prompted on)&#10;- \
+    `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)&#10;- \
+    `interaction-not-allowed` (b, default false)&#10;&#10;Errors map to OSStatus: Duplicate \
+    -25299, NotFound -25300, AuthFailed -25293, InteractionNotAllowed -25308, UserCanceled -128, \
+    Parameter -50, Decode -26275, NotAvailable -25291.&#10;&#10;Source: R35, R36, R60 to R71, L8, \
+    L18."/>
+      <annotation name="org.localauth.Errors" value="&#10; \
+    org.localauth.Keychain1.Error.Duplicate&#10; org.localauth.Keychain1.Error.NotFound&#10; \
+    org.localauth.Keychain1.Error.AuthFailed&#10; \
+    org.localauth.Keychain1.Error.InteractionNotAllowed&#10; \
+    org.localauth.Keychain1.Error.UserCanceled&#10; org.localauth.Keychain1.Error.Parameter&#10; \
+    org.localauth.Keychain1.Error.Decode&#10; org.localauth.Keychain1.Error.NotAvailable"/>
+      <method name="Add">
+        <annotation name="org.gtk.GDBus.DocString" value="Stores a secret, without a prompt; the \
+    reply is the id of the item.&#10;&#10;`secret` is a sealed memfd of at most 64 KiB; it may be \
+    empty.&#10;&#10;Options: `context` (o, gives the application password of an item with that \
+    flag).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when an item with this \
+    primary key exists; `Parameter` for attributes or flags that don't go together; `NotAvailable` \
+    for `akpu` without a passcode; `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of \
+    descriptor; `LimitsExceeded` for a larger secret or more than 4096 items a user \
+    (configurable).&#10;&#10;Source: R60 to R66, R69, R70, L18."/>
+        <arg name="attributes" type="a{sv}" direction="in"/>
+        <arg name="secret" type="h" direction="in"/>
+        <arg name="accessControl" type="a{sv}" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+        <arg name="id" type="s" direction="out"/>
+      </method>
+      <method name="Search">
+        <annotation name="org.gtk.GDBus.DocString" value="Finds items by equality of attributes, \
+    without a prompt.&#10;&#10;The reply has the attributes and the id of each item, never a \
+    secret. An empty query lists all items of the user; none found is an empty \
+    list.&#10;&#10;Options: `skip-authenticated` (b, default false: leaves out items that need \
+    authentication).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter`, \
+    `NotAvailable`.&#10;&#10;Source: R66, R68."/>
+        <arg name="query" type="a{sv}" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+        <arg name="items" type="aa{sv}" direction="out"/>
+      </method>
+      <method name="Read">
+        <annotation name="org.gtk.GDBus.DocString" value="Sends the secret of an item as one \
+    packet into the receiver, before the reply.&#10;&#10;Prompts when the item needs it. An empty \
+    secret is a reply without a packet. `receiver` is the far end of a SOCK_SEQPACKET pair that \
+    the caller made.&#10;&#10;Options: `context`, `timeout`, \
+    `interaction-not-allowed`.&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound` (also for \
+    an item of the current enrolment after a change of it), `AuthFailed` (no match, lockout, no \
+    usable biometry, an invalid context, a wrong application password), `UserCanceled` (also for a \
+    deadline), `InteractionNotAllowed`, `Decode`, `NotAvailable`; \
+    `org.freedesktop.DBus.Error.InvalidArgs` for a closed or full receiver; \
+    `LimitsExceeded`.&#10;&#10;Source: R35, R36, R66 to R68, R71."/>
+        <arg name="id" type="s" direction="in"/>
+        <arg name="receiver" type="h" direction="in"/>
+        <arg name="reason" type="s" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+      </method>
+      <method name="Update">
+        <annotation name="org.gtk.GDBus.DocString" value="Changes attributes of an item, without a \
+    prompt.&#10;&#10;Attributes that are not given stay. No options are defined yet; unknown ones \
+    are ignored.&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound`; `Duplicate` when the \
+    new primary key is taken; `Parameter`; `NotAvailable`.&#10;&#10;Source: R66."/>
+        <arg name="id" type="s" direction="in"/>
+        <arg name="attributes" type="a{sv}" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+      </method>
+      <method name="SetSecret">
+        <annotation name="org.gtk.GDBus.DocString" value="Replaces the secret of an item, without \
+    a prompt.&#10;&#10;`secret` is a sealed memfd of at most 64 KiB; it may be \
+    empty.&#10;&#10;Options: `context` (o, gives the application password of an item with that \
+    flag).&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound`, `AuthFailed`, `Parameter`, \
+    `NotAvailable`; `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; \
+    `LimitsExceeded`.&#10;&#10;Source: R66, L18."/>
+        <arg name="id" type="s" direction="in"/>
+        <arg name="secret" type="h" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+      </method>
+      <method name="Delete">
+        <annotation name="org.gtk.GDBus.DocString" value="Deletes items for good, without a \
+    prompt, and says how many there were.&#10;&#10;Ids that are unknown are not counted and no \
+    error.&#10;&#10;Source: R66."/>
+        <arg name="ids" type="as" direction="in"/>
+        <arg name="deleted" type="u" direction="out"/>
+      </method>
+      <method name="CreateKey">
+        <annotation name="org.gtk.GDBus.DocString" value="Makes a P-256 key whose private half \
+    never leaves the daemon.&#10;&#10;`publicKey` is the X9.63 point, uncompressed (65 \
+    bytes).&#10;&#10;Options: `context` (o, gives the application password of a key with that \
+    flag).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate`, `Parameter`, \
+    `NotAvailable`; `org.freedesktop.DBus.Error.LimitsExceeded`.&#10;&#10;Source: R66, L18."/>
+        <arg name="attributes" type="a{sv}" direction="in"/>
+        <arg name="accessControl" type="a{sv}" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+        <arg name="id" type="s" direction="out"/>
+        <arg name="publicKey" type="ay" direction="out"/>
+      </method>
+      <method name="Sign">
+        <annotation name="org.gtk.GDBus.DocString" value="Signs with a key; prompts when the key \
+    needs it.&#10;&#10;`algorithm` is `ecdsa-message-sha256` (`data` is the message) or \
+    `ecdsa-digest-sha256` (`data` is the digest, 32 bytes). The signature is X9.62 \
+    DER.&#10;&#10;Options: `context`, `timeout`, `interaction-not-allowed`.&#10;&#10;Errors: \
+    `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm or a digest of another \
+    length; else those of Read.&#10;&#10;Source: R66."/>
+        <arg name="id" type="s" direction="in"/>
+        <arg name="algorithm" type="s" direction="in"/>
+        <arg name="data" type="ay" direction="in"/>
+        <arg name="reason" type="s" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+        <arg name="signature" type="ay" direction="out"/>
+      </method>
+      <method name="Decrypt">
+        <annotation name="org.gtk.GDBus.DocString" value="Decrypts with a key and sends the plain \
+    text as one packet into the receiver.&#10;&#10;ECIES, cofactor, X9.63 with SHA-256, AES-GCM \
+    with a variable IV. `receiver` as in Read.&#10;&#10;Options: `context`, `timeout`, \
+    `interaction-not-allowed`.&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter` for an \
+    unknown algorithm; `Decode` for data that doesn't decrypt; else those of \
+    Read.&#10;&#10;Source: R66."/>
+        <arg name="id" type="s" direction="in"/>
+        <arg name="algorithm" type="s" direction="in"/>
+        <arg name="data" type="ay" direction="in"/>
+        <arg name="receiver" type="h" direction="in"/>
+        <arg name="reason" type="s" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+      </method>
+      <method name="KeyExchange">
+        <annotation name="org.gtk.GDBus.DocString" value="Agrees on a secret with another key and \
+    sends it as one packet into the receiver.&#10;&#10;`algorithm` is `ecdh` or \
+    `ecdh-x963-sha256`; `publicKey` is the other side's X9.63 point. `receiver` as in \
+    Read.&#10;&#10;Options:&#10;- `shared-info` (ay, default empty), with `ecdh-x963-sha256`&#10;- \
+    `size` (u, bytes of the secret, default 32), with `ecdh-x963-sha256`&#10;- `context`, \
+    `timeout`, `interaction-not-allowed`&#10;&#10;Errors: \
+    `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm, a size out of range or a \
+    point that is not on the curve; else those of Read.&#10;&#10;Source: R66."/>
+        <arg name="id" type="s" direction="in"/>
+        <arg name="algorithm" type="s" direction="in"/>
+        <arg name="publicKey" type="ay" direction="in"/>
+        <arg name="receiver" type="h" direction="in"/>
+        <arg name="reason" type="s" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+      </method>
+    </interface>
+    """

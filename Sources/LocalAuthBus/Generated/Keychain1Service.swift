@@ -1,0 +1,448 @@
+// Made by dbus-codegen from dbus/org.localauth.Keychain1.xml. Do not edit.
+public import DBus
+
+/// Secrets and keys that open only to the person they belong to.
+///
+/// Items belong to the caller's user; items of a sandboxed app whose identity a trusted party
+/// vouches for also belong to that app. Secrets are never message data: whoever receives one makes
+/// a SOCK_SEQPACKET pair and hands over the other end, and a secret for the daemon comes as a memfd
+/// sealed with F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW, at most 64 KiB.
+///
+/// Attributes:
+/// - `class` (s, `genp`, `inet` or `keys`)
+/// - `svce`, `acct`, `labl`, `desc`, `icmt`, `srvr`, `sdmn`, `ptcl`, `atyp`, `path`, `agrp` (s)
+/// - `gena`, `atag` (ay)
+/// - `port`, `type`, `crtr` (u)
+/// - `invi`, `nega` (b)
+/// - added by the daemon: `id` (s), `cdat` and `mdat` (x, Unix seconds), `pdmn` (s)
+///
+/// Primary keys: `genp` agrp, svce, acct; `inet` agrp, srvr, acct, sdmn, ptcl, atyp, port, path;
+/// `keys` agrp, atag.
+///
+/// Access control:
+/// - `flags` (t, the SecAccessControlCreateFlags bits, default 0: no authentication)
+/// - `accessible` (s, `ak`, `ck`, `aku`, `cku` or `akpu`, default `ak`; `dk` and `dku` read as
+///   `ak`)
+///
+/// Calls that may prompt take a `reason` as Evaluate does, and these options:
+/// - `context` (o, an evaluated context that satisfies the item needs no prompt; another one is
+///   prompted on)
+/// - `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)
+/// - `interaction-not-allowed` (b, default false)
+///
+/// Errors map to OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293,
+/// InteractionNotAllowed -25308, UserCanceled -128, Parameter -50, Decode -26275, NotAvailable
+/// -25291.
+///
+/// Source: R35, R36, R60 to R71, L8, L18.
+@BusActor
+public protocol Keychain1Service: AnyObject {
+    /// Stores a secret, without a prompt; the reply is the id of the item.
+    ///
+    /// `secret` is a sealed memfd of at most 64 KiB; it may be empty.
+    ///
+    /// Options: `context` (o, gives the application password of an item with that flag).
+    ///
+    /// Errors: `org.localauth.Keychain1.Error.Duplicate` when an item with this primary key exists;
+    /// `Parameter` for attributes or flags that don't go together; `NotAvailable` for `akpu`
+    /// without a passcode; `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor;
+    /// `LimitsExceeded` for a larger secret or more than 4096 items a user (configurable).
+    ///
+    /// Source: R60 to R66, R69, R70, L18.
+    func add(
+        attributes: [String: Variant],
+        secret: OwnedDescriptor,
+        accessControl: [String: Variant],
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<String>
+
+    /// Finds items by equality of attributes, without a prompt.
+    ///
+    /// The reply has the attributes and the id of each item, never a secret. An empty query lists
+    /// all items of the user; none found is an empty list.
+    ///
+    /// Options: `skip-authenticated` (b, default false: leaves out items that need authentication).
+    ///
+    /// Errors: `org.localauth.Keychain1.Error.Parameter`, `NotAvailable`.
+    ///
+    /// Source: R66, R68.
+    func search(
+        query: [String: Variant],
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[[String: Variant]]>
+
+    /// Sends the secret of an item as one packet into the receiver, before the reply.
+    ///
+    /// Prompts when the item needs it. An empty secret is a reply without a packet. `receiver` is
+    /// the far end of a SOCK_SEQPACKET pair that the caller made.
+    ///
+    /// Options: `context`, `timeout`, `interaction-not-allowed`.
+    ///
+    /// Errors: `org.localauth.Keychain1.Error.NotFound` (also for an item of the current enrolment
+    /// after a change of it), `AuthFailed` (no match, lockout, no usable biometry, an invalid
+    /// context, a wrong application password), `UserCanceled` (also for a deadline),
+    /// `InteractionNotAllowed`, `Decode`, `NotAvailable`; `org.freedesktop.DBus.Error.InvalidArgs`
+    /// for a closed or full receiver; `LimitsExceeded`.
+    ///
+    /// Source: R35, R36, R66 to R68, R71.
+    func read(
+        id: String,
+        receiver: OwnedDescriptor,
+        reason: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void>
+
+    /// Changes attributes of an item, without a prompt.
+    ///
+    /// Attributes that are not given stay. No options are defined yet; unknown ones are ignored.
+    ///
+    /// Errors: `org.localauth.Keychain1.Error.NotFound`; `Duplicate` when the new primary key is
+    /// taken; `Parameter`; `NotAvailable`.
+    ///
+    /// Source: R66.
+    func update(
+        id: String,
+        attributes: [String: Variant],
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void>
+
+    /// Replaces the secret of an item, without a prompt.
+    ///
+    /// `secret` is a sealed memfd of at most 64 KiB; it may be empty.
+    ///
+    /// Options: `context` (o, gives the application password of an item with that flag).
+    ///
+    /// Errors: `org.localauth.Keychain1.Error.NotFound`, `AuthFailed`, `Parameter`, `NotAvailable`;
+    /// `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded`.
+    ///
+    /// Source: R66, L18.
+    func setSecret(
+        id: String,
+        secret: OwnedDescriptor,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void>
+
+    /// Deletes items for good, without a prompt, and says how many there were.
+    ///
+    /// Ids that are unknown are not counted and no error.
+    ///
+    /// Source: R66.
+    func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32>
+
+    /// Makes a P-256 key whose private half never leaves the daemon.
+    ///
+    /// `publicKey` is the X9.63 point, uncompressed (65 bytes).
+    ///
+    /// Options: `context` (o, gives the application password of a key with that flag).
+    ///
+    /// Errors: `org.localauth.Keychain1.Error.Duplicate`, `Parameter`, `NotAvailable`;
+    /// `org.freedesktop.DBus.Error.LimitsExceeded`.
+    ///
+    /// Source: R66, L18.
+    func createKey(
+        attributes: [String: Variant],
+        accessControl: [String: Variant],
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<(id: String, publicKey: [UInt8])>
+
+    /// Signs with a key; prompts when the key needs it.
+    ///
+    /// `algorithm` is `ecdsa-message-sha256` (`data` is the message) or `ecdsa-digest-sha256`
+    /// (`data` is the digest, 32 bytes). The signature is X9.62 DER.
+    ///
+    /// Options: `context`, `timeout`, `interaction-not-allowed`.
+    ///
+    /// Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm or a digest of
+    /// another length; else those of Read.
+    ///
+    /// Source: R66.
+    func sign(
+        id: String,
+        algorithm: String,
+        data: [UInt8],
+        reason: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[UInt8]>
+
+    /// Decrypts with a key and sends the plain text as one packet into the receiver.
+    ///
+    /// ECIES, cofactor, X9.63 with SHA-256, AES-GCM with a variable IV. `receiver` as in Read.
+    ///
+    /// Options: `context`, `timeout`, `interaction-not-allowed`.
+    ///
+    /// Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm; `Decode` for
+    /// data that doesn't decrypt; else those of Read.
+    ///
+    /// Source: R66.
+    func decrypt(
+        id: String,
+        algorithm: String,
+        data: [UInt8],
+        receiver: OwnedDescriptor,
+        reason: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void>
+
+    /// Agrees on a secret with another key and sends it as one packet into the receiver.
+    ///
+    /// `algorithm` is `ecdh` or `ecdh-x963-sha256`; `publicKey` is the other side's X9.63 point.
+    /// `receiver` as in Read.
+    ///
+    /// Options:
+    /// - `shared-info` (ay, default empty), with `ecdh-x963-sha256`
+    /// - `size` (u, bytes of the secret, default 32), with `ecdh-x963-sha256`
+    /// - `context`, `timeout`, `interaction-not-allowed`
+    ///
+    /// Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm, a size out of
+    /// range or a point that is not on the curve; else those of Read.
+    ///
+    /// Source: R66.
+    func keyExchange(
+        id: String,
+        algorithm: String,
+        publicKey: [UInt8],
+        receiver: OwnedDescriptor,
+        reason: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void>
+}
+
+/// Serves `org.localauth.Keychain1` by a `Keychain1Service`, which it keeps.
+public struct Keychain1Interface: ServedInterface {
+    private let service: any Keychain1Service
+
+    /// Makes the adapter of a service.
+    public init(_ service: any Keychain1Service) {
+        self.service = service
+    }
+
+    /// Decodes a call, hands it to the service and answers it.
+    public func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+        switch member {
+        case "Add": try add(call)
+        case "Search": try search(call)
+        case "Read": try read(call)
+        case "Update": try update(call)
+        case "SetSecret": try setSecret(call)
+        case "Delete": try delete(call)
+        case "CreateKey": try createKey(call)
+        case "Sign": try sign(call)
+        case "Decrypt": try decrypt(call)
+        case "KeyExchange": try keyExchange(call)
+        default: throw DBusError(.unknownMethod, "There is no such method.")
+        }
+    }
+
+    /// Writes the value of a property.
+    public func get(
+        _ property: String,
+        for peer: Peer?,
+        into writer: inout MessageWriter
+    ) throws(DBusError) {
+        throw DBusError(.unknownProperty, "There is no such property.")
+    }
+
+    /// Reads the new value of a property and hands it to the service.
+    public func set(
+        _ property: String,
+        from reader: inout MessageReader,
+        by peer: Peer
+    ) throws(DBusError) {
+        throw DBusError(.propertyReadOnly, "The property is read-only.")
+    }
+
+    private func add(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("a{sv}ha{sv}a{sv}") { (reader) throws(DBusError) in
+            (
+                attributes: try reader.read([String: Variant].self),
+                secret: try reader.read(OwnedDescriptor.self),
+                accessControl: try reader.read([String: Variant].self),
+                options: try reader.read([String: Variant].self)
+            )
+        }
+        let answer = try service.add(
+            attributes: input.attributes,
+            secret: input.secret,
+            accessControl: input.accessControl,
+            options: input.options,
+            call: call
+        )
+        call.answer(answer, "s") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    private func search(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("a{sv}a{sv}") { (reader) throws(DBusError) in
+            (
+                query: try reader.read([String: Variant].self),
+                options: try reader.read([String: Variant].self)
+            )
+        }
+        let answer = try service.search(query: input.query, options: input.options, call: call)
+        call.answer(answer, "aa{sv}") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    private func read(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("shsa{sv}") { (reader) throws(DBusError) in
+            (
+                id: try reader.read(String.self),
+                receiver: try reader.read(OwnedDescriptor.self),
+                reason: try reader.read(String.self),
+                options: try reader.read([String: Variant].self)
+            )
+        }
+        let answer = try service.read(
+            id: input.id,
+            receiver: input.receiver,
+            reason: input.reason,
+            options: input.options,
+            call: call
+        )
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func update(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("sa{sv}a{sv}") { (reader) throws(DBusError) in
+            (
+                id: try reader.read(String.self),
+                attributes: try reader.read([String: Variant].self),
+                options: try reader.read([String: Variant].self)
+            )
+        }
+        let answer = try service.update(
+            id: input.id,
+            attributes: input.attributes,
+            options: input.options,
+            call: call
+        )
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func setSecret(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("sha{sv}") { (reader) throws(DBusError) in
+            (
+                id: try reader.read(String.self),
+                secret: try reader.read(OwnedDescriptor.self),
+                options: try reader.read([String: Variant].self)
+            )
+        }
+        let answer = try service.setSecret(
+            id: input.id,
+            secret: input.secret,
+            options: input.options,
+            call: call
+        )
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func delete(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("as") { (reader) throws(DBusError) in
+            try reader.read([String].self)
+        }
+        let answer = try service.delete(ids: input, call: call)
+        call.answer(answer, "u") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    private func createKey(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("a{sv}a{sv}a{sv}") { (reader) throws(DBusError) in
+            (
+                attributes: try reader.read([String: Variant].self),
+                accessControl: try reader.read([String: Variant].self),
+                options: try reader.read([String: Variant].self)
+            )
+        }
+        let answer = try service.createKey(
+            attributes: input.attributes,
+            accessControl: input.accessControl,
+            options: input.options,
+            call: call
+        )
+        call.answer(answer, "say") { (value, writer) throws(DBusError) in
+            try writer.write(value.id)
+            try writer.write(value.publicKey)
+        }
+    }
+
+    private func sign(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("ssaysa{sv}") { (reader) throws(DBusError) in
+            (
+                id: try reader.read(String.self),
+                algorithm: try reader.read(String.self),
+                data: try reader.read([UInt8].self),
+                reason: try reader.read(String.self),
+                options: try reader.read([String: Variant].self)
+            )
+        }
+        let answer = try service.sign(
+            id: input.id,
+            algorithm: input.algorithm,
+            data: input.data,
+            reason: input.reason,
+            options: input.options,
+            call: call
+        )
+        call.answer(answer, "ay") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    private func decrypt(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("ssayhsa{sv}") { (reader) throws(DBusError) in
+            (
+                id: try reader.read(String.self),
+                algorithm: try reader.read(String.self),
+                data: try reader.read([UInt8].self),
+                receiver: try reader.read(OwnedDescriptor.self),
+                reason: try reader.read(String.self),
+                options: try reader.read([String: Variant].self)
+            )
+        }
+        let answer = try service.decrypt(
+            id: input.id,
+            algorithm: input.algorithm,
+            data: input.data,
+            receiver: input.receiver,
+            reason: input.reason,
+            options: input.options,
+            call: call
+        )
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func keyExchange(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("ssayhsa{sv}") { (reader) throws(DBusError) in
+            (
+                id: try reader.read(String.self),
+                algorithm: try reader.read(String.self),
+                publicKey: try reader.read([UInt8].self),
+                receiver: try reader.read(OwnedDescriptor.self),
+                reason: try reader.read(String.self),
+                options: try reader.read([String: Variant].self)
+            )
+        }
+        let answer = try service.keyExchange(
+            id: input.id,
+            algorithm: input.algorithm,
+            publicKey: input.publicKey,
+            receiver: input.receiver,
+            reason: input.reason,
+            options: input.options,
+            call: call
+        )
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+}

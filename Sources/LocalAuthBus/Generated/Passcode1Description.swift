@@ -1,0 +1,48 @@
+// Made by dbus-codegen from dbus/org.localauth.Passcode1.xml. Do not edit.
+public import DBus
+
+extension Passcode1Interface {
+    /// The members of `org.localauth.Passcode1` and its introspection data.
+    public nonisolated static let description = InterfaceDescription(
+        name: "org.localauth.Passcode1",
+        methods: [
+            "IsSet": .init(name: "IsSet", input: "u", output: "b"),
+            "Verify": .init(name: "Verify", input: "uh", output: "b"),
+        ],
+        properties: [],
+        introspection: introspection
+    )
+}
+
+private let introspection = """
+    <interface name="org.localauth.Passcode1">
+      <annotation name="org.gtk.GDBus.DocString" value="The passcode verifier: asks PAM, so that \
+    the daemon never holds a passcode.&#10;&#10;Its methods answer the daemon only: other callers \
+    get `org.freedesktop.DBus.Error.AccessDenied`. A verifier that is not root answers an error \
+    for another user.&#10;&#10;Source: R5, L10."/>
+      <annotation name="org.localauth.Errors" value="&#10; \
+    org.localauth.Passcode1.Error.Canceled&#10; org.localauth.Passcode1.Error.Failed"/>
+      <method name="IsSet">
+        <annotation name="org.gtk.GDBus.DocString" value="Says whether a user has a \
+    passcode.&#10;&#10;Set when the user's shadow field is neither empty nor starts with an \
+    exclamation mark or an asterisk; a field that can't be read counts as set.&#10;&#10;Errors: \
+    `org.localauth.Passcode1.Error.Failed` for a user that does not exist or that this verifier \
+    can't serve; `org.freedesktop.DBus.Error.AccessDenied`.&#10;&#10;Source: R10, R11, L11b."/>
+        <arg name="uid" type="u" direction="in"/>
+        <arg name="isSet" type="b" direction="out"/>
+      </method>
+      <method name="Verify">
+        <annotation name="org.gtk.GDBus.DocString" value="Reads one passcode from a socket and \
+    says whether it is right.&#10;&#10;`socket` is the daemon's end of the SOCK_SEQPACKET pair of \
+    a prompt, with one packet waiting; the verifier waits no longer than 1 s for it, and no longer \
+    than 30 s for PAM. False is a wrong passcode (PAM_AUTH_ERR, PAM_MAXTRIES) and nothing \
+    else.&#10;&#10;Errors, none of which is an attempt: `org.localauth.Passcode1.Error.Canceled` \
+    when no packet came; `Failed` when PAM gave no answer; \
+    `org.freedesktop.DBus.Error.AccessDenied`, `InvalidArgs` for another kind of \
+    descriptor.&#10;&#10;Source: R6, R8, L10."/>
+        <arg name="uid" type="u" direction="in"/>
+        <arg name="socket" type="h" direction="in"/>
+        <arg name="isCorrect" type="b" direction="out"/>
+      </method>
+    </interface>
+    """

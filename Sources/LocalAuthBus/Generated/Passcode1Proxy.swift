@@ -1,0 +1,64 @@
+// Made by dbus-codegen from dbus/org.localauth.Passcode1.xml. Do not edit.
+public import DBus
+
+/// Calls `org.localauth.Passcode1` of one object; the docs are at `Passcode1Service`.
+@BusActor
+public struct Passcode1Proxy: Sendable {
+    /// The name of the interface.
+    public nonisolated static let interface = "org.localauth.Passcode1"
+
+    /// What the calls go over.
+    public let connection: Connection
+
+    /// The bus name that the calls go to.
+    public let destination: String
+
+    /// The object that the calls go to.
+    public let path: ObjectPath
+
+    /// Makes the proxy of an object; nothing is sent.
+    public init(_ connection: Connection, destination: String, path: ObjectPath) {
+        self.connection = connection
+        self.destination = destination
+        self.path = path
+    }
+
+    /// Says whether a user has a passcode.
+    public func isSet(uid: UInt32, timeout: Duration? = nil) async throws(DBusError) -> Bool {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "IsSet",
+            signature: "u",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(uid)
+        }
+        return try reply.read("b") { (reader) throws(DBusError) in
+            try reader.read(Bool.self)
+        }
+    }
+
+    /// Reads one passcode from a socket and says whether it is right.
+    public func verify(
+        uid: UInt32,
+        socket: OwnedDescriptor,
+        timeout: Duration? = nil
+    ) async throws(DBusError) -> Bool {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "Verify",
+            signature: "uh",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(uid)
+            try writer.write(socket)
+        }
+        return try reply.read("b") { (reader) throws(DBusError) in
+            try reader.read(Bool.self)
+        }
+    }
+}

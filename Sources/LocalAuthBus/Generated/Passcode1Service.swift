@@ -1,0 +1,96 @@
+// Made by dbus-codegen from dbus/org.localauth.Passcode1.xml. Do not edit.
+public import DBus
+
+/// The passcode verifier: asks PAM, so that the daemon never holds a passcode.
+///
+/// Its methods answer the daemon only: other callers get `org.freedesktop.DBus.Error.AccessDenied`.
+/// A verifier that is not root answers an error for another user.
+///
+/// Source: R5, L10.
+@BusActor
+public protocol Passcode1Service: AnyObject {
+    /// Says whether a user has a passcode.
+    ///
+    /// Set when the user's shadow field is neither empty nor starts with an exclamation mark or an
+    /// asterisk; a field that can't be read counts as set.
+    ///
+    /// Errors: `org.localauth.Passcode1.Error.Failed` for a user that does not exist or that this
+    /// verifier can't serve; `org.freedesktop.DBus.Error.AccessDenied`.
+    ///
+    /// Source: R10, R11, L11b.
+    func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool>
+
+    /// Reads one passcode from a socket and says whether it is right.
+    ///
+    /// `socket` is the daemon's end of the SOCK_SEQPACKET pair of a prompt, with one packet
+    /// waiting; the verifier waits no longer than 1 s for it, and no longer than 30 s for PAM.
+    /// False is a wrong passcode (PAM_AUTH_ERR, PAM_MAXTRIES) and nothing else.
+    ///
+    /// Errors, none of which is an attempt: `org.localauth.Passcode1.Error.Canceled` when no packet
+    /// came; `Failed` when PAM gave no answer; `org.freedesktop.DBus.Error.AccessDenied`,
+    /// `InvalidArgs` for another kind of descriptor.
+    ///
+    /// Source: R6, R8, L10.
+    func verify(
+        uid: UInt32,
+        socket: OwnedDescriptor,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Bool>
+}
+
+/// Serves `org.localauth.Passcode1` by a `Passcode1Service`, which it keeps.
+public struct Passcode1Interface: ServedInterface {
+    private let service: any Passcode1Service
+
+    /// Makes the adapter of a service.
+    public init(_ service: any Passcode1Service) {
+        self.service = service
+    }
+
+    /// Decodes a call, hands it to the service and answers it.
+    public func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+        switch member {
+        case "IsSet": try isSet(call)
+        case "Verify": try verify(call)
+        default: throw DBusError(.unknownMethod, "There is no such method.")
+        }
+    }
+
+    /// Writes the value of a property.
+    public func get(
+        _ property: String,
+        for peer: Peer?,
+        into writer: inout MessageWriter
+    ) throws(DBusError) {
+        throw DBusError(.unknownProperty, "There is no such property.")
+    }
+
+    /// Reads the new value of a property and hands it to the service.
+    public func set(
+        _ property: String,
+        from reader: inout MessageReader,
+        by peer: Peer
+    ) throws(DBusError) {
+        throw DBusError(.propertyReadOnly, "The property is read-only.")
+    }
+
+    private func isSet(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("u") { (reader) throws(DBusError) in
+            try reader.read(UInt32.self)
+        }
+        let answer = try service.isSet(uid: input, call: call)
+        call.answer(answer, "b") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    private func verify(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("uh") { (reader) throws(DBusError) in
+            (uid: try reader.read(UInt32.self), socket: try reader.read(OwnedDescriptor.self))
+        }
+        let answer = try service.verify(uid: input.uid, socket: input.socket, call: call)
+        call.answer(answer, "b") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+}

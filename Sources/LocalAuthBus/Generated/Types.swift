@@ -1,0 +1,44 @@
+// Made by dbus-codegen from dbus/*.xml. Do not edit.
+public import DBus
+
+/// The structure `(ssx)` of the wire.
+public struct Template: WireType, Hashable, Sendable {
+    /// The D-Bus type.
+    public static let signature = "(ssx)"
+
+    /// Field 1, a `s`.
+    public let id: String
+
+    /// Field 2, a `s`.
+    public let label: String
+
+    /// Field 3, a `x`.
+    public let created: Int64
+
+    /// Makes one of its fields.
+    public init(id: String, label: String, created: Int64) {
+        self.id = id
+        self.label = label
+        self.created = created
+    }
+
+    /// Reads one from a message.
+    public init(from reader: inout MessageReader) throws(DBusError) {
+        self = try reader.structure("ssx") { (reader) throws(DBusError) in
+            Self(
+                id: try reader.read(String.self),
+                label: try reader.read(String.self),
+                created: try reader.read(Int64.self)
+            )
+        }
+    }
+
+    /// Writes it into a message.
+    public func write(to writer: inout MessageWriter) throws(DBusError) {
+        try writer.structure("ssx") { (writer) throws(DBusError) in
+            try writer.write(id)
+            try writer.write(label)
+            try writer.write(created)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import DBus
+import LocalAuthBus
+
+/// At most one operation at a time, and the cancels that came before theirs.
+@BusActor final class OperationDesk {
+    private static let rememberedCancels = 16
+
+    private let signals: Sensor1Signals
+    private var current: SensorOperation?
+    private var early: [UInt64] = []
+    private var earlyCaller: String?
+
+    init(signals: Sensor1Signals) {
+        self.signals = signals
+    }
+
+    /// Starts an operation; the answer comes when `body` has ended.
+    ///
+    /// - Throws: Canceled when its Cancel has come already, Busy while another one runs.
+    func start(
+        _ number: UInt64,
+        user: UInt32,
+        caller: Peer,
+        _ body:
+            @escaping @BusActor @Sendable (SensorOperation) async throws(SensorFault) -> String
+    ) throws(DBusError) -> Answer<String> {
+        if earlyCaller == caller.name, early.contains(number) { throw SensorFault.canceled.error }
+        guard current == nil else { throw SensorFault.busy.error }
+        let operation = SensorOperation(
+            number: number,
+            user: user,
+            caller: caller,
+            signals: signals
+        )
+        current = operation
+        // Not the answer's own task: the operation ends when the driver says so, heard or not.
+        let task = onLoop { [weak self] in
+            operation.result = await Self.result(of: operation, body)
+            if self?.current === operation { self?.current = nil }
+        }
+        operation.onCancel { task.cancel() }
+        let leaving = caller.onLeave { operation.cancel() }
+        return .later { () async throws(DBusError) -> String in
+            await task.value
+            leaving.cancel()
+            return try operation.answer()
+        }
+    }
+
+    func cancel(_ number: UInt64, caller: Peer) {
+        if let current, current.number == number, current.caller === caller {
+            current.cancel()
+            return
+        }
+        // Numbers mean something to one caller only.
+        if earlyCaller != caller.name { early = [] }
+        earlyCaller = caller.name
+        early.append(number)
+        if early.count > Self.rememberedCancels { early.removeFirst() }
+    }
+
+    func cancelCurrent() { current?.cancel() }
+
+    private static func result(
+        of operation: SensorOperation,
+        _ body: @BusActor @Sendable (SensorOperation) async throws(SensorFault) -> String
+    ) async -> Result<String, DBusError> {
+        do throws(SensorFault) {
+            return .success(try await body(operation))
+        } catch {
+            return .failure(error.error)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+public import DBus
+public import LocalAuthBus
+
+/// A driver of one sensor; ``SensorProgram`` makes a process of the bus out of it.
+///
+/// Its methods run on the loop's thread and must never block it: what blocks belongs on a thread
+/// of the driver's own. Calls of one operation never overlap with another; everything else may
+/// be called while an operation runs.
+@BusActor public protocol Sensor: AnyObject {
+    /// The last element of its bus name: letters, digits and `_`, at most 64.
+    var name: String { get }
+    /// What the sensor is at this moment.
+    var properties: SensorProperties { get }
+    /// How the sensor is at this moment.
+    var health: SensorHealth { get }
+    /// Further interfaces of the sensor's object.
+    var interfaces: [any ServedInterface] { get }
+
+    /// Looks for a match until one comes, the operation is canceled, or a fault.
+    ///
+    /// - Returns: The id of the template that matched.
+    func verify(_ operation: SensorOperation) async throws(SensorFault) -> String
+    /// Enrols the operation's user; the kit has checked the label and the number of templates.
+    ///
+    /// - Returns: The id of the new template.
+    func enroll(_ operation: SensorOperation, label: String) async throws(SensorFault) -> String
+    /// What is enrolled for a user, the oldest first.
+    func templates(of user: UInt32) async throws(SensorFault) -> [Template]
+    /// Gives a template another label. Unknown: ``SensorFault/noTemplates``.
+    func rename(_ id: String, of user: UInt32, to label: String) async throws(SensorFault)
+    /// Removes a template for good. Unknown: ``SensorFault/noTemplates``.
+    func remove(_ id: String, of user: UInt32) async throws(SensorFault)
+    /// Removes all templates of a user and says how many there were.
+    func removeAll(of user: UInt32) async throws(SensorFault) -> UInt32
+    /// The process ends: lets go of the hardware. It gets less than a second.
+    func stop() async
+}
+
+extension Sensor {
+    /// A sensor that says nothing else is well.
+    public var health: SensorHealth { .ok }
+    /// No further interfaces.
+    public var interfaces: [any ServedInterface] { [] }
+    /// Nothing to let go of.
+    public func stop() async {}
+}
+
+/// What a sensor is: the properties of `org.localauth.Sensor1`.
+public struct SensorProperties: Hashable, Sendable {
+    /// What it looks at.
+    public enum BiometryType: UInt32, Sendable, CaseIterable {
+        /// No biometry: a security key, a phone.
+        case companion = 0
+        /// A finger.
+        case fingerprint = 1
+        /// A face.
+        case face = 2
+        /// An iris.
+        case iris = 4
+    }
+
+    /// How hard it is to fool.
+    public enum Strength: String, Sendable, CaseIterable {
+        /// Good enough for secrets.
+        case strong
+        /// Between the two.
+        case weak
+        /// Good for comfort only.
+        case convenience
+    }
+
+    /// Maker and model, for people.
+    public var description: String
+    /// What it looks at.
+    public var biometryType: BiometryType
+    /// How hard it is to fool.
+    public var strength: Strength
+    /// Whether the hardware is there.
+    public var isPresent = true
+    /// Why it can't be used, in the contract's words; empty when it can.
+    public var unavailability = ""
+    /// Stages of an enrolment; -1: unknown.
+    public var enrollStages: Int32 = -1
+    /// Templates that it holds for one user; 0: no limit.
+    public var maximumTemplates: UInt32 = 0
+
+    /// A sensor that is there and usable.
+    public init(description: String, biometryType: BiometryType, strength: Strength) {
+        self.description = description
+        self.biometryType = biometryType
+        self.strength = strength
+    }
+}
+
+/// The answer to Health.
+public enum SensorHealth: Hashable, Sendable {
+    /// Works.
+    case ok
+    /// Works in part; one sentence for people.
+    case degraded(String)
+    /// Does not work; one sentence for people.
+    case failed(String)
+}
+
+/// What a sensor can tell people while it looks.
+public enum SensorHint: String, Sendable, CaseIterable {
+    /// Further away than it should be.
+    case moveCloser = "move-closer"
+    /// Closer than it should be.
+    case moveAway = "move-away"
+    /// Not in the middle.
+    case center
+    /// Too little light.
+    case tooDark = "too-dark"
+    /// Too much light.
+    case tooBright = "too-bright"
+    /// Moves too much.
+    case holdStill = "hold-still"
+    /// The swipe ended too early.
+    case swipeTooShort = "swipe-too-short"
+    /// The swipe was too fast.
+    case tooFast = "too-fast"
+    /// Lift the finger and put it down again.
+    case liftAndRetry = "lift-and-retry"
+    /// The sensor is dirty.
+    case cleanSensor = "clean-sensor"
+    /// Eyes are elsewhere.
+    case lookAtCamera = "look-at-camera"
+    /// Touch the key.
+    case confirmPresence = "confirm-presence"
+}

@@ -1,0 +1,51 @@
+public import DBus
+import LocalAuthBus
+
+/// What a driver tells the bus outside of an operation.
+@BusActor public final class SensorHost {
+    /// The connection that the sensor is served on.
+    public let connection: Connection
+
+    let signals: Sensor1Signals
+    private weak var sensor: (any Sensor)?
+    private var interface: (any ServedInterface)?
+    private var announced: SensorProperties?
+
+    init(_ connection: Connection) {
+        self.connection = connection
+        signals = Sensor1Signals(connection, path: SensorObject.path)
+    }
+
+    /// The templates of a user are others now, and not by Enroll or Remove: those tell it alone.
+    public func templatesChanged(of user: UInt32) {
+        signals.templatesChanged(uid: user)
+    }
+
+    /// Something in the sensor's properties is different: tells what.
+    public func propertiesChanged() {
+        guard let sensor, let interface, let old = announced else { return }
+        let new = sensor.properties
+        announced = new
+        let changed = [
+            ("Description", old.description != new.description),
+            ("BiometryType", old.biometryType != new.biometryType),
+            ("Strength", old.strength != new.strength),
+            ("Present", old.isPresent != new.isPresent),
+            ("Unavailability", old.unavailability != new.unavailability),
+            ("EnrollStages", old.enrollStages != new.enrollStages),
+            ("MaxTemplates", old.maximumTemplates != new.maximumTemplates),
+        ]
+        .filter(\.1).map(\.0)
+        guard !changed.isEmpty else { return }
+        connection.propertiesChanged(SensorObject.path, interface, changed)
+    }
+
+    func serve(_ sensor: any Sensor, _ object: SensorObject) throws(DBusError) {
+        let interface = Sensor1Interface(object)
+        self.sensor = sensor
+        self.interface = interface
+        announced = sensor.properties
+        connection.export(SensorObject.path, [interface] + sensor.interfaces)
+        try connection.requestName("org.localauth.Sensor1." + sensor.name)
+    }
+}

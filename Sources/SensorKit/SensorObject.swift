@@ -1,0 +1,180 @@
+import DBus
+import LocalAuthBus
+import ServiceProgram
+
+/// `org.localauth.Sensor1` on the bus: checks who calls and what, and asks the driver.
+@BusActor final class SensorObject: Sensor1Service {
+    static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
+    static let maximumLabel = 256
+    static let maximumIdentifier = 256
+
+    private let sensor: any Sensor
+    private let host: SensorHost
+    private let daemon: DaemonCaller
+    private let desk: OperationDesk
+
+    init(_ sensor: any Sensor, host: SensorHost, daemon: DaemonCaller) {
+        self.sensor = sensor
+        self.host = host
+        self.daemon = daemon
+        desk = OperationDesk(signals: host.signals)
+    }
+
+    func stop() async {
+        desk.cancelCurrent()
+        await sensor.stop()
+    }
+
+    // MARK: Operations
+
+    func verify(
+        operation: UInt64,
+        uid: UInt32,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<String> {
+        try check(call, uid)
+        let sensor = sensor
+        return try desk.start(operation, user: uid, caller: call.peer) {
+            (operation) async throws(SensorFault) in
+            try await sensor.verify(operation)
+        }
+    }
+
+    func enroll(
+        operation: UInt64,
+        uid: UInt32,
+        label: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<String> {
+        try check(call, uid)
+        try Self.check(label: label)
+        let (sensor, host) = (sensor, host)
+        return try desk.start(operation, user: uid, caller: call.peer) {
+            (operation) async throws(SensorFault) in
+            let limit = sensor.properties.maximumTemplates
+            if limit > 0, try await sensor.templates(of: uid).count >= Int(limit) {
+                throw .full
+            }
+            let id = try await sensor.enroll(operation, label: label)
+            // The caller will hear Canceled: then there must be no template either.
+            guard !operation.isCanceled else {
+                try await sensor.remove(id, of: uid)
+                throw .canceled
+            }
+            host.templatesChanged(of: uid)
+            return id
+        }
+    }
+
+    func cancel(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Void> {
+        try daemon.require(call)
+        desk.cancel(operation, caller: call.peer)
+        return .now(())
+    }
+
+    // MARK: Templates
+
+    func listTemplates(
+        uid: UInt32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[Template]> {
+        try check(call, uid)
+        let sensor = sensor
+        return answer { () async throws(SensorFault) in try await sensor.templates(of: uid) }
+    }
+
+    func renameTemplate(
+        uid: UInt32,
+        id: String,
+        label: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        try check(call, uid)
+        try Self.check(label: label)
+        try Self.check(id: id)
+        let sensor = sensor
+        return answer { () async throws(SensorFault) in
+            try await sensor.rename(id, of: uid, to: label)
+        }
+    }
+
+    func removeTemplate(
+        uid: UInt32,
+        id: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        try check(call, uid)
+        try Self.check(id: id)
+        let (sensor, host) = (sensor, host)
+        return answer { () async throws(SensorFault) in
+            try await sensor.remove(id, of: uid)
+            host.templatesChanged(of: uid)
+        }
+    }
+
+    func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
+        try check(call, uid)
+        let (sensor, host) = (sensor, host)
+        return answer { () async throws(SensorFault) in
+            let removed = try await sensor.removeAll(of: uid)
+            if removed > 0 { host.templatesChanged(of: uid) }
+            return removed
+        }
+    }
+
+    func health(
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<(state: String, message: String)> {
+        try daemon.require(call)
+        switch sensor.health {
+        case .ok: return .now((state: "ok", message: ""))
+        case .degraded(let message): return .now((state: "degraded", message: message))
+        case .failed(let message): return .now((state: "failed", message: message))
+        }
+    }
+
+    // MARK: Properties
+
+    func protocolVersions(for peer: Peer?) -> [UInt32] { [1] }
+    func description(for peer: Peer?) -> String { sensor.properties.description }
+    func biometryType(for peer: Peer?) -> UInt32 { sensor.properties.biometryType.rawValue }
+    func strength(for peer: Peer?) -> String { sensor.properties.strength.rawValue }
+    func present(for peer: Peer?) -> Bool { sensor.properties.isPresent }
+    func unavailability(for peer: Peer?) -> String { sensor.properties.unavailability }
+    func enrollStages(for peer: Peer?) -> Int32 { sensor.properties.enrollStages }
+    func maxTemplates(for peer: Peer?) -> UInt32 { sensor.properties.maximumTemplates }
+
+    // MARK: Checks
+
+    private func check(_ call: IncomingCall, _ uid: UInt32) throws(DBusError) {
+        try daemon.require(call)
+        guard uid != .max else { throw DBusError(.invalidArgs, "uid \(uid) is no user.") }
+    }
+
+    private static func check(label: String) throws(DBusError) {
+        guard label.utf8.count <= maximumLabel else {
+            throw DBusError(.invalidArgs, "A label has at most \(maximumLabel) bytes.")
+        }
+    }
+
+    private static func check(id: String) throws(DBusError) {
+        guard id.utf8.count <= maximumIdentifier else {
+            throw DBusError(.invalidArgs, "An id has at most \(maximumIdentifier) bytes.")
+        }
+    }
+
+    /// The driver's answer, its faults under the contract's names.
+    private func answer<Value: Sendable>(
+        _ body: @escaping @BusActor @Sendable () async throws(SensorFault) -> Value
+    ) -> Answer<Value> {
+        .later { () async throws(DBusError) -> Value in
+            do throws(SensorFault) {
+                return try await body()
+            } catch {
+                throw error.error
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import DBus
+public import ServiceProgram
+
+/// The process of a sensor: `main.swift` is little more than
+/// `SensorProgram(name: "doorbell", abstract: "…").main { host, _ in Doorbell(host) }`.
+public struct SensorProgram: Sendable {
+    private let program: ServiceProgram
+
+    /// Describes the program; see ``ServiceProgram``.
+    public init(name: String, abstract: String, options: [ProgramOption] = []) {
+        program = ServiceProgram(name: name, abstract: abstract, options: options)
+    }
+
+    /// Runs the sensor that `make` returns; what it throws becomes one line and exit status 1.
+    public func main(
+        _ make:
+            @escaping @BusActor @Sendable (SensorHost, ProgramArguments) async throws ->
+            any Sensor
+    ) -> Never {
+        program.main { connection, arguments in
+            let host = SensorHost(connection)
+            let sensor = try await make(host, arguments)
+            guard Self.isName(sensor.name) else {
+                throw UsageError("'\(sensor.name)' is no name of a sensor")
+            }
+            let daemon = await DaemonCaller(on: connection)
+            let object = SensorObject(sensor, host: host, daemon: daemon)
+            try host.serve(sensor, object)
+            return RunningService(stop: { await object.stop() })
+        }
+    }
+
+    /// One element of a bus name, as the contract and D-Bus allow it.
+    static func isName(_ name: String) -> Bool {
+        guard let first = name.utf8.first, name.utf8.count <= 64 else { return false }
+        let isDigit = { (byte: UInt8) in byte >= 0x30 && byte <= 0x39 }
+        let isLetter = { (byte: UInt8) in
+            (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7a) || byte == 0x5f
+        }
+        return !isDigit(first) && name.utf8.allSatisfy { isDigit($0) || isLetter($0) }
+    }
+}

@@ -1,0 +1,51 @@
+import Glibc
+
+/// How much a line in the log matters: the numbers of syslog.
+public enum LogPriority: Int32, Sendable {
+    case error = 3
+    case warning = 4
+    case notice = 5
+    case info = 6
+    case debug = 7
+}
+
+/// Writes one line to standard error, in one write.
+///
+/// Control characters become spaces, so that no text from outside can forge a line; what is
+/// longer than 2048 bytes is cut.
+public func log(_ priority: LogPriority, _ message: String) {
+    let prefix = goesToJournal ? "<\(priority.rawValue)>" : "\(programName): "
+    writeAll(2, prefix + singleLine(message) + "\n")
+}
+
+func singleLine(_ text: String) -> String {
+    var line = ""
+    var size = 0
+    for scalar in text.unicodeScalars {
+        size += UTF8.width(scalar)
+        guard size <= 2048 else { break }
+        let isControl = scalar.properties.generalCategory == .control
+        line.unicodeScalars.append(isControl ? " " : scalar)
+    }
+    return line
+}
+
+func writeAll(_ descriptor: Int32, _ text: String) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0 && errno == EINTR { continue }
+        guard count > 0 else { return }
+        bytes = bytes.dropFirst(count)
+    }
+}
+
+private let programName =
+    CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "service"
+
+/// The journal names the stream it reads: device and inode of what should be standard error.
+private let goesToJournal: Bool = {
+    var status = stat()
+    guard let stream = getenv("JOURNAL_STREAM"), fstat(2, &status) == 0 else { return false }
+    return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
+}()

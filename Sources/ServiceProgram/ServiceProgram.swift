@@ -1,0 +1,95 @@
+public import DBus
+import Glibc
+
+/// A program that serves a bus: what all of them do alike.
+///
+/// It reads the command line, connects, starts the service, tells systemd that it is ready,
+/// stops at SIGTERM and SIGINT with status 0 within a second, and ends with status 1 and one line
+/// when it can't start or loses the bus.
+public struct ServiceProgram: Sendable {
+    /// The version of all programs of the project.
+    public static let version = "0.1.0"
+
+    let name: String
+    let abstract: String
+    let options: [ProgramOption]
+
+    /// Describes a program.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the program, as people call it.
+    ///   - abstract: One sentence for the help text.
+    ///   - options: What it takes beyond `--bus`, `--help` and `--version`.
+    public init(name: String, abstract: String, options: [ProgramOption] = []) {
+        self.name = name
+        self.abstract = abstract
+        self.options = options + ProgramOption.common
+    }
+
+    /// Runs the program; called from `main.swift`.
+    ///
+    /// - Parameter start: Exports the objects and then takes the bus name. What it throws becomes
+    ///   one line on standard error and exit status 1 (``UsageError``: 64).
+    public func main(
+        _ start:
+            @escaping @BusActor @Sendable (Connection, ProgramArguments) async throws ->
+            RunningService
+    ) -> Never {
+        let arguments = argumentsOrExit()
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGHUP, SIG_IGN)
+        // Connecting blocks the loop; until that is done there is nothing to end in order.
+        for number in ServiceRun.stopSignals { signal(number) { _ in _exit(EXIT_SUCCESS) } }
+        onLoop { await ServiceRun(program: self).begin(arguments, start) }
+        EventLoop.shared.run()
+        exit(EXIT_SUCCESS)
+    }
+
+    private func argumentsOrExit() -> ProgramArguments {
+        do {
+            switch try parse(Array(CommandLine.arguments.dropFirst())) {
+            case .run(let arguments): return arguments
+            case .help: writeAll(1, helpText)
+            case .version: writeAll(1, "\(name) \(Self.version)\n")
+            }
+            exit(EXIT_SUCCESS)
+        } catch {
+            refuse(error)
+        }
+    }
+
+    func refuse(_ error: UsageError) -> Never {
+        let line = singleLine(error.description)
+        writeAll(2, "\(name): \(line)\nTry '\(name) --help'.\n")
+        exit(64)
+    }
+}
+
+/// A service that has started, and how to end it.
+public struct RunningService: Sendable {
+    let reload: (@BusActor @Sendable () -> Void)?
+    let stop: @BusActor @Sendable () async -> Void
+
+    /// Says what happens at signals.
+    ///
+    /// - Parameters:
+    ///   - reload: Called at SIGHUP; nil: SIGHUP is ignored.
+    ///   - stop: Awaited at SIGTERM and SIGINT; the process ends after it, or 0.9 s later whatever
+    ///     it does.
+    public init(
+        reload: (@BusActor @Sendable () -> Void)? = nil,
+        stop: @escaping @BusActor @Sendable () async -> Void = {}
+    ) {
+        self.reload = reload
+        self.stop = stop
+    }
+}
+
+/// Why a program can't start: one sentence for people, exit status 1.
+public struct StartError: Error, CustomStringConvertible, Hashable {
+    /// The sentence.
+    public let description: String
+
+    /// Makes an error from one sentence for people.
+    public init(_ message: String) { description = message }
+}

@@ -1,0 +1,81 @@
+import CSystemd
+import DBus
+import Glibc
+
+/// One run of a program, from the connection to the end of the process.
+@BusActor final class ServiceRun {
+    private let program: ServiceProgram
+    private var connection: Connection?
+    private var service: RunningService?
+    private var isStopping = false
+
+    nonisolated static let stopSignals = [SIGTERM, SIGINT]
+
+    init(program: ServiceProgram) {
+        self.program = program
+    }
+
+    func begin(
+        _ arguments: ProgramArguments,
+        _ start: @BusActor @Sendable (Connection, ProgramArguments) async throws -> RunningService
+    ) async {
+        do {
+            let connection = try Connection(arguments.bus)
+            self.connection = connection
+            for number in Self.stopSignals {
+                _ = EventLoop.shared.onSignal(number) { self.stop() }
+            }
+            connection.onDisconnect { self.lostBus() }
+            let service = try await start(connection, arguments)
+            self.service = service
+            if let reload = service.reload { reloadAtHangUp(reload) }
+            if !isStopping { sd_notify(0, "READY=1") }
+        } catch let error as UsageError {
+            program.refuse(error)
+        } catch {
+            if !isStopping { fail(Self.line(for: error)) }
+        }
+    }
+
+    private func reloadAtHangUp(_ reload: @escaping @BusActor @Sendable () -> Void) {
+        _ = EventLoop.shared.onSignal(SIGHUP, reload)
+        // An ignored signal may be dropped even where it is blocked; it is blocked by now.
+        signal(SIGHUP, SIG_DFL)
+    }
+
+    private func stop() {
+        guard !isStopping else { return }
+        isStopping = true
+        Self.endSoonWhateverHappens()
+        sd_notify(0, "STOPPING=1")
+        onLoop {
+            await self.service?.stop()
+            self.connection?.flush()
+            self.connection?.close()
+            exit(EXIT_SUCCESS)
+        }
+    }
+
+    /// A service that doesn't stop, or a bus that doesn't read, must not hold up the end.
+    private static func endSoonWhateverHappens() {
+        signal(SIGALRM) { _ in _exit(EXIT_SUCCESS) }
+        var timer = itimerval(
+            it_interval: timeval(),
+            it_value: timeval(tv_sec: 0, tv_usec: 900_000)
+        )
+        setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil)
+    }
+
+    private func lostBus() {
+        if !isStopping { fail("the connection to the bus is lost") }
+    }
+
+    private func fail(_ line: String) -> Never {
+        log(.error, line)
+        exit(EXIT_FAILURE)
+    }
+
+    private static func line(for error: any Error) -> String {
+        "can't start: \((error as? DBusError)?.message ?? String(describing: error))"
+    }
+}

@@ -1,0 +1,104 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import ServiceProgram
+
+/// `org.localauth.Passcode1`: asks PAM, in one child process for each check.
+@BusActor final class PasscodeObject: Passcode1Service {
+    static let busName = "org.localauth.Passcode1"
+    static let path = ObjectPath(trusted: "/org/localauth/Passcode1")
+    static let maximumChildren = 8
+
+    private let daemon: DaemonCaller
+    private let service: String
+    private let directory: String?
+    private let setting: PasscodeSetting
+    private var children: Set<CheckProcess> = []
+
+    init(daemon: DaemonCaller, service: String, directory: String?, isSet: PasscodeSetting) {
+        self.daemon = daemon
+        self.service = service
+        self.directory = directory
+        self.setting = isSet
+    }
+
+    func serve(on connection: Connection) throws(DBusError) {
+        connection.export(Self.path, [Passcode1Interface(self)])
+        try connection.requestName(Self.busName)
+    }
+
+    func stop() {
+        for child in children { child.kill() }
+    }
+
+    func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
+        try daemon.require(call)
+        try Self.requireOwn(uid)
+        guard let user = UserRecord(uid: uid) else { throw Self.unknownUser(uid) }
+        return .now(setting.isSet(for: user))
+    }
+
+    func verify(
+        uid: UInt32,
+        socket: OwnedDescriptor,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Bool> {
+        try daemon.require(call)
+        try Self.requireOwn(uid)
+        try Self.requirePacketSocket(socket)
+        guard children.count < Self.maximumChildren else {
+            throw DBusError(.limitsExceeded, "\(Self.maximumChildren) checks are running already.")
+        }
+        let check = PasscodeCheck(service: service, directory: directory, uid: uid)
+        let child = try CheckProcess(check, socket: socket)
+        children.insert(child)
+        let leaving = call.peer.onLeave { child.kill() }
+        return .later { () async throws(DBusError) -> Bool in
+            let verdict = await child.verdict()
+            leaving.cancel()
+            self.children.remove(child)
+            return try Self.answer(verdict, uid: uid)
+        }
+    }
+
+    private static func answer(_ verdict: Verdict?, uid: UInt32) throws(DBusError) -> Bool {
+        switch verdict {
+        case .correct: return true
+        case .wrong: return false
+        case .noPacket: throw DBusError(.passcodeCanceled, "No passcode came.")
+        case .badPacket: throw DBusError(.passcodeFailed, "What came is no passcode.")
+        case .unknownUser: throw unknownUser(uid)
+        case .refusedByPAM: throw DBusError(.passcodeFailed, "PAM could not check the passcode.")
+        case .failed, nil: throw DBusError(.passcodeFailed, "The check of the passcode failed.")
+        }
+    }
+
+    /// Only root can ask PAM about somebody else: pam_unix answers others like a wrong passcode.
+    private static func requireOwn(_ uid: UInt32) throws(DBusError) {
+        guard uid != .max else { throw DBusError(.invalidArgs, "uid \(uid) is no user.") }
+        guard geteuid() == 0 || uid == geteuid() else {
+            throw DBusError(.passcodeFailed, "Only root can check the passcode of another user.")
+        }
+    }
+
+    /// A receiving end is one end of a `SOCK_SEQPACKET` pair; of anything else nothing is read.
+    private static func requirePacketSocket(_ socket: OwnedDescriptor) throws(DBusError) {
+        guard option(SO_DOMAIN, of: socket) == AF_UNIX,
+            option(SO_TYPE, of: socket) == Int32(SOCK_SEQPACKET.rawValue),
+            option(SO_ACCEPTCONN, of: socket) == 0
+        else {
+            throw DBusError(.invalidArgs, "The descriptor is no end of a SOCK_SEQPACKET pair.")
+        }
+    }
+
+    private static func option(_ name: Int32, of socket: OwnedDescriptor) -> Int32? {
+        var value: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(socket.rawValue, SOL_SOCKET, name, &value, &size) == 0 else { return nil }
+        return value
+    }
+
+    private static func unknownUser(_ uid: UInt32) -> DBusError {
+        DBusError(.passcodeFailed, "There is no user with uid \(uid).")
+    }
+}

@@ -1,0 +1,56 @@
+import CPAM
+import Glibc
+
+/// `--passcode-set`: whether users have a passcode at all.
+enum PasscodeSetting: String {
+    case auto
+    case always
+    case never
+
+    func isSet(for user: UserRecord) -> Bool {
+        switch self {
+        case .always: true
+        case .never: false
+        case .auto: Self.isPasscode(shadowField: user.shadowField)
+        }
+    }
+
+    /// Whether a password field of shadow is a passcode: not when it is empty or locked.
+    ///
+    /// One that can't be read counts as set: PAM then has the last word.
+    static func isPasscode(shadowField field: String?) -> Bool {
+        guard let field else { return true }
+        return !(field.isEmpty || field.hasPrefix("!") || field.hasPrefix("*"))
+    }
+}
+
+/// A user in the system's user database.
+struct UserRecord: Hashable {
+    let name: String
+
+    /// Nil when there is no such user, or the look-up fails.
+    init?(uid: UInt32) {
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var buffer = [CChar](repeating: 0, count: Self.bufferSize)
+        guard getpwuid_r(uid, &entry, &buffer, buffer.count, &found) == 0, found != nil,
+            let name = entry.pw_name
+        else { return nil }
+        self.name = String(cString: name)
+    }
+
+    /// The password field of shadow; nil when it can't be read.
+    var shadowField: String? {
+        var entry = spwd()
+        var found: UnsafeMutablePointer<spwd>?
+        var buffer = [CChar](repeating: 0, count: Self.bufferSize)
+        defer { explicit_bzero(&buffer, buffer.count) }
+        guard getspnam_r(name, &entry, &buffer, buffer.count, &found) == 0, found != nil,
+            let field = entry.sp_pwdp
+        else { return nil }
+        return String(cString: field)
+    }
+
+    /// Longer records than any real one; a longer one counts as a failed look-up.
+    private static let bufferSize = 65_536
+}

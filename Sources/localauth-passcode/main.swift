@@ -1,0 +1,38 @@
+import DBus
+import Glibc
+import ServiceProgram
+
+// A check of one passcode runs in a child of its own, which is this program again.
+if let check = PasscodeCheck(words: CommandLine.arguments) {
+    exit(check.run().rawValue)
+}
+
+ServiceProgram(
+    name: "localauth-passcode",
+    abstract: "Checks passcodes with PAM for localauthd.",
+    options: [
+        .value("pam-service", "NAME", help: "The PAM service to ask.", default: "localauth"),
+        .value(
+            "pam-directory",
+            "DIR",
+            help: "Where PAM service files are (default: the system's)."
+        ),
+        .value(
+            "passcode-set",
+            "WHEN",
+            help: "Whether users have a passcode; auto looks at shadow.",
+            default: "auto",
+            allowed: ["auto", "always", "never"]
+        ),
+    ]
+)
+.main { connection, arguments in
+    let passcode = PasscodeObject(
+        daemon: await DaemonCaller(on: connection),
+        service: arguments["pam-service"] ?? "localauth",
+        directory: arguments["pam-directory"],
+        isSet: PasscodeSetting(rawValue: arguments["passcode-set"] ?? "") ?? .auto
+    )
+    try passcode.serve(on: connection)
+    return RunningService(stop: { passcode.stop() })
+}

@@ -1,0 +1,107 @@
+import DBus
+import LocalAuthBus
+import SensorKit
+
+/// A sensor without hardware: does what is queued, or waits to be touched.
+@BusActor final class SimulatedSensor: Sensor {
+    static let stages: UInt32 = 5
+    static let maximumPending = 256
+
+    let name: String
+    let host: SensorHost
+    var properties: SensorProperties
+    private let start: SensorProperties
+    var pending: [Outcome] = []
+    var touches: [Bool] = []
+    var shelf = TemplateShelf()
+    /// What ends the running operation, besides its Cancel.
+    var fault: SensorFault?
+    var isRunning = false
+    let bell = Bell()
+    private lazy var control = SimulatedSensor1Interface(SimulatedObject(self))
+
+    var interfaces: [any ServedInterface] { [control] }
+
+    init(host: SensorHost, name: String, type: SensorProperties.BiometryType) {
+        self.host = host
+        self.name = name
+        properties = SensorProperties(
+            description: "Simulated sensor",
+            biometryType: type,
+            strength: .strong
+        )
+        properties.enrollStages = Int32(Self.stages)
+        properties.maximumTemplates = 64
+        start = properties
+    }
+
+    static func type(named word: String) -> SensorProperties.BiometryType {
+        switch word {
+        case "face": .face
+        case "iris": .iris
+        case "companion": .companion
+        default: .fingerprint
+        }
+    }
+
+    // MARK: Driven from outside
+
+    func queue(_ outcomes: [Outcome]) {
+        pending += outcomes
+        pendingChanged()
+        bell.ring()
+    }
+
+    /// One touch now; with no operation nobody feels it.
+    func touch(matching: Bool) {
+        guard isRunning, touches.count < Self.maximumPending else { return }
+        touches.append(matching)
+        bell.ring()
+    }
+
+    func setPresent(_ isPresent: Bool) {
+        properties.isPresent = isPresent
+        properties.unavailability = isPresent ? "" : "no-hardware"
+        host.propertiesChanged()
+        if !isPresent { interrupt(.disconnected) }
+    }
+
+    func reset() {
+        let users = shelf.users
+        shelf = TemplateShelf()
+        pending = []
+        properties = start
+        interrupt(.failed("The simulated sensor was reset."))
+        pendingChanged()
+        host.propertiesChanged()
+        for user in users { host.templatesChanged(of: user) }
+    }
+
+    private func interrupt(_ fault: SensorFault) {
+        guard isRunning else { return }
+        self.fault = fault
+        bell.ring()
+    }
+
+    func pendingChanged() {
+        host.connection.propertiesChanged(
+            ObjectPath(trusted: "/org/localauth/Sensor1"),
+            control,
+            ["Pending"]
+        )
+    }
+
+    // MARK: Templates
+
+    func templates(of user: UInt32) -> [Template] { shelf[user] }
+
+    func rename(_ id: String, of user: UInt32, to label: String) throws(SensorFault) {
+        try shelf.rename(id, of: user, to: label)
+    }
+
+    func remove(_ id: String, of user: UInt32) throws(SensorFault) {
+        try shelf.remove(id, of: user)
+    }
+
+    func removeAll(of user: UInt32) -> UInt32 { shelf.removeAll(of: user) }
+}

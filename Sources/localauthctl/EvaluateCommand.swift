@@ -1,0 +1,105 @@
+import AgentKit
+import ArgumentParser
+import DBus
+import LocalAuthBus
+
+struct EvaluateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "evaluate",
+        abstract: "Ask who is there.",
+        discussion: """
+            Shows a prompt: the session's, or one on this terminal when nothing else would. \
+            Exit status 0 only when it was the user. Ctrl-C cancels.
+            """
+    )
+
+    @Option(help: "What is asked for.")
+    var policy = PolicyArgument.biometricsOrPasscode
+
+    @Option(help: "What it is for; the prompt says that the program is trying to do this.")
+    var reason = "confirm who you are"
+
+    @Option(help: ArgumentHelp("Give up after this time, such as 30s.", valueName: "time"))
+    var timeout: TimeArgument?
+
+    @Option(help: "Only this sensor; can be repeated.")
+    var sensor: [String] = []
+
+    @Option(help: ArgumentHelp("At least strong, weak or convenience.", valueName: "strength"))
+    var minimumStrength: StrengthArgument?
+
+    @OptionGroup var person: PersonArguments
+    @OptionGroup var bus: BusArguments
+    @OptionGroup var output: OutputArguments
+
+    func run() throws {
+        let (policy, reason, person, output) = (policy.rawValue, reason, person, output)
+        let options = options
+        try perform(bus) { service in
+            let own = try await OwnAgent.start(service, person)
+            let call = try service.manager.evaluateStream(
+                policy: policy,
+                reason: reason,
+                options: options
+            )
+            onInterruption {
+                own?.abort()
+                // The answer to the evaluation ends the command, not the answer to this.
+                onLoop { try? await service.manager.invalidate() }
+            }
+            onLoop {
+                for await event in call.events where own?.isShowing != true {
+                    let progress = PromptProgress(kind: event.kind, detail: event.detail)
+                    if let words = progress.flatMap(PromptText.sentence) { tell(words) }
+                }
+            }
+            let answer = await call.result()
+            await own?.stop()
+            try show(answer, output.json)
+        }
+    }
+
+    private var options: [String: Variant] {
+        var options = person.options
+        if let timeout { options["timeout"] = .uint64(timeout.milliseconds) }
+        if !sensor.isEmpty { options["sensors"] = .strings(sensor) }
+        if let minimumStrength { options["minimum-strength"] = .string(minimumStrength.rawValue) }
+        return options
+    }
+}
+
+enum StrengthArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case strong
+    case weak
+    case convenience
+}
+
+private func show(_ answer: Result<[String: Variant], DBusError>, _ json: Bool) throws {
+    switch answer {
+    case .success(let result):
+        let text = { (key: String) in plainText(result[key]?.asString ?? "", limit: 64) }
+        let mechanism = text("mechanism")
+        let type = biometryName(result["biometry-type"]?.asUInt32 ?? 0)
+        if json {
+            let object = JSON.object([
+                ("granted", .bool(true)), ("mechanism", .string(mechanism)),
+                ("biometryType", mechanism == "biometry" ? .string(type) : .null),
+                ("sensor", .string(text("sensor"))), ("strength", .string(text("strength"))),
+            ])
+            print(object.text)
+        } else {
+            let parts = [text("sensor"), text("strength")].filter { !$0.isEmpty }
+            print("Yes: \(mechanism)\(parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))").")
+        }
+    case .failure(let error):
+        if json, let code = code(of: error.name) {
+            let object = JSON.object([
+                ("granted", .bool(false)), ("code", .int(Int64(code))),
+                ("name", .string(shortName(error.name))),
+                ("message", .string(plainText(error.message, limit: 512))),
+            ])
+            print(object.text)
+        }
+        throw error
+    }
+}

@@ -1,0 +1,87 @@
+import AgentKit
+import DBus
+
+/// Why a command ends without a yes: one sentence, and what to do next.
+struct Failure: Error {
+    /// The exit status.
+    enum Status: Int32 {
+        case refused = 1
+        case unreachable = 3
+        case usage = 64
+    }
+
+    let status: Status
+    let message: String
+    let hint: String?
+
+    init(_ status: Status, _ message: String, hint: String? = nil) {
+        self.status = status
+        self.message = message
+        self.hint = hint
+    }
+
+    init(_ status: Status, _ error: DBusError) {
+        self.init(
+            status,
+            plainText(error.message, limit: 512),
+            hint: status == .unreachable
+                ? "systemctl status localauthd, or another --bus" : remedy(for: error.name)
+        )
+    }
+
+    /// The service's answer, or that there is none any more.
+    init(_ error: DBusError) {
+        let gone: Set<DBusError.Name> = [
+            .serviceUnknown, .nameHasNoOwner, .disconnected, .noReply, .timeout,
+        ]
+        self.init(gone.contains(error.name) ? .unreachable : .refused, error)
+    }
+}
+
+/// The last element of an error's name.
+func shortName(_ name: DBusError.Name) -> String {
+    name.rawValue.split(separator: ".").last.map(String.init) ?? name.rawValue
+}
+
+/// The code of an error from the service, as Apple numbers them; nil for one that has none.
+func code(of name: DBusError.Name) -> Int32? {
+    guard name.rawValue.hasPrefix("org.localauth.Error.") else { return nil }
+    return refusals.first { $0.name == shortName(name) }?.code
+}
+
+/// The name that belongs to a code.
+func refusalName(_ code: Int32) -> String? {
+    refusals.first { $0.code == code }?.name
+}
+
+/// What to do about an error; nil when there is nothing better than reading it.
+func remedy(for name: DBusError.Name) -> String? {
+    remedy(forRefusal: shortName(name))
+}
+
+/// What to do about a refusal of that name.
+func remedy(forRefusal name: String) -> String? {
+    switch name {
+    case "AuthenticationFailed": "try again, or localauthctl evaluate --policy 2"
+    case "PasscodeNotSet": "passwd"
+    case "BiometryNotAvailable": "localauthctl sensors, localauthctl doctor"
+    case "BiometryNotEnrolled": "localauthctl enroll"
+    case "BiometryLockout": "localauthctl evaluate --policy 2"
+    case "CompanionNotAvailable", "BiometryNotPaired": "localauthctl sensors"
+    case "BiometryDisconnected": "connect the sensor again, then localauthctl sensors"
+    case "NotInteractive": "localauthctl agent (in the background of this terminal)"
+    case "AgentExists": "end the other agent, or localauthctl agent --fallback"
+    case "SystemCancel": "try again"
+    case "LimitsExceeded": "wait for the prompts that are up"
+    case "AccessDenied": "use your own account, or root's"
+    default: nil
+    }
+}
+
+private let refusals: [(name: String, code: Int32)] = [
+    ("AuthenticationFailed", -1), ("UserCancel", -2), ("UserFallback", -3), ("SystemCancel", -4),
+    ("PasscodeNotSet", -5), ("BiometryNotAvailable", -6), ("BiometryNotEnrolled", -7),
+    ("BiometryLockout", -8), ("AppCancel", -9), ("InvalidContext", -10),
+    ("CompanionNotAvailable", -11), ("BiometryNotPaired", -12), ("BiometryDisconnected", -13),
+    ("InvalidDimensions", -14), ("NotInteractive", -1004),
+]

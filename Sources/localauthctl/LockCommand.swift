@@ -1,0 +1,27 @@
+import ArgumentParser
+import DBus
+import Glibc
+import LocalAuthBus
+
+struct LockCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lock",
+        abstract: "Refuse biometry until the next correct passcode."
+    )
+
+    @Option(help: "Why; it is shown when the passcode is asked for.")
+    var cause = "locked with localauthctl"
+
+    @Option(help: ArgumentHelp("For this user (root only).", valueName: "uid"))
+    var uid: UInt32?
+
+    @OptionGroup var bus: BusArguments
+
+    func run() throws {
+        let (uid, cause) = (uid ?? getuid(), cause)
+        try perform(bus) { service in
+            try await service.manager.requirePasscode(uid: uid, cause: cause)
+            print("Biometry waits for the passcode of user \(uid).")
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import AgentKit
+import DBus
+
+/// Watches from outside: whatever the bus tells an ordinary user.
+@BusActor final class Monitor {
+    private let connection: Connection
+    private let json: Bool
+    private var names: [EventSource] = []
+    private var signals: [EventSource] = []
+
+    init(_ connection: Connection, json: Bool) {
+        self.connection = connection
+        self.json = json
+    }
+
+    func start() {
+        for name in [Service.name, "org.localauth.Passcode1"] {
+            names.append(
+                connection.watchName(name) { [weak self] owner in self?.nameChanged(name, owner) }
+            )
+        }
+        names.append(
+            connection.watchNames(under: "org.localauth.Sensor1") { [weak self] name, owner in
+                self?.nameChanged(name, owner)
+            }
+        )
+    }
+
+    func stop() {
+        for source in names + signals { source.cancel() }
+    }
+
+    private func nameChanged(_ name: String, _ owner: String?) {
+        say("name", name, [("owner", .string(owner ?? ""))])
+        if name == Service.name { follow(owner) }
+    }
+
+    private func follow(_ owner: String?) {
+        for source in signals { source.cancel() }
+        signals = []
+        guard let owner else { return }
+        let objects = "org.freedesktop.DBus.ObjectManager"
+        for member in ["InterfacesAdded", "InterfacesRemoved"] {
+            listen(owner, Service.path, objects, member) { [weak self] message in
+                try self?.objectsChanged(message)
+            }
+        }
+        listen(owner, nil, "org.freedesktop.DBus.Properties", "PropertiesChanged") {
+            [weak self] message in try self?.propertiesChanged(message)
+        }
+        onLoop { [weak self] in await self?.present(owner) }
+    }
+
+    /// What is there already; from its answer on nothing is missed.
+    private func present(_ owner: String) async {
+        let sensors = (try? await Service(connection, owner).sensors()) ?? []
+        for sensor in sensors { say("present", sensor.path.rawValue, [("sensor", sensor.json)]) }
+        tell("Watching.")
+    }
+
+    private func listen(
+        _ owner: String,
+        _ path: ObjectPath?,
+        _ interface: String,
+        _ member: String,
+        _ body: @escaping @BusActor (Message) throws -> Void
+    ) {
+        signals.append(
+            connection.subscribe(
+                sender: owner,
+                path: path,
+                interface: interface,
+                member: member,
+                broadcast: true
+            ) { message in
+                // What can't be decoded isn't shown.
+                try? body(message)
+            }
+        )
+    }
+
+    private func objectsChanged(_ message: Message) throws {
+        if message.member == "InterfacesRemoved" {
+            let (path, _) = try message.read("oas") { reader throws(DBusError) in
+                (try reader.read(ObjectPath.self), try reader.read([String].self))
+            }
+            return say("removed", path.rawValue, [])
+        }
+        let (path, interfaces) = try message.read("oa{sa{sv}}") { reader throws(DBusError) in
+            let path = try reader.read(ObjectPath.self)
+            return (path, try reader.read([String: [String: Variant]].self))
+        }
+        let device = interfaces["org.localauth.Device1"].map { SensorRow(path, $0) }
+        say("added", path.rawValue, device.map { [("sensor", $0.json)] } ?? [])
+    }
+
+    private func propertiesChanged(_ message: Message) throws {
+        let (changed, invalidated) = try message.read("sa{sv}as") { reader throws(DBusError) in
+            _ = try reader.read(String.self)
+            return (try reader.read([String: Variant].self), try reader.read([String].self))
+        }
+        let values = changed.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) }
+        let asked = invalidated.map { ($0, JSON.null) }
+        say("changed", message.path ?? "", values + asked)
+    }
+
+    private func say(_ event: String, _ subject: String, _ detail: [(String, JSON)]) {
+        if json {
+            let object = JSON.object([
+                ("event", .string(event)), ("subject", .string(subject)),
+                ("detail", .object(detail)),
+            ])
+            print(object.text)
+        } else {
+            let words = detail.map { "\($0.0)=\($0.1.text)" }.joined(separator: " ")
+            print(plainText("\(event) \(subject) \(words)", limit: 2048))
+        }
+        flushOutput()
+    }
+}

@@ -1,0 +1,73 @@
+import AgentKit
+import ArgumentParser
+import DBus
+import LocalAuthBus
+
+struct RemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Make a sensor forget a template, or all of yours.",
+        discussion: "Asks for your password first."
+    )
+
+    @Argument(help: "The template's id, as “localauthctl templates” shows it.")
+    var id: String?
+
+    @Flag(help: "Every template.")
+    var all = false
+
+    @Option(help: "Only on this sensor.")
+    var sensor: String?
+
+    @OptionGroup var person: PersonArguments
+    @OptionGroup var bus: BusArguments
+
+    func validate() throws {
+        guard (id == nil) == all else { throw ValidationError("Give an id, or --all.") }
+    }
+
+    func run() throws {
+        let (id, name, person) = (id, sensor, person)
+        try perform(bus) { service in
+            let sensors =
+                name == nil ? try await service.sensors() : [try await service.sensor(name)]
+            let own = try await OwnAgent.start(service, person)
+            onInterruption {
+                own?.abort()
+                onLoop { try? await service.manager.invalidate() }
+            }
+            do {
+                let removed = try await remove(id, sensors, service, person.options)
+                await own?.stop()
+                print(removed == 1 ? "Removed 1 template." : "Removed \(removed) templates.")
+            } catch {
+                await own?.stop()
+                throw error
+            }
+        }
+    }
+}
+
+/// Removes one template, or all when there is no id.
+@BusActor private func remove(
+    _ id: String?,
+    _ sensors: [SensorRow],
+    _ service: Service,
+    _ options: [String: Variant]
+) async throws -> UInt32 {
+    var removed: UInt32 = 0
+    for sensor in sensors {
+        let templates = try await list(sensor, service, options, isOnly: sensors.count == 1)
+        let device = service.device(sensor)
+        if let id, templates.contains(where: { $0.id == id }) {
+            try await device.removeTemplate(id: id, options: options)
+            removed += 1
+        } else if id == nil, !templates.isEmpty {
+            removed += try await device.removeAllTemplates(options: options)
+        }
+    }
+    guard removed > 0 || id == nil else {
+        throw Failure(.refused, "There is no such template.", hint: "localauthctl templates")
+    }
+    return removed
+}

@@ -1,0 +1,98 @@
+import AgentKit
+import ArgumentParser
+import DBus
+import LocalAuthBus
+
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show what the service can do for you now."
+    )
+
+    @OptionGroup var bus: BusArguments
+    @OptionGroup var output: OutputArguments
+
+    func run() throws {
+        let output = output
+        try perform(bus) { service in
+            let status = try await ServiceStatus(service)
+            if output.json { print(status.json.text) } else { status.print() }
+        }
+    }
+}
+
+private struct ServiceStatus {
+    let version: String
+    let type: UInt32
+    let types: [UInt32]
+    let isInteractive: Bool
+    let policies: [PolicyAnswer]
+    let sensors: [SensorRow]
+
+    @BusActor init(_ service: Service) async throws {
+        version = plainText(try await service.manager.version(), limit: 64)
+        type = try await service.manager.biometryType()
+        types = try await service.manager.biometryTypes()
+        isInteractive = try await service.manager.interactive()
+        var policies: [PolicyAnswer] = []
+        for policy in PolicyArgument.allCases {
+            policies.append(try await PolicyAnswer(policy, service))
+        }
+        self.policies = policies
+        sensors = try await service.sensors()
+    }
+
+    var json: JSON {
+        .object([
+            ("version", .string(version)),
+            ("biometryType", .string(type == 0 ? "none" : biometryName(type))),
+            ("biometryTypes", .array(types.map { .string(biometryName($0)) })),
+            ("interactive", .bool(isInteractive)),
+            ("policies", .object(policies.map { ($0.policy.name, $0.json) })),
+            ("sensors", .array(sensors.map(\.json))),
+        ])
+    }
+
+    func print() {
+        let names = types.map(biometryName).joined(separator: ", ")
+        printTable([
+            ["Version", version],
+            ["Biometry", names.isEmpty ? "none" : names],
+            ["Prompts", isInteractive ? "yes" : "no agent serves this process"],
+        ])
+        Swift.print("Policies")
+        printTable(policies.map(\.row), indent: "  ")
+        Swift.print("Sensors")
+        printTable(sensors.isEmpty ? [["none"]] : sensors.map(\.row), indent: "  ")
+    }
+}
+
+/// What the service says about one policy.
+struct PolicyAnswer: Sendable {
+    let policy: PolicyArgument
+    let isAvailable: Bool
+    let code: Int32
+    let message: String
+
+    @BusActor init(_ policy: PolicyArgument, _ service: Service) async throws(DBusError) {
+        let answer = try await service.manager.canEvaluate(policy: policy.rawValue)
+        self.policy = policy
+        isAvailable = answer.available
+        code = answer.code
+        message = plainText(answer.message, limit: 512)
+    }
+
+    var name: String? { isAvailable ? nil : refusalName(code) }
+
+    var json: JSON {
+        .object([
+            ("policy", .int(Int64(policy.rawValue))), ("available", .bool(isAvailable)),
+            ("code", .int(Int64(code))), ("name", name.map(JSON.string) ?? .null),
+            ("message", .string(message)),
+        ])
+    }
+
+    var row: [String] {
+        [policy.name, isAvailable ? "yes" : "no: \(message) (\(name ?? "code"), \(code))"]
+    }
+}

@@ -1,0 +1,90 @@
+import AgentKit
+import ArgumentParser
+import DBus
+import Glibc
+import LocalAuthBus
+
+struct TemplatesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "templates",
+        abstract: "List what the sensors know of you."
+    )
+
+    @Option(help: "Only this sensor.")
+    var sensor: String?
+
+    @Option(help: ArgumentHelp("Of this user (root only).", valueName: "uid"))
+    var uid: UInt32?
+
+    @OptionGroup var bus: BusArguments
+    @OptionGroup var output: OutputArguments
+
+    func run() throws {
+        let (name, output) = (sensor, output)
+        let options: [String: Variant] = uid.map { ["uid": .uint32($0)] } ?? [:]
+        try perform(bus) { service in
+            let sensors =
+                name == nil ? try await service.sensors() : [try await service.sensor(name)]
+            var rows: [TemplateRow] = []
+            for sensor in sensors {
+                rows += try await list(sensor, service, options, isOnly: name != nil)
+            }
+            if output.json {
+                print(JSON.array(rows.map(\.json)).text)
+            } else if rows.isEmpty {
+                print("No template. Next: localauthctl enroll")
+            } else {
+                printTable(rows.map(\.row))
+            }
+        }
+    }
+}
+
+/// One template and the sensor that has it.
+struct TemplateRow: Sendable {
+    let sensor: SensorRow
+    let id: String
+    let label: String
+    let created: Int64
+
+    var json: JSON {
+        .object([
+            ("sensor", .string(sensor.name)), ("id", .string(id)), ("label", .string(label)),
+            ("created", .int(created)),
+        ])
+    }
+
+    var row: [String] {
+        [id, sensor.name, day(created), plainText(label, limit: 128)]
+    }
+}
+
+/// A sensor that is away says nothing; it is skipped unless it was asked for by name.
+@BusActor func list(
+    _ sensor: SensorRow,
+    _ service: Service,
+    _ options: [String: Variant],
+    isOnly: Bool
+) async throws(DBusError) -> [TemplateRow] {
+    do {
+        return try await service.device(sensor).listTemplates(options: options)
+            .map {
+                TemplateRow(sensor: sensor, id: $0.id, label: $0.label, created: $0.created)
+            }
+    } catch {
+        guard isOnly || sensor.isAvailable else { return [] }
+        throw error
+    }
+}
+
+private func day(_ seconds: Int64) -> String {
+    var time = time_t(seconds)
+    var parts = tm()
+    guard seconds > 0, localtime_r(&time, &parts) != nil else { return "-" }
+    let month = parts.tm_mon + 1
+    return "\(parts.tm_year + 1900)-\(twoDigits(month))-\(twoDigits(parts.tm_mday))"
+}
+
+private func twoDigits(_ number: Int32) -> String {
+    number < 10 ? "0\(number)" : "\(number)"
+}

@@ -1,0 +1,25 @@
+import AuthService
+import AuthStore
+import DBus
+import ServiceProgram
+
+ServiceProgram(
+    name: "localauthd",
+    abstract: "Decides whether a user is who they are, for every program on the bus.",
+    options: [
+        .value("state-directory", "DIR", help: "where counters, generations and keys are kept"),
+        .value("config", "FILE", help: "the settings (default: \(ConfigurationFile.standard))"),
+    ]
+).main { connection, arguments in
+    let file = ConfigurationFile(path: arguments["config"])
+    let configuration = try file.read()
+    let directory = try StateDirectory.path(arguments["state-directory"])
+    let (store, state) = try AuthStore.open(
+        directory: directory, now: Boot.now(), bootID: Boot.id() ?? "",
+        settings: configuration.engineSettings)
+    let service = AuthService(
+        connection: connection, store: store, state: state, configuration: configuration,
+        rereadConfiguration: file.read)
+    try service.start()
+    return RunningService(reload: { service.reload() }, stop: { await service.stop() })
+}

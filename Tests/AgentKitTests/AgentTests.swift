@@ -1,0 +1,188 @@
+import AgentKit
+import AgentTestSupport
+import DBus
+import Testing
+
+private let details: [String: Variant] = [
+    "reason": .string("unlock"), "stage": .string("passcode"), "policy": .uint32(2),
+]
+
+@Suite(.serialized) struct AgentTests {
+    @Test("An agent registers with its scope and is sent prompts")
+    func registers() async throws {
+        try await onBus {
+            let desk = try await Desk(serving: .process(77), isFallback: true)
+            #expect(await desk.service.next() == .registered(process: 77, isFallback: true))
+            let handle = try await desk.service.begin(details)
+            try await desk.service.update(handle, "no-match", ["attempts-left": .uint32(2)])
+            try await desk.service.update(handle, "dance")
+            try await desk.service.end(handle, "success")
+            #expect(desk.view.seen == ["begin unlock", "noMatch(attemptsLeft: 2)", "end success"])
+        }
+    }
+
+    @Test("A passcode goes through the descriptor as one packet, and answers through the bus")
+    func answers() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            _ = try await desk.service.begin(details)
+            let prompt = try #require(desk.view.prompts.last)
+            try prompt.submit(passcode: Array("sésame".utf8).span.bytes)
+            prompt.confirm()
+            prompt.fallBack()
+            prompt.cancel()
+            var happened: Set<Happening> = []
+            for _ in 0..<4 { happened.insert(try #require(await desk.service.next())) }
+            let expected: Set<Happening> = [
+                .passcode(Array("sésame".utf8)), .confirmed, .fellBack, .canceled,
+            ]
+            #expect(happened == expected)
+        }
+    }
+
+    @Test("An empty passcode is never sent")
+    func emptyPasscode() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            _ = try await desk.service.begin(details)
+            let prompt = try #require(desk.view.prompts.last)
+            let nothing: [UInt8] = []
+            #expect(throws: DBusError.self) { try prompt.submit(passcode: nothing.span.bytes) }
+        }
+    }
+
+    @Test("Nothing is submitted after the end")
+    func nothingAfterEnd() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            let handle = try await desk.service.begin(details)
+            let prompt = try #require(desk.view.prompts.last)
+            try await desk.service.end(handle, "failed")
+            prompt.cancel()
+            try prompt.submit(passcode: Array("late".utf8).span.bytes)
+            await desk.agent.stop()
+            #expect(await desk.service.next() == .unregistered)
+        }
+    }
+
+    @Test("Others than the service are refused, whatever they call")
+    func strangers() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            let stranger = try desk.bus.connect()
+            for (member, signature) in [("Update", "ssa{sv}"), ("End", "ss")] {
+                await #expect(throws: DBusError.self) {
+                    _ = try await stranger.call(
+                        to: desk.connection.uniqueName,
+                        path: ObjectPath(trusted: "/org/localauth/Agent1"),
+                        interface: "org.localauth.Agent1",
+                        member: member,
+                        signature: signature,
+                        timeout: nil
+                    ) { writer throws(DBusError) in
+                        try writer.write("prompt1")
+                        try writer.write("success")
+                        if member == "Update" { try writer.write([String: Variant]()) }
+                    }
+                }
+            }
+            #expect(desk.view.seen.isEmpty)
+        }
+    }
+
+    @Test("A prompt that makes no sense is refused, and the agent goes on")
+    func malformed() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            await #expect(throws: DBusError.self) {
+                _ = try await desk.service.begin(["stage": .string("dance")])
+            }
+            _ = try await desk.service.begin(details)
+            #expect(desk.view.seen == ["begin unlock"])
+        }
+    }
+
+    @Test("More prompts than the limit are refused")
+    func limit() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            for _ in 0..<Agent.promptLimit { _ = try await desk.service.begin(details) }
+            await #expect(throws: DBusError.self) { _ = try await desk.service.begin(details) }
+        }
+    }
+
+    @Test("When the service comes back its prompts are gone and the agent registers again")
+    func comesBack() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            _ = try await desk.service.begin(details)
+            desk.service.leave()
+            await desk.waits(for: .serviceAway)
+            #expect(desk.view.seen == ["begin unlock", "end system"])
+            let second = try StandInService(desk.bus)
+            #expect(await second.next() == .registered(process: nil, isFallback: false))
+            await desk.waits(for: .registered(session: "session"))
+        }
+    }
+
+    @Test("A refused registration is reported with the service's error")
+    func refused() async throws {
+        try await onBus {
+            let error = DBusError("org.localauth.Error.AgentExists", "There is one.")
+            let desk = try await Desk(refusing: error)
+            await desk.waits(for: .refused(error))
+        }
+    }
+}
+
+/// A bus with a service and an agent on it.
+@BusActor private final class Desk {
+    let bus: PrivateBus
+    let service: StandInService
+    let connection: Connection
+    let view = RecordingView()
+    let agent: Agent
+    private let states: AsyncStream<Agent.State>
+
+    init(
+        serving scope: Agent.Scope = .session,
+        isFallback: Bool = false,
+        refusing error: DBusError? = nil
+    ) async throws {
+        bus = try PrivateBus()
+        service = try StandInService(bus)
+        service.registrationError = error
+        connection = try bus.connect()
+        let (states, continuation) = AsyncStream.makeStream(of: Agent.State.self)
+        self.states = states
+        agent = Agent(connection, serving: scope, isFallback: isFallback, view: view) {
+            continuation.yield($0)
+        }
+        agent.start()
+    }
+
+    func waits(for wanted: Agent.State) async {
+        for await state in states where state == wanted { return }
+    }
+}
+
+@BusActor private final class RecordingView: PromptView {
+    private(set) var prompts: [Prompt] = []
+    private(set) var seen: [String] = []
+
+    func begin(_ prompt: Prompt) throws(DBusError) {
+        prompts.append(prompt)
+        seen.append("begin \(prompt.details.reason)")
+    }
+
+    func update(_ prompt: Prompt, _ progress: PromptProgress) { seen.append("\(progress)") }
+
+    func end(_ prompt: Prompt, _ outcome: PromptOutcome) { seen.append("end \(outcome)") }
+}

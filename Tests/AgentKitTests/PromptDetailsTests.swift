@@ -1,0 +1,103 @@
+import AgentKit
+import DBus
+import Testing
+
+@Suite struct PromptDetailsTests {
+    private let least: [String: Variant] = [
+        "reason": .string("unlock"), "stage": .string("biometry"), "policy": .uint32(1),
+    ]
+
+    private func details(_ more: [String: Variant]) throws(DBusError) -> PromptDetails {
+        try PromptDetails(least.merging(more) { $1 })
+    }
+
+    @Test("Control and direction characters never reach the screen")
+    func plain() throws {
+        let hostile = "a\u{1B}[2Jb\nc\u{202E}d\u{2066}e\u{9B}f\u{2028}g"
+        #expect(try details(["reason": .string(hostile)]).reason == "a [2Jb cde f g")
+        #expect(try details(["app-name": .string(hostile)]).appName == "a [2Jb cde f g")
+    }
+
+    @Test("Long text is cut, however it hides its length")
+    func bounds() throws {
+        let marks = "a" + String(repeating: "\u{301}", count: 5000)
+        #expect(try details(["reason": .string(marks)]).reason.unicodeScalars.count == 512)
+        let many = (0..<500).map { "s\($0)" }
+        #expect(try details(["sensors": .strings(many)]).sensors.count == 32)
+    }
+
+    @Test("A wrong type, an unknown stage and an empty reason are errors")
+    func malformed() {
+        for wrong: [String: Variant] in [
+            ["reason": .uint32(1)], ["reason": .string("")], ["reason": .string("\n\t")],
+            ["stage": .string("dance")], ["policy": .string("1")], ["biometry-types": .bool(true)],
+        ] {
+            #expect(throws: DBusError.self) { try details(wrong) }
+        }
+    }
+
+    @Test("Unknown keys are ignored")
+    func unknown() throws {
+        #expect(try details(["new-thing": .bool(true)]) == details([:]))
+    }
+
+    @Test("R22: an absent fallback title is the default, an empty one means no button")
+    func fallbackTitle() throws {
+        #expect(try details([:]).fallbackTitle == nil)
+        #expect(try details(["fallback-title": .string("")]).fallbackTitle == "")
+    }
+
+    @Test("R23: an absent or empty cancel title is the default")
+    func cancelTitle() throws {
+        #expect(try details([:]).cancelTitle == nil)
+        #expect(try details(["cancel-title": .string("")]).cancelTitle == nil)
+    }
+
+    @Test("L6: under policy 2 a passcode is taken from the first moment, under policy 1 never")
+    func passcode() throws {
+        #expect(try details(["policy": .uint32(2)]).takesPasscodeAtOnce)
+        #expect(try !details(["policy": .uint32(1)]).takesPasscodeAtOnce)
+        #expect(try details(["stage": .string("application-password")]).takesPasscodeAtOnce)
+    }
+
+    @Test("L14: an app that nobody vouches for is called so")
+    func origin() throws {
+        let plain = try details(["process": .string("/usr/bin/x"), "pid": .uint32(7)])
+        #expect(PromptText.origin(plain).contains("nobody vouches"))
+        #expect(plain.appName == "/usr/bin/x")
+    }
+
+    @Test("R21: the app's name and the reason are both in the question")
+    func question() throws {
+        let text = PromptText.question(try details(["app-name": .string("Notes")]))
+        #expect(text == "“Notes” is trying to unlock")
+    }
+}
+
+@Suite struct PromptProgressTests {
+    @Test("Every kind of the contract is known, others are not")
+    func kinds() {
+        let detail: [String: Variant] = [
+            "sensor": .string("Face"), "biometry-type": .uint32(2), "hint": .string("center"),
+            "attempts-left": .uint32(2), "cause": .string("48 hours"),
+        ]
+        let decode = { PromptProgress(kind: $0, detail: detail) }
+        #expect(decode("prompt-shown") == .promptShown)
+        #expect(decode("sensor-ready") == .sensorReady(sensor: "Face", biometryType: 2))
+        #expect(decode("hint") == .hint("center"))
+        #expect(decode("no-match") == .noMatch(attemptsLeft: 2))
+        #expect(decode("fallback-available") == .fallbackAvailable)
+        #expect(decode("confirmation-required") == .confirmationRequired)
+        #expect(decode("passcode-required") == .passcodeRequired(cause: "48 hours"))
+        #expect(decode("passcode-rejected") == .passcodeRejected(attemptsLeft: 2))
+        #expect(decode("success") == .success)
+        #expect(decode("granted") == nil)
+    }
+
+    @Test("A kind without its detail, or with one of a wrong type, is nothing")
+    func malformed() {
+        #expect(PromptProgress(kind: "no-match", detail: [:]) == nil)
+        #expect(PromptProgress(kind: "no-match", detail: ["attempts-left": .int32(1)]) == nil)
+        #expect(PromptProgress(kind: "hint", detail: ["hint": .bool(true)]) == nil)
+    }
+}

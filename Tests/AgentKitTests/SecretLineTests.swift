@@ -1,0 +1,82 @@
+import Glibc
+import Testing
+
+@testable import AgentKit
+
+@Suite struct SecretLineTests {
+    private func contents(_ line: borrowing SecretLine) -> [UInt8] {
+        line.withBytes { span in
+            (0..<span.byteCount).map { span.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+        }
+    }
+
+    private func type(_ text: String, into line: inout SecretLine) {
+        for byte in text.utf8 { _ = line.append(byte) }
+    }
+
+    @Test("Backspace takes a whole character, however many bytes it has")
+    func eraseCharacter() throws {
+        var line = try SecretLine()
+        type("a€", into: &line)
+        line.eraseCharacter()
+        let typed = contents(line)
+        #expect(typed == Array("a".utf8))
+        line.eraseCharacter()
+        line.eraseCharacter()
+        let isEmpty = line.isEmpty
+        #expect(isEmpty)
+    }
+
+    @Test("Stray continuation bytes are erased without a trap")
+    func eraseContinuations() throws {
+        var line = try SecretLine()
+        _ = line.append(0x80)
+        _ = line.append(0x80)
+        line.eraseCharacter()
+        let isEmpty = line.isEmpty
+        #expect(isEmpty)
+    }
+
+    @Test("A full line takes no more")
+    func capacity() throws {
+        var line = try SecretLine()
+        for _ in 0..<SecretLine.capacity { _ = line.append(0x61) }
+        let takesMore = line.append(0x61)
+        #expect(!takesMore)
+        let count = line.count
+        #expect(count == SecretLine.capacity)
+    }
+
+    @Test("Wiping leaves nothing")
+    func wipe() throws {
+        var line = try SecretLine()
+        type("secret", into: &line)
+        line.wipe()
+        let typed = contents(line)
+        #expect(typed.isEmpty)
+    }
+
+    @Test("What is read comes byte by byte, and stops when told")
+    func read() throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        #expect(write(ends[1], "ab\ncd", 5) == 5)
+        var line = try SecretLine()
+        let size = line.read(from: ends[0]) { line, byte in byte != 0x0A && line.append(byte) }
+        #expect(size == 5)
+        let typed = contents(line)
+        #expect(typed == Array("ab".utf8))
+    }
+
+    @Test("The process can't be dumped once a line is there")
+    func undumpable() throws {
+        let line = try SecretLine()
+        let isEmpty = line.isEmpty
+        #expect(isEmpty)
+        typealias Prctl = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
+        let getDumpable: Int32 = 3
+        let prctl = unsafeBitCast(try #require(dlsym(nil, "prctl")), to: Prctl.self)
+        #expect(prctl(getDumpable, 0, 0, 0, 0) == 0)
+    }
+}

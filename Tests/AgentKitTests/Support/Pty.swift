@@ -1,0 +1,75 @@
+import Glibc
+
+/// A terminal that a test sits at: it types, and sees what is shown.
+package final class Pty {
+    /// What a program opens.
+    package let path: String
+    /// Everything shown so far.
+    package private(set) var screen = ""
+
+    private let master: Int32
+    private let slave: Int32
+    private var bytes: [UInt8] = []
+
+    /// A new terminal, which stays there without a program on it.
+    package init() throws {
+        var lock: Int32 = 0
+        var number: Int32 = 0
+        let setLock: UInt = 0x4004_5431
+        let getNumber: UInt = 0x8004_5430
+        master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard
+            master >= 0, ioctl(master, setLock, &lock) == 0, ioctl(master, getNumber, &number) == 0
+        else { throw SupportError("No pseudoterminal.") }
+        path = "/dev/pts/\(number)"
+        slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard slave >= 0 else { throw SupportError("\(path) can't be opened.") }
+    }
+
+    deinit {
+        close(slave)
+        close(master)
+    }
+
+    /// Whether it shows what is typed, as a shell expects.
+    package var isPlain: Bool {
+        var settings = termios()
+        let wanted = tcflag_t(ECHO | ICANON | ISIG)
+        return tcgetattr(slave, &settings) == 0 && settings.c_lflag & wanted == wanted
+    }
+
+    /// Types a text.
+    package func type(_ text: String) { type(Array(text.utf8)) }
+
+    /// Types bytes.
+    package func type(_ keys: [UInt8]) {
+        _ = write(master, keys, keys.count)
+    }
+
+    /// Reads until the screen has shown a text so many times, 10 s at most.
+    /// - Returns: whether it came.
+    package func shows(_ text: String, times: Int = 1) -> Bool {
+        let deadline = time(nil) + 10
+        while true {
+            if occurrences(of: text) >= times { return true }
+            let left = deadline - time(nil)
+            guard left > 0 else { return false }
+            var poll = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+            guard Glibc.poll(&poll, 1, Int32(left * 1000)) > 0 else { return false }
+            var chunk = [UInt8](repeating: 0, count: 4096)
+            let count = read(master, &chunk, chunk.count)
+            guard count > 0 else { return false }
+            bytes += chunk[..<count]
+            screen = String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    private func occurrences(of text: String) -> Int {
+        let (screen, text) = (Array(screen.utf8), Array(text.utf8))
+        guard !text.isEmpty, screen.count >= text.count else { return 0 }
+        return (0...(screen.count - text.count))
+            .count { start in
+                screen[start..<(start + text.count)].elementsEqual(text)
+            }
+    }
+}

@@ -1,0 +1,90 @@
+package import DBus
+package import LocalAuthBus
+
+/// Plays one sensor object of the service: a fingerprint sensor that enrols in three stages.
+@BusActor package final class StandInSensor {
+    package let name: String
+    /// What it knows: the labels by their ids.
+    package private(set) var templates: [Template] = []
+
+    private let connection: Connection
+    private let path: ObjectPath
+
+    package init(_ name: String, at service: StandInService) {
+        self.name = name
+        connection = service.connection
+        path = ObjectPath(unchecked: StandInService.path.rawValue + "/sensor/" + name)
+        connection.export(path, [Device1Interface(self)], managed: true)
+    }
+
+    /// Goes away.
+    package func remove() { connection.unexport(path) }
+
+    private func forget(_ ids: (Template) -> Bool) -> UInt32 {
+        let count = templates.count
+        templates.removeAll(where: ids)
+        return UInt32(count - templates.count)
+    }
+}
+
+extension StandInSensor: Device1Service {
+    package func listTemplates(
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[Template]> {
+        .now(templates)
+    }
+
+    package func enroll(
+        label: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<String> {
+        let signals = Device1Signals(connection, path: path)
+        for stage in UInt32(1)...3 {
+            signals.event(
+                kind: "stage",
+                detail: ["stage": .uint32(stage), "stages": .int32(3)],
+                to: call.peer.name
+            )
+        }
+        let id = "template\(templates.count + 1)"
+        templates.append(Template(id: id, label: label, created: 1_700_000_000))
+        return .now(id)
+    }
+
+    package func cancelEnroll(call: IncomingCall) throws(DBusError) -> Answer<Void> { .now(()) }
+
+    package func renameTemplate(
+        id: String,
+        label: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        .now(())
+    }
+
+    package func removeTemplate(
+        id: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        _ = forget { $0.id == id }
+        return .now(())
+    }
+
+    package func removeAllTemplates(
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<UInt32> {
+        .now(forget { _ in true })
+    }
+
+    package func name(for peer: Peer?) throws(DBusError) -> String { name }
+    package func description(for peer: Peer?) throws(DBusError) -> String { "A stand-in." }
+    package func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 { 1 }
+    package func strength(for peer: Peer?) throws(DBusError) -> String { "strong" }
+    package func available(for peer: Peer?) throws(DBusError) -> Bool { true }
+    package func unavailability(for peer: Peer?) throws(DBusError) -> String { "" }
+    package func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { 3 }
+}

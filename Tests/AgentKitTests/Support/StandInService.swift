@@ -1,0 +1,269 @@
+package import DBus
+import Glibc
+import LocalAuthBus
+
+/// What an agent or a client did to the stand-in.
+package enum Happening: Hashable, Sendable {
+    case registered(process: UInt32?, isFallback: Bool)
+    case unregistered
+    case canceled
+    case fellBack
+    case confirmed
+    case passcode([UInt8])
+    case invalidated
+    case locked(uid: UInt32, cause: String)
+}
+
+/// Plays the service: says what it is told to, remembers what it is asked.
+@BusActor package final class StandInService {
+    package nonisolated static let name = "org.localauth.Authentication1"
+    package nonisolated static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
+    /// The one right passcode.
+    package nonisolated static let passcode = "correct horse"
+
+    package let connection: Connection
+    /// What `Interactive` says.
+    package var isInteractive = false
+    /// What `RegisterAgent` answers, when it isn't yes.
+    package var registrationError: DBusError?
+    /// What `CanEvaluate` answers.
+    package var refusal: (code: Int32, message: String)?
+    /// What `Diagnose` answers.
+    package var checks: [[String: Variant]] = []
+    /// The stage in which a prompt begins.
+    package var stage = "passcode"
+
+    private let happenings: AsyncStream<Happening>
+    private let remember: AsyncStream<Happening>.Continuation
+    private var agents: [(peer: Peer, path: ObjectPath)] = []
+    private var channels: [String: (socket: OwnedDescriptor, source: EventSource)] = [:]
+    private var prompts = 0
+
+    package init(_ bus: PrivateBus) throws {
+        connection = try bus.connect()
+        (happenings, remember) = AsyncStream.makeStream()
+        connection.serveObjectManager(at: Self.path)
+        connection.export(Self.path, [Authentication1Interface(self)])
+        try connection.requestName(Self.name)
+    }
+
+    /// Leaves the bus.
+    package func leave() { connection.close() }
+
+    /// What happened next, in order.
+    package func next() async -> Happening? {
+        for await happening in happenings { return happening }
+        return nil
+    }
+
+    private func nextAnswer() async -> Happening? {
+        for await happening in happenings {
+            switch happening {
+            case .registered, .unregistered, .locked: continue
+            default: return happening
+            }
+        }
+        return nil
+    }
+
+    /// Begins a prompt at the agent that registered last.
+    /// - Returns: its handle.
+    package func begin(_ details: [String: Variant]) async throws -> String {
+        guard let agent = agents.last(where: { !$0.peer.hasLeft }) else {
+            throw DBusError("org.localauth.Error.NotInteractive", "Nobody can ask.")
+        }
+        prompts += 1
+        let handle = "prompt\(prompts)"
+        var ends: [Int32] = [0, 0]
+        let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw SupportError("No sockets.") }
+        let ours = OwnedDescriptor(adopting: ends[0])
+        let theirs = OwnedDescriptor(adopting: ends[1])
+        let source = EventLoop.shared.watch(descriptor: ours.rawValue) { [weak self] in
+            self?.receive(handle)
+        }
+        channels[handle] = (ours, source)
+        do {
+            try await proxy(agent).begin(prompt: handle, details: details, passcode: theirs)
+        } catch {
+            forget(handle)
+            throw error
+        }
+        return handle
+    }
+
+    /// Tells the agent what happens.
+    package func update(
+        _ handle: String,
+        _ kind: String,
+        _ detail: [String: Variant] = [:]
+    )
+        async throws
+    {
+        guard let agent = agents.last else { return }
+        try await proxy(agent).update(prompt: handle, kind: kind, detail: detail)
+    }
+
+    /// Has the agent take a prompt down.
+    package func end(_ handle: String, _ outcome: String) async throws {
+        forget(handle)
+        guard let agent = agents.last, !agent.peer.hasLeft else { return }
+        try await proxy(agent).end(prompt: handle, outcome: outcome)
+    }
+
+    private func proxy(_ agent: (peer: Peer, path: ObjectPath)) -> Agent1Proxy {
+        Agent1Proxy(connection, destination: agent.peer.name, path: agent.path)
+    }
+
+    private func forget(_ handle: String) {
+        channels.removeValue(forKey: handle)?.source.cancel()
+    }
+
+    private func receive(_ handle: String) {
+        guard let channel = channels[handle] else { return }
+        var packet = [UInt8](repeating: 0, count: 4096)
+        let size = recv(channel.socket.rawValue, &packet, packet.count, Int32(MSG_DONTWAIT))
+        guard size > 0 else { return forget(handle) }
+        remember.yield(.passcode(Array(packet[..<size])))
+    }
+
+    /// Asks for the passcode three times at most.
+    private func ask(
+        _ policy: UInt32,
+        _ reason: String
+    ) async throws(DBusError) -> [String:
+        Variant]
+    {
+        do {
+            let handle = try await begin([
+                "app-name": .string("localauthctl"), "process": .string("/usr/bin/localauthctl"),
+                "reason": .string(reason), "policy": .uint32(policy), "stage": .string(stage),
+                "user": .string("jo"),
+            ])
+            for left in [UInt32(2), 1, 0] {
+                switch await nextAnswer() {
+                case .passcode(Array(Self.passcode.utf8)):
+                    try await end(handle, "success")
+                    return ["mechanism": .string("passcode")]
+                case .passcode:
+                    try await update(handle, "passcode-rejected", ["attempts-left": .uint32(left)])
+                case .invalidated:
+                    try await end(handle, "canceled")
+                    throw DBusError("org.localauth.Error.AppCancel", "The app canceled.")
+                default:
+                    try await end(handle, "canceled")
+                    throw DBusError("org.localauth.Error.UserCancel", "It was canceled.")
+                }
+            }
+            try await end(handle, "failed")
+            throw DBusError("org.localauth.Error.AuthenticationFailed", "No attempt is left.")
+        } catch let error as DBusError {
+            throw error
+        } catch {
+            throw DBusError(.failed, "\(error)")
+        }
+    }
+}
+
+extension StandInService: Authentication1Service {
+    package func canEvaluate(
+        policy: UInt32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<(available: Bool, code: Int32, message: String)> {
+        .now((refusal == nil, refusal?.code ?? 0, refusal?.message ?? ""))
+    }
+
+    package func evaluate(
+        policy: UInt32,
+        reason: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[String: Variant]> {
+        .later { [self] () throws(DBusError) in try await ask(policy, reason) }
+    }
+
+    package func invalidate(call: IncomingCall) throws(DBusError) -> Answer<Void> {
+        remember.yield(.invalidated)
+        return .now(())
+    }
+
+    package func createContext(
+        properties: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<ObjectPath> {
+        throw DBusError(.notSupported, "The stand-in has no contexts.")
+    }
+
+    package func registerAgent(
+        agent: ObjectPath,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<String> {
+        if let registrationError { throw registrationError }
+        agents.append((call.peer, agent))
+        remember.yield(
+            .registered(
+                process: options["process"]?.asUInt32,
+                isFallback: options["fallback"]?.asBool ?? false
+            )
+        )
+        return .now("session")
+    }
+
+    package func unregisterAgent(
+        agent: ObjectPath,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        agents.removeAll { $0.peer.name == call.peer.name && $0.path == agent }
+        remember.yield(.unregistered)
+        return .now(())
+    }
+
+    package func submitCancel(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void>
+    {
+        remember.yield(.canceled)
+        return .now(())
+    }
+
+    package func submitFallback(
+        prompt: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        remember.yield(.fellBack)
+        return .now(())
+    }
+
+    package func submitConfirm(
+        prompt: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        remember.yield(.confirmed)
+        return .now(())
+    }
+
+    package func requirePasscode(
+        uid: UInt32,
+        cause: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        remember.yield(.locked(uid: uid, cause: cause))
+        return .now(())
+    }
+
+    package func reportUnlock(
+        uid: UInt32,
+        method: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        throw DBusError(.notSupported, "The stand-in has no unlocks.")
+    }
+
+    package func diagnose(call: IncomingCall) throws(DBusError) -> Answer<[[String: Variant]]> {
+        .now(checks)
+    }
+
+    package func version(for peer: Peer?) throws(DBusError) -> String { "1.0.0" }
+    package func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 { 1 }
+    package func biometryTypes(for peer: Peer?) throws(DBusError) -> [UInt32] { [1] }
+    package func interactive(for peer: Peer?) throws(DBusError) -> Bool { isInteractive }
+}

@@ -1,0 +1,194 @@
+import AgentKit
+import AgentTestSupport
+import DBus
+import Testing
+
+/// A person at a terminal, an agent on it, and the service that asks.
+@Suite(.serialized) struct TerminalPromptTests {
+    private let bus: PrivateBus
+    private let pty: Pty
+    private let service: StandInService
+    private let view: TerminalPrompt
+
+    init() async throws {
+        let (bus, pty) = (try PrivateBus(), try Pty())
+        let path = pty.path
+        (self.bus, self.pty) = (bus, pty)
+        (service, view) = try await onBus {
+            let service = try StandInService(bus)
+            let view = TerminalPrompt(path: path)
+            Agent(try bus.connect(), serving: .session, view: view) { _ in }.start()
+            _ = await service.next()
+            return (service, view)
+        }
+    }
+
+    private func begin(_ policy: UInt32, _ more: [String: Variant] = [:]) async throws -> String {
+        try await onBus { [service] in
+            let stage = policy == 2 ? "passcode" : "biometry"
+            let details: [String: Variant] = [
+                "app-name": .string("Notes"), "reason": .string("open the diary"),
+                "policy": .uint32(policy), "stage": .string(stage), "user": .string("jo"),
+            ]
+            return try await service.begin(details.merging(more) { $1 })
+        }
+    }
+
+    private func happened() async throws -> Happening? {
+        try await onBus { [service] in await service.next() }
+    }
+
+    private func update(
+        _ handle: String,
+        _ kind: String,
+        _ detail: [String: Variant] = [:]
+    )
+        async throws
+    {
+        try await onBus { [service] in try await service.update(handle, kind, detail) }
+    }
+
+    private func end(_ handle: String, _ outcome: String) async throws {
+        try await onBus { [service] in try await service.end(handle, outcome) }
+    }
+
+    @Test("A typed passcode is sent and never shown")
+    func passcode() async throws {
+        let handle = try await begin(2)
+        #expect(pty.shows("“Notes” is trying to open the diary"))
+        #expect(pty.shows("Password of jo: "))
+        #expect(!pty.isPlain)
+        pty.type("hunter2é\n")
+        #expect(try await happened() == .passcode(Array("hunter2é".utf8)))
+        try await end(handle, "success")
+        #expect(pty.shows("Done."))
+        #expect(pty.isPlain)
+        #expect(!pty.screen.contains("hunter2"))
+    }
+
+    @Test("Backspace takes characters, Ctrl-U all, cursor keys nothing")
+    func editing() async throws {
+        _ = try await begin(2)
+        pty.type("wrong\u{15}aé\u{7F}\u{1B}[Db\n")
+        #expect(try await happened() == .passcode(Array("ab".utf8)))
+    }
+
+    @Test("A wrong passcode is told with the attempts left, and asked for again")
+    func rejected() async throws {
+        let handle = try await begin(2)
+        pty.type("one\nlost")
+        #expect(try await happened() == .passcode(Array("one".utf8)))
+        #expect(pty.shows("Checking"))
+        try await update(handle, "passcode-rejected", ["attempts-left": .uint32(2)])
+        #expect(pty.shows("Wrong password. 2 attempts are left."))
+        #expect(pty.shows("Password of jo: ", times: 2))
+        pty.type("two\n")
+        #expect(try await happened() == .passcode(Array("two".utf8)))
+    }
+
+    @Test("Keys typed before the prompt are no part of the passcode")
+    func typedBefore() async throws {
+        pty.type("early")
+        #expect(pty.shows("early"))
+        _ = try await begin(2)
+        #expect(pty.shows("Password of jo: "))
+        pty.type("now\n")
+        #expect(try await happened() == .passcode(Array("now".utf8)))
+    }
+
+    @Test("Keys typed while no password is asked for are ignored")
+    func ignored() async throws {
+        let handle = try await begin(1)
+        try await update(handle, "confirmation-required")
+        #expect(pty.shows("Press Enter to confirm."))
+        // The answer to Enter says that the keys before it have been read.
+        pty.type("early\n")
+        #expect(try await happened() == .confirmed)
+        try await update(handle, "passcode-required", ["cause": .string("48 hours")])
+        #expect(pty.shows("The password is needed: 48 hours"))
+        #expect(pty.shows("Password of jo: "))
+        pty.type("now\n")
+        #expect(try await happened() == .passcode(Array("now".utf8)))
+    }
+
+    @Test("What the sensors say is shown as it happens")
+    func live() async throws {
+        let handle = try await begin(1)
+        try await update(
+            handle,
+            "sensor-ready",
+            ["sensor": .string("F"), "biometry-type": .uint32(1)]
+        )
+        #expect(pty.shows("Touch the fingerprint sensor (F is ready)."))
+        try await update(handle, "hint", ["hint": .string("clean-sensor")])
+        #expect(pty.shows("Clean the sensor."))
+        try await update(handle, "no-match", ["attempts-left": .uint32(1)])
+        #expect(pty.shows("No match. 1 attempt is left."))
+        try await end(handle, "lockout")
+        #expect(pty.shows("Too many failed attempts."))
+        #expect(pty.isPlain)
+    }
+
+    @Test("Ctrl-C cancels, sends nothing that was typed and restores the terminal")
+    func cancel() async throws {
+        _ = try await begin(2)
+        #expect(pty.shows("Password of jo: "))
+        pty.type("half\u{3}")
+        #expect(try await happened() == .canceled)
+        #expect(pty.shows("Canceled."))
+        try await onBus { [view] in #expect(!view.isShowing) }
+        #expect(pty.isPlain)
+        #expect(!pty.screen.contains("half"))
+    }
+
+    @Test("Enter takes the fallback once it is on offer, and not before")
+    func fallback() async throws {
+        let handle = try await begin(1, ["fallback-title": .string("Use PIN")])
+        #expect(pty.shows("Ctrl-C"))
+        pty.type("\n")
+        try await update(handle, "fallback-available")
+        #expect(pty.shows("Enter: Use PIN"))
+        pty.type("\n")
+        #expect(try await happened() == .fellBack)
+    }
+
+    @Test("R22: with an empty title there is no fallback")
+    func noFallback() async throws {
+        let handle = try await begin(1, ["fallback-title": .string("")])
+        try await update(handle, "fallback-available")
+        pty.type("\n\u{3}")
+        #expect(try await happened() == .canceled)
+    }
+
+    @Test("L7: a match is confirmed with Enter")
+    func confirmation() async throws {
+        let handle = try await begin(1)
+        try await update(handle, "confirmation-required")
+        #expect(pty.shows("Press Enter to confirm."))
+        pty.type("\n")
+        #expect(try await happened() == .confirmed)
+    }
+
+    @Test("A second prompt is refused while one is up, and the first goes on")
+    func second() async throws {
+        _ = try await begin(2)
+        await #expect(throws: DBusError.self) { _ = try await begin(2) }
+        pty.type("a\n")
+        #expect(try await happened() == .passcode([0x61]))
+    }
+
+    @Test("When the service goes away the terminal is given back")
+    func serviceGone() async throws {
+        _ = try await begin(2)
+        #expect(pty.shows("Password of jo: "))
+        try await onBus { [service] in service.leave() }
+        #expect(pty.shows("Interrupted."))
+        try await onBus { [view] in #expect(!view.isShowing) }
+        #expect(pty.isPlain)
+    }
+
+    @Test("Where there is no terminal a prompt is refused")
+    func noTerminal() async throws {
+        try await onBus { #expect(!TerminalPrompt(path: "/dev/null").isUsable) }
+    }
+}

@@ -1,0 +1,221 @@
+import AuthEngine
+import Testing
+
+@Suite("Attempts and lockout")
+struct AttemptTests {
+    @Test("R1: Three non-matches of a finger end policy 1 with -1")
+    func threeNonMatches() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometrics)
+        desk.scan(matching: false)
+        desk.scan(matching: false)
+        #expect(desk.isPending(id))
+        desk.scan(matching: false)
+        #expect(desk.refusal(id) == .authenticationFailed)
+        #expect(desk.end(id) == .failed)
+        let left = desk.progress(id)
+            .compactMap { progress in
+                if case .noMatch(attemptsLeft: let left) = progress { left } else { nil }
+            }
+        #expect(left == [2, 1, 0])
+        #expect(desk.operations.isEmpty)
+    }
+
+    @Test("R1: A finger may fail twice and then match")
+    func matchAfterTwo() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometrics)
+        desk.scan(matching: false)
+        desk.scan(matching: false)
+        desk.scan(matching: true)
+        #expect(desk.grant(id)?.mechanism == .biometry)
+        #expect(desk.grant(id)?.sensor == "finger")
+        #expect(desk.progress(id).last == .success)
+        #expect(desk.end(id) == .success)
+    }
+
+    @Test("R2: A face stops after two failed scans, and the fallback button comes with the second")
+    func faceStops() {
+        var desk = Desk(.face)
+        let id = desk.evaluate(.biometrics)
+        desk.scan("face", matching: false)
+        #expect(!desk.progress(id).contains(.fallbackAvailable))
+        desk.scan("face", matching: false)
+        #expect(desk.progress(id).contains(.fallbackAvailable))
+        #expect(desk.operations.isEmpty)
+        #expect(desk.isPending(id))
+    }
+
+    @Test("R2: The fallback button of a finger comes with the first failure, once")
+    func fallbackOfAFinger() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometrics)
+        #expect(!desk.engine.offersFallback(id))
+        desk.send(.fellBack(id))
+        #expect(desk.isPending(id))
+        desk.scan(matching: false)
+        #expect(desk.engine.offersFallback(id))
+        desk.scan(matching: false)
+        #expect(desk.progress(id).count { $0 == .fallbackAvailable } == 1)
+    }
+
+    @Test("R3: Five consecutive non-matches lock biometry, over prompts and apps")
+    func lockout() {
+        var desk = Desk(.finger)
+        desk.fail(3)
+        #expect(desk.available(.biometrics) == nil)
+        let id = desk.evaluate(.biometrics, client: Desk.other)
+        desk.scan(matching: false)
+        #expect(desk.isPending(id))
+        desk.scan(matching: false)
+        #expect(desk.refusal(id) == .biometryLockout)
+        #expect(desk.end(id) == .lockout)
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        #expect(desk.engine.records[Desk.uid]?.failures == 5)
+    }
+
+    @Test("R3: A success sets the count back")
+    func successResets() {
+        var desk = Desk(.finger)
+        desk.fail(2)
+        desk.evaluate(.biometrics)
+        desk.scan(matching: true)
+        #expect(desk.engine.records[Desk.uid]?.failures == 0)
+        desk.fail(4)
+        #expect(desk.available(.biometrics) == nil)
+        desk.fail(1)
+        #expect(desk.available(.biometrics) == .biometryLockout)
+    }
+
+    @Test("R3: The lockout stops biometry of the same user in another session as well")
+    func lockoutElsewhere() {
+        var desk = Desk(.finger)
+        desk.register(AgentID(2), session: "other")
+        desk.fail(3)
+        desk.facts.session = "other"
+        let waiting = desk.evaluate(.biometrics, client: Desk.other)
+        let owner = desk.facts
+        desk.facts.session = Desk.session
+        let locking = desk.evaluate(.biometrics)
+        desk.scan(matching: false)
+        desk.scan(matching: false)
+        #expect(desk.refusal(locking) == .biometryLockout)
+        #expect(desk.refusal(waiting) == .biometryLockout)
+        #expect(desk.operations.isEmpty)
+        #expect(owner.session == "other")
+    }
+
+    @Test("R3: Another user's non-matches do not count")
+    func otherUser() {
+        var desk = Desk(.finger)
+        desk.register(AgentID(2), uid: 2000)
+        desk.fail(4)
+        let id = desk.evaluate(.biometrics, uid: 2000)
+        desk.scan(matching: false)
+        desk.send(.canceled(id))
+        #expect(desk.available(.biometrics) == nil)
+    }
+
+    @Test("R4: While locked policy 1 is refused at once, without a prompt")
+    func lockedPolicyOne() {
+        var desk = Desk(.finger)
+        desk.fail(5)
+        let prompts = desk.prompts
+        let id = desk.evaluate(.biometrics)
+        #expect(desk.refusal(id) == .biometryLockout)
+        #expect(desk.message(id).contains("too many failed attempts"))
+        #expect(desk.prompts == prompts)
+    }
+
+    @Test("R4: While locked policy 2 is available and goes straight to the passcode")
+    func lockedPolicyTwo() {
+        var desk = Desk(.finger)
+        desk.fail(5)
+        #expect(desk.available(.biometricsOrPasscode) == nil)
+        let id = desk.evaluate(.biometricsOrPasscode)
+        #expect(desk.presentation(id)?.stage == .passcode)
+        #expect(desk.operations.isEmpty)
+    }
+
+    @Test("R5: A correct passcode clears the lockout, a wrong one does not")
+    func passcodeUnlocks() {
+        var desk = Desk(.finger)
+        desk.fail(5)
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.passcode(id, .wrong)
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        desk.passcode(id, .correct)
+        #expect(desk.grant(id)?.mechanism == .passcode)
+        #expect(desk.available(.biometrics) == nil)
+    }
+
+    @Test("R8: A cancelled scan or a fault is no non-match")
+    func faultsDoNotCount() {
+        var desk = Desk(.finger)
+        desk.fail(4)
+        for _ in 0..<3 {
+            let faulty = desk.evaluate(.biometrics)
+            desk.fault()
+            #expect(desk.refusal(faulty) == .biometryNotAvailable)
+            let canceled = desk.evaluate(.biometrics)
+            desk.send(.canceled(canceled))
+        }
+        #expect(desk.available(.biometrics) == nil)
+        #expect(desk.engine.records[Desk.uid]?.failures == 4)
+    }
+
+    @Test("L17: A non-match is written before anybody is told of it")
+    func writtenFirst() {
+        var desk = Desk(.finger)
+        desk.fail(4)
+        desk.writes = false
+        let id = desk.evaluate(.biometrics)
+        let told = desk.scan(matching: false)
+        #expect(told.contains { if case .save = $0 { true } else { false } })
+        #expect(desk.progress(id) == [.promptShown])
+        #expect(desk.operations.isEmpty, "the sensor stops before the write ends")
+        desk.write()
+        #expect(desk.progress(id).contains(.noMatch(attemptsLeft: 0)))
+        #expect(desk.refusal(id) == .biometryLockout)
+    }
+
+    @Test("L17: A lockout that is not written yet is told to nobody else either")
+    func writtenBeforeOthers() {
+        var desk = Desk(.finger)
+        desk.fail(4)
+        desk.writes = false
+        desk.evaluate(.biometrics)
+        desk.scan(matching: false)
+        let other = desk.evaluate(.biometrics, client: Desk.other)
+        #expect(desk.isPending(other))
+        desk.write()
+        #expect(desk.refusal(other) == .biometryLockout)
+    }
+
+    @Test("L17: A success whose write fails is none, and the counter stays")
+    func failedWrite() {
+        var desk = Desk(.finger)
+        desk.fail(4)
+        desk.writes = false
+        let id = desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        #expect(desk.isPending(id))
+        desk.failToWrite()
+        #expect(desk.refusal(id) == .systemCancel)
+        #expect(desk.engine.records[Desk.uid]?.failures == 4)
+        let again = desk.evaluate(.biometrics, context: Desk.context)
+        #expect(desk.isPending(again), "nothing stayed with the context")
+    }
+
+    @Test("L17: A non-match whose write fails ends the evaluation and still counts")
+    func failedCount() {
+        var desk = Desk(.finger)
+        desk.writes = false
+        let id = desk.evaluate(.biometrics)
+        desk.scan(matching: false)
+        desk.failToWrite()
+        #expect(desk.refusal(id) == .systemCancel)
+        #expect(desk.engine.records[Desk.uid]?.failures == 1)
+        #expect(!desk.progress(id).contains(.noMatch(attemptsLeft: 2)))
+    }
+}

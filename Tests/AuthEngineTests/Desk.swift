@@ -1,0 +1,241 @@
+import AuthEngine
+
+/// An engine with a service around it that does what it is told, at once.
+struct Desk {
+    var engine: AuthEngine
+    var now = Instant(nanoseconds: 1_000_000_000)
+    /// What every look-up finds.
+    var facts: Facts
+    /// Off: the test says `promptBegan` itself.
+    var beginsPrompts = true
+    /// Off: the test says `saved` itself.
+    var writes = true
+
+    /// Everything that the engine asked for.
+    private(set) var effects: [Effect] = []
+    private(set) var outcomes: [EvaluationID: Outcome] = [:]
+    /// The operations that run, in the order in which they started.
+    private(set) var operations: [(id: OperationID, evaluation: EvaluationID, sensor: String)] = []
+    private(set) var unwritten: [SaveID] = []
+    private var lastEvaluation: UInt64 = 0
+
+    static let uid: UInt32 = 1000
+    static let client = ClientID(1)
+    static let other = ClientID(2)
+    static let context = ContextID(1)
+    static let session = "seat"
+    static let agent = AgentID(1)
+
+    init(
+        _ sensors: SensorFact...,
+        settings: Settings = Settings(),
+        records: [UInt32: UserRecord] = [:]
+    ) {
+        engine = AuthEngine(settings: settings, records: records)
+        facts = Facts(
+            sensors: sensors,
+            isPasscodeSet: true,
+            session: Desk.session,
+            processes: [100]
+        )
+        register(Desk.agent)
+    }
+
+    mutating func register(
+        _ id: AgentID,
+        session: String = Desk.session,
+        kind: Agent.Kind = .normal,
+        uid: UInt32 = Desk.uid
+    ) {
+        let client = ClientID(100 + id.rawValue)
+        send(
+            .agentRegistered(
+                Agent(id: id, client: client, uid: uid, session: session, kind: kind)
+            )
+        )
+    }
+
+    /// One event, and everything that follows from it by itself.
+    @discardableResult
+    mutating func send(_ event: Event) -> [Effect] {
+        var events = [event]
+        var caused: [Effect] = []
+        while !events.isEmpty {
+            let effects = engine.step(events.removeFirst(), at: now)
+            caused += effects
+            for effect in effects { events += answer(effect) }
+        }
+        effects += caused
+        return caused
+    }
+
+    private mutating func answer(_ effect: Effect) -> [Event] {
+        switch effect {
+        case .lookUp(let id):
+            return [.lookedUp(id, facts)]
+        case .begin(let id, _, _) where beginsPrompts:
+            return [.promptBegan(id)]
+        case .startSensor(let operation, let id, let sensor):
+            operations.append((operation, id, sensor))
+        case .cancelSensor(let operation):
+            operations.removeAll { $0.id == operation }
+        case .save(let save, uid: _, _):
+            if writes { return [.saved(save)] }
+            unwritten.append(save)
+        case .reply(let id, let outcome):
+            outcomes[id] = outcome
+        default: break
+        }
+        return []
+    }
+
+    @discardableResult
+    mutating func evaluate(
+        _ policy: Policy,
+        client: ClientID = Desk.client,
+        context: ContextID? = nil,
+        uid: UInt32 = Desk.uid,
+        _ change: (inout Request) -> Void = { _ in }
+    ) -> EvaluationID {
+        lastEvaluation += 1
+        let id = EvaluationID(lastEvaluation)
+        var request = Request(id: id, client: client, context: context, uid: uid, policy: policy)
+        change(&request)
+        send(.requested(request))
+        return id
+    }
+
+    /// A scan by the sensor that was started last under that name.
+    @discardableResult
+    mutating func scan(_ sensor: String = "finger", matching: Bool) -> [Effect] {
+        guard let operation = operations.last(where: { $0.sensor == sensor }) else { return [] }
+        if matching {
+            operations.removeAll { $0.id == operation.id }
+            return send(.sensorMatched(operation.id, template: "template"))
+        }
+        return send(.sensorMismatched(operation.id))
+    }
+
+    @discardableResult
+    mutating func fault(_ sensor: String = "finger") -> [Effect] {
+        guard let operation = operations.last(where: { $0.sensor == sensor }) else { return [] }
+        operations.removeAll { $0.id == operation.id }
+        return send(.sensorEnded(operation.id))
+    }
+
+    /// A packet, and what the verifier says of it if it is asked.
+    @discardableResult
+    mutating func passcode(_ id: EvaluationID, _ verdict: PasscodeVerdict) -> [Effect] {
+        let effects = send(.passcodeOffered(id))
+        guard effects.contains(.verifyPasscode(id)) else { return effects }
+        return effects + send(.passcodeVerified(id, verdict))
+    }
+
+    /// So many non-matches of the finger, in as many evaluations as they take.
+    mutating func fail(_ times: Int) {
+        for _ in 0..<times {
+            if operations.isEmpty { evaluate(.biometrics) }
+            scan(matching: false)
+        }
+        for operation in operations { send(.canceled(operation.evaluation)) }
+    }
+
+    mutating func write() {
+        for save in unwritten { send(.saved(save)) }
+        unwritten = []
+    }
+
+    mutating func failToWrite() {
+        for save in unwritten { send(.saveFailed(save)) }
+        unwritten = []
+    }
+
+    mutating func pass(_ duration: Duration) {
+        now = now + duration
+        send(.timePassed)
+    }
+
+    func available(_ policy: Policy, context: ContextID? = nil) -> Refusal.Code? {
+        engine.availability(policy, uid: Desk.uid, facts: facts, context: context, at: now)?.code
+    }
+
+    func refusal(_ id: EvaluationID) -> Refusal.Code? {
+        guard case .refused(let refusal) = outcomes[id] else { return nil }
+        return refusal.code
+    }
+
+    /// Evaluates, and says why that was refused at once.
+    mutating func refused(_ policy: Policy) -> Refusal.Code? {
+        let id = evaluate(policy)
+        return refusal(id)
+    }
+
+    func message(_ id: EvaluationID) -> String {
+        guard case .refused(let refusal) = outcomes[id] else { return "" }
+        return refusal.message
+    }
+
+    func grant(_ id: EvaluationID) -> Grant? {
+        guard case .granted(let grant) = outcomes[id] else { return nil }
+        return grant
+    }
+
+    func isPending(_ id: EvaluationID) -> Bool { outcomes[id] == nil }
+
+    func progress(_ id: EvaluationID) -> [Progress] {
+        effects.compactMap { effect in
+            guard case .tell(id, let progress) = effect else { return nil }
+            return progress
+        }
+    }
+
+    func presentation(_ id: EvaluationID) -> Presentation? {
+        for case .begin(id, _, let presentation) in effects { return presentation }
+        return nil
+    }
+
+    func end(_ id: EvaluationID) -> PromptOutcome? {
+        for case .end(id, let outcome) in effects { return outcome }
+        return nil
+    }
+
+    /// Prompts that were shown.
+    var prompts: Int {
+        effects.count { if case .begin = $0 { true } else { false } }
+    }
+}
+
+extension SensorFact {
+    static let finger = sensor("finger", .fingerprint)
+    static let face = sensor("face", .face)
+    static let webcam = sensor("webcam", .face, .convenience)
+    static let key = sensor("key", .none)
+
+    static func sensor(
+        _ name: String,
+        _ type: BiometryType,
+        _ strength: Strength = .strong,
+        _ availability: Availability = .usable,
+        templates: Int = 1
+    ) -> SensorFact {
+        SensorFact(
+            name: name,
+            type: type,
+            strength: strength,
+            availability: availability,
+            templates: templates
+        )
+    }
+
+    func with(_ availability: Availability) -> SensorFact {
+        var copy = self
+        copy.availability = availability
+        return copy
+    }
+
+    func with(templates: Int) -> SensorFact {
+        var copy = self
+        copy.templates = templates
+        return copy
+    }
+}

@@ -1,0 +1,360 @@
+import Testing
+
+@testable import AuthEngine
+
+/// A small world: everything that can happen in it, in every order.
+private struct SmallWorld {
+    var name: String
+    var sensors: [SensorFact]
+    /// What may be asked, by evaluation number; two numbers: two at the same time.
+    var requests: [EvaluationID: [Request]]
+    var sessions: [EvaluationID: String] = [:]
+    var records: [UInt32: UserRecord] = [:]
+    var hasContext = false
+    var hasPasscode = true
+    /// Steps from the beginning, if not all of them.
+    var depth = Int.max
+}
+
+@Suite("Every state of small worlds")
+struct ExhaustiveTests {
+    private static let uid: UInt32 = 1000
+    private static let context = ContextID(1)
+    private static let agents = [
+        Agent(id: AgentID(1), client: ClientID(9), uid: uid, session: "a", kind: .normal),
+        Agent(id: AgentID(2), client: ClientID(9), uid: uid, session: "b", kind: .normal),
+    ]
+
+    private static var settings: Settings {
+        var settings = Settings()
+        settings.lockoutAttempts = 2
+        settings.fingerprintAttempts = 2
+        settings.faceAttempts = 1
+        settings.passcodeAttempts = 2
+        settings.waitingPerConnection = 1
+        settings.pendingPerConnection = 2
+        settings.passcodeDelays = [.seconds(1), .seconds(2)]
+        settings.contextLifetime = .seconds(2)
+        settings.agentPatience = .seconds(1)
+        return settings
+    }
+
+    private static func request(
+        _ number: UInt64,
+        _ policy: Policy,
+        _ change: (inout Request) -> Void = { _ in }
+    ) -> Request {
+        var request = Request(
+            id: EvaluationID(number),
+            client: ClientID(number),
+            uid: uid,
+            policy: policy
+        )
+        request.timeout = .seconds(2)
+        change(&request)
+        return request
+    }
+
+    private static func almostDelayed() -> UserRecord {
+        var record = UserRecord()
+        record.wrongPasscodes = 4
+        return record
+    }
+
+    private static var worlds: [SmallWorld] {
+        let first = EvaluationID(1)
+        let second = EvaluationID(2)
+        return [
+            SmallWorld(
+                name: "policy 1, finger and webcam",
+                sensors: [.finger, .webcam],
+                requests: [
+                    first: [
+                        request(1, .biometrics),
+                        request(1, .biometrics) { $0.offersFallback = false },
+                    ]
+                ]
+            ),
+            SmallWorld(
+                name: "policy 2, finger, delays",
+                sensors: [.finger],
+                requests: [first: [request(1, .biometricsOrPasscode)]],
+                records: [uid: almostDelayed()]
+            ),
+            SmallWorld(
+                name: "policies 3 and 4, key and webcam",
+                sensors: [.key, .webcam],
+                requests: [first: [request(1, .companion), request(1, .biometricsOrCompanion)]]
+            ),
+            SmallWorld(
+                name: "a context",
+                sensors: [.finger],
+                requests: [
+                    first: [
+                        request(1, .biometrics) { $0.context = context },
+                        request(1, .biometricsOrPasscode) { $0.context = context },
+                    ]
+                ],
+                hasContext: true
+            ),
+            SmallWorld(
+                name: "two in one session",
+                sensors: [.finger],
+                requests: [
+                    first: [request(1, .biometrics)], second: [request(2, .biometrics)],
+                ],
+                hasPasscode: false,
+                depth: 14
+            ),
+            SmallWorld(
+                name: "an unlock",
+                sensors: [.finger],
+                requests: [
+                    first: [request(1, .biometrics)],
+                    second: [request(2, .biometricsOrPasscode) { $0.isUnlock = true }],
+                ],
+                depth: 8
+            ),
+            SmallWorld(
+                name: "two sessions",
+                sensors: [.finger],
+                requests: [
+                    first: [request(1, .biometrics)], second: [request(2, .biometricsOrPasscode)],
+                ],
+                sessions: [first: "a", second: "b"],
+                depth: 8
+            ),
+        ]
+    }
+
+    @Test("In every reachable state every event keeps every promise", arguments: 0..<7)
+    func explore(_ index: Int) {
+        let world = ExhaustiveTests.worlds[index]
+        var start = Node(
+            engine: AuthEngine(settings: ExhaustiveTests.settings, records: world.records)
+        )
+        start.witness.lifetime = ExhaustiveTests.settings.contextLifetime
+        start.witness.disk = world.records
+        for agent in ExhaustiveTests.agents { start.take(.agentRegistered(agent)) }
+        start.normalize()
+        var nodes = [start]
+        var origins: [(parent: Int, event: Event?)] = [(0, nil)]
+        var depths = [0]
+        var known: Set<Node> = [start]
+        var transitions = 0
+        var next = 0
+        while next < nodes.count {
+            if depths[next] < world.depth {
+                for event in events(in: nodes[next], world) {
+                    var node = nodes[next]
+                    node.take(event)
+                    transitions += 1
+                    guard node.witness.complaints.isEmpty else {
+                        report(node, event, next, origins, world)
+                        return
+                    }
+                    // Most events change nothing, and that is cheap to see.
+                    if node == nodes[next] { continue }
+                    node.normalize()
+                    if known.insert(node).inserted {
+                        nodes.append(node)
+                        origins.append((next, event))
+                        depths.append(depths[next] + 1)
+                    }
+                }
+            }
+            next += 1
+        }
+        print("\(world.name): \(nodes.count) states, \(transitions) transitions")
+        #expect(nodes.count > 100)
+    }
+
+    private func report(
+        _ node: Node,
+        _ event: Event,
+        _ index: Int,
+        _ origins: [(parent: Int, event: Event?)],
+        _ world: SmallWorld
+    ) {
+        var path = [event]
+        var index = index
+        while let earlier = origins[index].event {
+            path.insert(earlier, at: 0)
+            index = origins[index].parent
+        }
+        let steps = path.map { "  \($0)" }.joined(separator: "\n")
+        Issue.record("\(world.name): \(node.witness.complaints) after\n\(steps)")
+    }
+
+    private func events(in node: Node, _ world: SmallWorld) -> [Event] {
+        var events: [Event] = [.timePassed, .enrolmentChanged(uid: ExhaustiveTests.uid)]
+        events.append(.passcodeRequired(uid: ExhaustiveTests.uid, cause: "remote"))
+        events.append(.stopping)
+        for (id, requests) in world.requests {
+            if node.engine.evaluations[id] == nil {
+                if node.engine.lateVerdicts[id] == nil { events += requests.map(Event.requested) }
+                events.append(.clientGone(ClientID(id.rawValue)))
+            }
+            events += self.events(of: id, in: node, world)
+        }
+        let running = node.engine.evaluations.values.flatMap(\.operations).map(\.id)
+        for operation in running + [OperationID(rawValue: 999)] {
+            events += [
+                .sensorReady(operation), .sensorMismatched(operation), .sensorEnded(operation),
+                .sensorMatched(operation, template: "t"),
+            ]
+        }
+        for agent in ExhaustiveTests.agents where agent.session == "a" {
+            let isThere = node.engine.agents.contains(agent)
+            events.append(isThere ? .agentGone(agent.id) : .agentRegistered(agent))
+        }
+        if world.hasContext {
+            events += [.invalidated(ExhaustiveTests.context), .released(ExhaustiveTests.context)]
+        }
+        if let oldest = node.engine.saves.keys.min(by: { $0.rawValue < $1.rawValue }) {
+            events += [.saved(oldest), .saveFailed(oldest)]
+        }
+        return events
+    }
+
+    private func events(of id: EvaluationID, in node: Node, _ world: SmallWorld) -> [Event] {
+        var facts = Facts(
+            sensors: world.sensors,
+            isPasscodeSet: true,
+            session: world.sessions[id] ?? "a"
+        )
+        let found = facts
+        facts.session = nil
+        var events: [Event] = [
+            .lookedUp(id, found), .lookedUp(id, facts), .lookUpFailed(id), .promptBegan(id),
+            .promptFailed(id), .canceled(id), .fellBack(id), .confirmed(id),
+            .oneShotsInvalidated(ClientID(id.rawValue)), .clientGone(ClientID(id.rawValue)),
+        ]
+        if world.hasPasscode {
+            events += [
+                .passcodeOffered(id), .passcodeVerified(id, .correct),
+                .passcodeVerified(id, .wrong), .passcodeVerified(id, .failed),
+            ]
+        }
+        return events
+    }
+}
+
+/// The engine and its witness, in a form in which equal futures are equal values.
+private struct Node: Hashable {
+    var engine: AuthEngine
+    var witness = Witness()
+
+    mutating func take(_ event: Event) {
+        let moment = event == .timePassed ? engine.now + .seconds(1) : engine.now
+        let effects = engine.step(event, at: moment)
+        witness.see(event, effects, engine)
+        witness.outcomes = [:]
+    }
+
+    /// Time counts from now, numbers from one, and counters as far as they matter.
+    mutating func normalize() {
+        let now = engine.now
+        let settings = engine.settings
+        func relative(_ instant: Instant) -> Instant {
+            Instant(nanoseconds: max(-1, instant.nanoseconds - now.nanoseconds))
+        }
+        func normal(_ record: UserRecord) -> UserRecord {
+            var record = record
+            record.failures = min(record.failures, settings.lockoutAttempts)
+            record.wrongPasscodes = min(record.wrongPasscodes, 7)
+            record.delayedUntil = record.delayedUntil.map(relative)
+            return record
+        }
+        var operations: [OperationID: OperationID] = [:]
+        for id in engine.ids(where: { _ in true }) {
+            guard var evaluation = engine.evaluations[id] else { continue }
+            evaluation.deadline = relative(evaluation.deadline)
+            if case .beginning(let until) = evaluation.stage {
+                evaluation.stage = .beginning(until: relative(until))
+            }
+            evaluation.operations = evaluation.operations.map { operation in
+                let number = OperationID(rawValue: UInt64(operations.count + 1))
+                operations[operation.id] = number
+                return .init(id: number, sensor: operation.sensor)
+            }
+            engine.evaluations[id] = evaluation
+        }
+        engine.lastOperation = UInt64(operations.count)
+        engine.records = engine.records.mapValues(normal)
+        for (id, context) in engine.contexts {
+            var context = context
+            context.successes.removeAll { $0.moment + settings.contextLifetime <= now }
+            context.successes = context.successes.map { success in
+                let age = success.moment.nanoseconds - now.nanoseconds
+                return .init(grant: success.grant, moment: Instant(nanoseconds: age))
+            }
+            engine.contexts[id] = context
+        }
+        normalizeSaves(normal)
+        witness.normalize(now: now, operations: operations, relative, normal)
+        engine.now = Instant(nanoseconds: 0)
+    }
+
+    private mutating func normalizeSaves(_ normal: (UserRecord) -> UserRecord) {
+        let ids = engine.saves.keys.sorted { $0.rawValue < $1.rawValue }
+        var saves: [SaveID: PendingSave] = [:]
+        var writes: [SaveID: Witness.Write] = [:]
+        for (index, id) in ids.enumerated() {
+            let number = SaveID(rawValue: UInt64(index + 1))
+            saves[number] = engine.saves[id]
+            saves[number]?.stricter = engine.saves[id]?.stricter.map(normal)
+            writes[number] = witness.writes[id]
+            // Numbers are used again here, so one that has ended must not be mistaken for its heir.
+            if let ended = saves[number]?.evaluation, engine.evaluations[ended] == nil {
+                saves[number]?.evaluation = nil
+                saves[number]?.consequence = nil
+                writes[number]?.evaluation = nil
+            }
+            for evaluation in engine.evaluations.keys {
+                guard let accepted = engine.evaluations[evaluation]?.accepted,
+                    accepted.save == id
+                else { continue }
+                engine.evaluations[evaluation]?.accepted = .init(
+                    evidence: accepted.evidence,
+                    save: number
+                )
+            }
+        }
+        engine.saves = saves
+        engine.lastSave = UInt64(ids.count)
+        witness.writes = writes
+    }
+}
+
+extension Witness {
+    fileprivate mutating func normalize(
+        now: Instant,
+        operations: [OperationID: OperationID],
+        _ relative: (Instant) -> Instant,
+        _ normal: (UserRecord) -> UserRecord
+    ) {
+        for id in live.keys {
+            guard var known = live[id] else { continue }
+            known.deadline = relative(known.deadline)
+            known.operations = Dictionary(
+                uniqueKeysWithValues: known.operations.map { (operations[$0] ?? $0, $1) }
+            )
+            live[id] = known
+        }
+        for save in writes.keys {
+            guard let record = writes[save]?.record else { continue }
+            writes[save]?.record = normal(record)
+        }
+        for context in successes.keys {
+            let kept = (successes[context] ?? []).filter { now < $0.moment }
+            successes[context] =
+                kept.isEmpty
+                ? nil
+                : kept.map {
+                    Success(grant: $0.grant, moment: relative($0.moment))
+                }
+        }
+        disk = disk.mapValues(normal)
+    }
+}

@@ -1,0 +1,224 @@
+import AuthEngine
+import Testing
+
+@Suite("Policies and availability")
+struct PolicyTests {
+    @Test("R10: Not available, then not enrolled, then lockout, then no passcode")
+    func precedence() {
+        var desk = Desk(.finger)
+        desk.fail(5)
+        desk.facts.isPasscodeSet = false
+        let finger = SensorFact.finger
+        desk.facts.sensors = [finger.with(.unavailable)]
+        #expect(desk.available(.biometrics) == .biometryNotAvailable)
+        desk.facts.sensors = [finger.with(templates: 0)]
+        #expect(desk.available(.biometrics) == .biometryNotEnrolled)
+        desk.facts.sensors = [finger]
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        desk = Desk(finger)
+        desk.facts.isPasscodeSet = false
+        #expect(desk.available(.biometrics) == .passcodeNotSet)
+        desk.facts.isPasscodeSet = true
+        #expect(desk.available(.biometrics) == nil)
+    }
+
+    @Test("R10: A sensor that is away with this user's templates is -13 in the place of -6")
+    func disconnected() {
+        var desk = Desk(.finger.with(.away))
+        #expect(desk.available(.biometrics) == .biometryDisconnected)
+        desk.facts.sensors = [.finger.with(.away), .face.with(templates: 0)]
+        #expect(desk.available(.biometrics) == .biometryNotEnrolled)
+        desk.facts.sensors = [.finger.with(.away).with(templates: 0)]
+        #expect(desk.available(.biometrics) == .biometryNotAvailable)
+        desk.facts.sensors = [.finger.with(.unavailable)]
+        #expect(desk.available(.biometrics) == .biometryNotAvailable)
+        desk.facts.sensors = [.finger.with(.away)]
+        let named = desk.evaluate(.biometrics) { $0.sensors = ["finger"] }
+        #expect(desk.refusal(named) == .biometryNotAvailable)
+    }
+
+    @Test("R10: Evaluate is refused as CanEvaluate answers, without a prompt")
+    func sameAnswer() {
+        var desk = Desk()
+        #expect(desk.refused(.biometrics) == .biometryNotAvailable)
+        desk.facts.sensors = [.finger.with(templates: 0)]
+        #expect(desk.refused(.biometrics) == .biometryNotEnrolled)
+        desk.facts.isPasscodeSet = false
+        #expect(desk.refused(.biometricsOrPasscode) == .passcodeNotSet)
+        #expect(desk.prompts == 0)
+    }
+
+    @Test("R11: Policy 2 takes biometry first, and the passcode at once without it")
+    func policyTwo() {
+        var desk = Desk(.finger)
+        let finger = desk.evaluate(.biometricsOrPasscode)
+        #expect(desk.presentation(finger)?.stage == .biometry)
+        desk.scan(matching: true)
+        #expect(desk.grant(finger)?.mechanism == .biometry)
+        desk.facts.sensors = []
+        let passcode = desk.evaluate(.biometricsOrPasscode)
+        #expect(desk.presentation(passcode)?.stage == .passcode)
+        desk.facts.isPasscodeSet = false
+        #expect(desk.available(.biometricsOrPasscode) == .passcodeNotSet)
+    }
+
+    @Test("R11: The fallback button of policy 2 switches to the passcode and ends nothing")
+    func policyTwoFallback() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometricsOrPasscode)
+        #expect(desk.engine.offersFallback(id))
+        desk.send(.fellBack(id))
+        desk.send(.fellBack(id))
+        #expect(desk.progress(id) == [.promptShown, .passcodeRequired(cause: "fallback")])
+        #expect(desk.operations.count == 1, "the finger goes on looking")
+        desk.passcode(id, .correct)
+        #expect(desk.grant(id)?.mechanism == .passcode)
+    }
+
+    @Test("R11: After three non-matches policy 2 asks for the passcode in the same evaluation")
+    func policyTwoAfterFailures() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometricsOrPasscode)
+        for _ in 0..<3 { desk.scan(matching: false) }
+        #expect(desk.progress(id).last == .passcodeRequired(cause: "attempts"))
+        desk.passcode(id, .correct)
+        #expect(desk.grant(id)?.mechanism == .passcode)
+        #expect(desk.prompts == 1)
+    }
+
+    @Test("R11: The non-match that locks leaves policy 2 with the passcode")
+    func policyTwoLockout() {
+        var desk = Desk(.finger)
+        desk.fail(4)
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.scan(matching: false)
+        #expect(desk.progress(id).last == .passcodeRequired(cause: "lockout"))
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        #expect(desk.isPending(id))
+    }
+
+    @Test("R11: A sensor that fails leaves policy 2 with the passcode")
+    func policyTwoFault() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.fault()
+        #expect(desk.progress(id).last == .passcodeRequired(cause: "sensor-failed"))
+        #expect(desk.isPending(id))
+    }
+
+    @Test("R12: Policy 3 needs a companion")
+    func companion() {
+        var desk = Desk(.finger)
+        #expect(desk.available(.companion) == .companionNotAvailable)
+        #expect(desk.refused(.companion) == .companionNotAvailable)
+        desk.facts.sensors = [.key]
+        #expect(desk.available(.biometrics) == .biometryNotAvailable)
+        let id = desk.evaluate(.companion)
+        desk.scan("key", matching: true)
+        #expect(desk.grant(id)?.mechanism == .companion)
+        desk.facts.sensors = [.key.with(templates: 0)]
+        #expect(desk.available(.companion) == .biometryNotPaired)
+        desk.facts.sensors = [.key]
+        let faulty = desk.evaluate(.companion)
+        desk.fault("key")
+        #expect(desk.refusal(faulty) == .companionNotAvailable)
+    }
+
+    @Test("R12: Policy 4 runs both and degrades to the one that is there")
+    func biometryOrCompanion() {
+        var desk = Desk(.finger, .key)
+        let both = desk.evaluate(.biometricsOrCompanion)
+        #expect(desk.presentation(both)?.sensors == ["finger", "key"])
+        #expect(desk.presentation(both)?.types == [.fingerprint])
+        desk.scan("key", matching: true)
+        #expect(desk.grant(both)?.mechanism == .companion)
+        #expect(desk.operations.isEmpty)
+        for sensors in [[SensorFact.finger], [.key], [.finger.with(.unavailable), .key]] {
+            desk.facts.sensors = sensors
+            #expect(desk.available(.biometricsOrCompanion) == nil)
+        }
+        desk.facts.sensors = [.finger, .key]
+        desk.fail(5)
+        let locked = desk.evaluate(.biometricsOrCompanion)
+        #expect(desk.presentation(locked)?.sensors == ["key"])
+        desk.send(.canceled(locked))
+        desk.facts.sensors = [.finger]
+        #expect(desk.refused(.biometricsOrCompanion) == .biometryLockout)
+    }
+
+    @Test("R12: The lockout in the middle of policy 4 leaves it with its companion")
+    func lockoutUnderPolicyFour() {
+        var desk = Desk(.finger, .key)
+        desk.fail(4)
+        let id = desk.evaluate(.biometricsOrCompanion)
+        desk.scan(matching: false)
+        #expect(desk.operations.map(\.sensor) == ["key"])
+        desk.scan("key", matching: true)
+        #expect(desk.grant(id)?.mechanism == .companion)
+        #expect(desk.engine.records[Desk.uid]?.failures == 5, "a companion unlocks nothing")
+    }
+
+    @Test("R13: Availability errors win over notInteractive")
+    func availabilityFirst() {
+        var desk = Desk(.finger.with(templates: 0))
+        let first = desk.evaluate(.biometrics) { $0.isInteractionNotAllowed = true }
+        #expect(desk.refusal(first) == .biometryNotEnrolled)
+        let second = desk.evaluate(.biometricsOrPasscode) { $0.isInteractionNotAllowed = true }
+        #expect(desk.refusal(second) == .notInteractive)
+        desk.facts.session = nil
+        #expect(desk.refused(.biometrics) == .biometryNotEnrolled)
+        #expect(desk.refused(.biometricsOrPasscode) == .notInteractive)
+        #expect(desk.prompts == 0)
+    }
+
+    @Test("L8: A minimum strength leaves weaker sensors out; without one every strength will do")
+    func strength() {
+        var desk = Desk(.webcam)
+        let strong = desk.evaluate(.biometrics) { $0.minimumStrength = .weak }
+        #expect(desk.refusal(strong) == .biometryNotAvailable)
+        let passcode = desk.evaluate(.biometricsOrPasscode) { $0.minimumStrength = .strong }
+        #expect(desk.presentation(passcode)?.stage == .passcode)
+        desk.send(.canceled(passcode))
+        let any = desk.evaluate(.biometrics) { $0.requiresConfirmation = false }
+        desk.scan("webcam", matching: true)
+        #expect(desk.grant(any)?.strength == .convenience)
+    }
+
+    @Test("A restriction to sensors starts only these")
+    func restriction() {
+        var desk = Desk(.finger, .face)
+        let id = desk.evaluate(.biometrics) { $0.sensors = ["face"] }
+        #expect(desk.operations.map(\.sensor) == ["face"])
+        desk.send(.canceled(id))
+        let none = desk.evaluate(.biometrics) { $0.sensors = ["nowhere"] }
+        #expect(desk.refusal(none) == .biometryNotAvailable)
+    }
+
+    @Test("L11: A required passcode refuses biometry, names its cause, and ends with a passcode")
+    func passcodeFirst() {
+        var desk = Desk(.finger)
+        let running = desk.evaluate(.biometrics)
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: "lost \u{202E}device\n"))
+        #expect(desk.refusal(running) == .biometryLockout)
+        #expect(desk.message(running).contains("(lost device)"))
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        let id = desk.evaluate(.biometricsOrPasscode)
+        #expect(desk.presentation(id)?.stage == .passcode)
+        desk.passcode(id, .correct)
+        #expect(desk.available(.biometrics) == nil)
+    }
+
+    @Test("L11: A passcode required in the middle leaves policy 2 with the passcode")
+    func passcodeFirstInTheMiddle() {
+        var desk = Desk(.face)
+        let id = desk.evaluate(.biometricsOrPasscode) { $0.requiresConfirmation = true }
+        desk.scan("face", matching: true)
+        #expect(desk.engine.awaitsConfirmation(id))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        desk.send(.confirmed(id))
+        #expect(desk.isPending(id), "the match counts no more")
+        #expect(desk.progress(id).last == .passcodeRequired(cause: "remote"))
+        desk.passcode(id, .correct)
+        #expect(desk.grant(id)?.mechanism == .passcode)
+    }
+}

@@ -1,0 +1,320 @@
+import AuthEngine
+import Testing
+
+@Suite("The rules of our own")
+struct ProjectRuleTests {
+    @Test("L5: All usable sensors run at once; the first match wins and the others are cancelled")
+    func firstMatchWins() {
+        var desk = Desk(.finger, .face, .sensor("other", .fingerprint, templates: 0))
+        let id = desk.evaluate(.biometrics)
+        #expect(desk.operations.map(\.sensor) == ["finger", "face"])
+        let effects = desk.scan(matching: true)
+        #expect(effects.contains { if case .cancelSensor = $0 { true } else { false } })
+        #expect(desk.operations.isEmpty)
+        #expect(desk.grant(id)?.sensor == "finger")
+    }
+
+    @Test("L5: Attempts count for each modality in the prompt and together for the lockout")
+    func modalities() {
+        var desk = Desk(.finger, .face)
+        let id = desk.evaluate(.biometrics)
+        for _ in 0..<2 { desk.scan("face", matching: false) }
+        #expect(desk.operations.map(\.sensor) == ["finger"])
+        #expect(desk.isPending(id))
+        desk.scan(matching: false)
+        desk.scan(matching: false)
+        #expect(desk.isPending(id))
+        #expect(desk.engine.records[Desk.uid]?.failures == 4)
+        desk.scan(matching: false)
+        #expect(desk.refusal(id) == .biometryLockout)
+    }
+
+    @Test("L5: Two sensors of one modality share its attempts")
+    func sharedAttempts() {
+        var desk = Desk(.finger, .sensor("second", .fingerprint))
+        let id = desk.evaluate(.biometrics)
+        desk.scan(matching: false)
+        desk.scan("second", matching: false)
+        desk.scan(matching: false)
+        #expect(desk.refusal(id) == .authenticationFailed)
+        #expect(desk.operations.isEmpty)
+    }
+
+    @Test("L6: Under policy 2 a passcode is taken from the first moment, under the others never")
+    func passcodeFromTheStart() {
+        for policy in Policy.allCases {
+            var desk = Desk(.finger, .key)
+            desk.beginsPrompts = false
+            let id = desk.evaluate(policy)
+            let effects = desk.passcode(id, .correct)
+            if policy == .biometricsOrPasscode {
+                #expect(desk.grant(id)?.mechanism == .passcode)
+                desk.send(.promptBegan(id))
+                #expect(desk.operations.isEmpty)
+            } else {
+                #expect(effects == [.discardPasscode(id)])
+                #expect(desk.isPending(id))
+            }
+        }
+    }
+
+    @Test("L6: While one passcode is verified no second one is, and the finger may win")
+    func onePasscodeAtATime() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometricsOrPasscode)
+        #expect(desk.send(.passcodeOffered(id)) == [.verifyPasscode(id)])
+        #expect(desk.send(.passcodeOffered(id)) == [.discardPasscode(id)])
+        desk.scan(matching: true)
+        #expect(desk.grant(id)?.mechanism == .biometry)
+    }
+
+    @Test("L6b: A face under policy 1 waits for fallback, cancel or deadline after its scans")
+    func faceWaits() {
+        var desk = Desk(.face)
+        func failed() -> EvaluationID {
+            let id = desk.evaluate(.biometrics)
+            for _ in 0..<2 { desk.scan("face", matching: false) }
+            return id
+        }
+        let fallback = failed()
+        #expect(desk.engine.offersFallback(fallback))
+        desk.send(.fellBack(fallback))
+        #expect(desk.refusal(fallback) == .userFallback)
+        let deadline = failed()
+        desk.pass(.seconds(120))
+        #expect(desk.refusal(deadline) == .systemCancel)
+    }
+
+    @Test("L6b: Without a fallback title a face ends with -1 at once; policy 2 asks the passcode")
+    func faceWithoutFallback() {
+        var desk = Desk(.face)
+        let id = desk.evaluate(.biometrics) { $0.offersFallback = false }
+        for _ in 0..<2 { desk.scan("face", matching: false) }
+        #expect(desk.refusal(id) == .authenticationFailed)
+        let owner = desk.evaluate(.biometricsOrPasscode)
+        for _ in 0..<2 { desk.scan("face", matching: false) }
+        #expect(desk.progress(owner).last == .passcodeRequired(cause: "attempts"))
+    }
+
+    @Test("L7: A passive match that is not strong counts only when it is confirmed")
+    func confirmation() {
+        var desk = Desk(.webcam, .finger)
+        let id = desk.evaluate(.biometrics)
+        #expect(desk.presentation(id)?.requiresConfirmation == true)
+        desk.send(.confirmed(id))
+        #expect(desk.isPending(id))
+        desk.scan("webcam", matching: true)
+        #expect(desk.progress(id).last == .confirmationRequired)
+        #expect(desk.operations.isEmpty)
+        #expect(desk.isPending(id))
+        desk.send(.confirmed(id))
+        #expect(desk.grant(id)?.strength == .convenience)
+    }
+
+    @Test("L7: Who must confirm: the settings, the caller's wish and the sensor decide")
+    func confirmationTable() {
+        typealias Row = (SensorFact, Settings.Confirmation, Bool?, Bool)
+        let rows: [Row] = [
+            (.webcam, .automatic, nil, true), (.webcam, .automatic, false, false),
+            (.webcam, .automatic, true, true), (.webcam, .never, nil, false),
+            (.webcam, .never, true, true), (.webcam, .always, false, true),
+            (.face, .automatic, nil, false), (.face, .automatic, true, true),
+            (.face, .always, false, true), (.finger, .always, true, false),
+            (.sensor("worn", .fingerprint, .convenience), .automatic, nil, false),
+        ]
+        for (sensor, mode, wish, asks) in rows {
+            var settings = Settings()
+            settings.faceConfirmation = mode
+            var desk = Desk(sensor, settings: settings)
+            let id = desk.evaluate(.biometrics) { $0.requiresConfirmation = wish }
+            desk.scan(sensor.name, matching: true)
+            #expect(desk.engine.awaitsConfirmation(id) == asks)
+            #expect((desk.grant(id) == nil) == asks)
+        }
+    }
+
+    @Test("L9: One prompt at a time in a session; others wait in order and are looked up again")
+    func queue() {
+        var desk = Desk(.finger)
+        let first = desk.evaluate(.biometrics)
+        let second = desk.evaluate(.biometrics, client: Desk.other)
+        let third = desk.evaluate(.biometrics)
+        #expect(desk.prompts == 1)
+        desk.scan(matching: true)
+        #expect(desk.grant(first) != nil)
+        #expect(desk.presentation(second) != nil)
+        #expect(desk.presentation(third) == nil)
+        desk.facts.sensors = []
+        desk.send(.canceled(second))
+        #expect(desk.refusal(third) == .biometryNotAvailable)
+    }
+
+    @Test("L9: At most two of a connection wait, eight a session, eight a connection are pending")
+    func limits() {
+        var desk = Desk(.finger)
+        let own = (0..<4).map { _ in desk.evaluate(.biometrics) }
+        #expect(own.map(desk.isPending) == [true, true, true, false])
+        #expect(desk.refusal(own[3]) == .limitsExceeded)
+        let others = (10..<17).map { desk.evaluate(.biometrics, client: ClientID($0)) }
+        #expect(others.map(desk.isPending) == [true, true, true, true, true, true, false])
+        var request = Request(
+            id: EvaluationID(1000),
+            client: ClientID(30),
+            uid: Desk.uid,
+            policy: .biometrics
+        )
+        for number in UInt64(1000)..<1009 {
+            request.id = EvaluationID(number)
+            let effects = desk.engine.step(.requested(request), at: desk.now)
+            #expect((effects == [.lookUp(request.id)]) == (number < 1008))
+        }
+    }
+
+    @Test("L9: A waiting one whose caller leaves is dropped")
+    func dropped() {
+        var desk = Desk(.finger)
+        let first = desk.evaluate(.biometrics)
+        let second = desk.evaluate(.biometrics, client: Desk.other)
+        desk.send(.clientGone(Desk.other))
+        #expect(desk.outcomes[second] != nil)
+        desk.scan(matching: true)
+        #expect(desk.grant(first) != nil)
+        #expect(desk.prompts == 1)
+    }
+
+    @Test("L9: An unlock goes first and ends the prompt that is up with -4")
+    func unlock() {
+        var desk = Desk(.finger)
+        let first = desk.evaluate(.biometrics)
+        let second = desk.evaluate(.biometrics)
+        let unlock = desk.evaluate(.biometrics, client: Desk.other) { $0.isUnlock = true }
+        #expect(desk.refusal(first) == .systemCancel)
+        #expect(desk.presentation(unlock) != nil)
+        let next = desk.evaluate(.biometrics, client: ClientID(3)) { $0.isUnlock = true }
+        #expect(desk.isPending(unlock), "an unlock does not end another")
+        desk.scan(matching: true)
+        #expect(desk.grant(unlock) != nil)
+        #expect(desk.presentation(next) != nil)
+        #expect(desk.isPending(second) && desk.presentation(second) == nil)
+    }
+
+    @Test("L9: Sessions have prompts of their own")
+    func sessions() {
+        var desk = Desk(.finger)
+        desk.register(AgentID(2), session: "other")
+        desk.evaluate(.biometrics)
+        desk.facts.session = "other"
+        desk.evaluate(.biometrics)
+        #expect(desk.prompts == 2)
+    }
+
+    @Test("L10: Five wrong passcodes in one prompt end it with -1")
+    func fivePasscodes() {
+        var desk = Desk()
+        let id = desk.evaluate(.biometricsOrPasscode)
+        for _ in 0..<5 { desk.passcode(id, .wrong) }
+        #expect(desk.refusal(id) == .authenticationFailed)
+        let left = desk.progress(id)
+            .compactMap { progress in
+                if case .passcodeRejected(attemptsLeft: let left) = progress { left } else { nil }
+            }
+        #expect(left == [4, 3, 2, 1, 0])
+        #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 5)
+    }
+
+    @Test("L10: From the 6th wrong passcode on: 1, 5, 15, 60, 60 minutes, with no attempt taken")
+    func delays() {
+        var desk = Desk()
+        let first = desk.evaluate(.biometricsOrPasscode)
+        for _ in 0..<5 { desk.passcode(first, .wrong) }
+        for minutes in [1, 5, 15, 60, 60] {
+            let id = desk.evaluate(.biometricsOrPasscode)
+            desk.passcode(id, .wrong)
+            #expect(desk.refusal(id) == .authenticationFailed, "the attempt that starts a delay")
+            let prompts = desk.prompts
+            desk.now = desk.now + .seconds(minutes * 60 - 1)
+            let early = desk.evaluate(.biometricsOrPasscode)
+            #expect(desk.refusal(early) == .authenticationFailed)
+            #expect(desk.message(early).contains("1 seconds"))
+            #expect(desk.prompts == prompts)
+            #expect(desk.available(.biometricsOrPasscode) == nil)
+            desk.now = desk.now + .seconds(1)
+        }
+        let last = desk.evaluate(.biometricsOrPasscode)
+        desk.passcode(last, .correct)
+        #expect(desk.grant(last) != nil)
+        #expect(desk.engine.records[Desk.uid] == UserRecord())
+    }
+
+    @Test("L10: A delay leaves the sensors running and the verifier alone; its end is told")
+    func delayWithSensors() {
+        var record = UserRecord()
+        record.wrongPasscodes = 5
+        var desk = Desk(.finger, records: [Desk.uid: record])
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.passcode(id, .wrong)
+        #expect(desk.isPending(id))
+        #expect(desk.send(.passcodeOffered(id)) == [.discardPasscode(id)])
+        #expect(!desk.engine.offersFallback(id))
+        #expect(desk.engine.nextDeadline == desk.now + .seconds(60))
+        desk.pass(.seconds(60))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: "delay-over"))
+        desk.passcode(id, .wrong)
+        desk.fault()
+        #expect(desk.refusal(id) == .authenticationFailed)
+        #expect(desk.message(id).contains("5 minutes"))
+        let finger = desk.evaluate(.biometricsOrPasscode)
+        desk.scan(matching: true)
+        #expect(desk.grant(finger)?.mechanism == .biometry)
+    }
+
+    @Test("L10: A failed verification is no attempt; three in a row end with -4")
+    func failedVerification() {
+        var desk = Desk()
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.passcode(id, .failed)
+        desk.passcode(id, .failed)
+        desk.passcode(id, .wrong)
+        #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
+        for _ in 0..<3 { desk.passcode(id, .failed) }
+        #expect(desk.refusal(id) == .systemCancel)
+        #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
+    }
+
+    @Test("L10: A wrong passcode counts even if the prompt was canceled while it was verified")
+    func lateVerdict() {
+        var desk = Desk()
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.send(.passcodeOffered(id))
+        desk.send(.canceled(id))
+        desk.send(.passcodeVerified(id, .wrong))
+        desk.send(.passcodeVerified(id, .wrong))
+        #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
+    }
+
+    @Test("L10: A wrong passcode is written before anybody is told of it")
+    func passcodeWrittenFirst() {
+        var desk = Desk()
+        desk.writes = false
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.passcode(id, .wrong)
+        #expect(desk.progress(id) == [.promptShown])
+        #expect(desk.send(.passcodeOffered(id)) == [.discardPasscode(id)])
+        desk.write()
+        #expect(desk.progress(id).last == .passcodeRejected(attemptsLeft: 4))
+    }
+
+    @Test("Moments at the ends of time do not trap")
+    func extremeTimes() {
+        let late = Instant(nanoseconds: .max)
+        let early = Instant(nanoseconds: .min)
+        #expect(late + .seconds(1) == late)
+        #expect(early + .seconds(-1) == early)
+        #expect(early - late == .nanoseconds(Int64.min))
+        #expect(Instant(nanoseconds: 0) + .nanoseconds(Int64.max) == late)
+        var desk = Desk(.finger)
+        desk.now = late
+        let id = desk.evaluate(.biometrics) { $0.timeout = .seconds(Int64.max) }
+        #expect(desk.refusal(id) != nil || desk.isPending(id))
+    }
+}

@@ -1,0 +1,335 @@
+import AuthEngine
+import Testing
+
+@Suite("Prompts and contexts")
+struct PromptTests {
+    @Test("R22: Without a fallback button -3 is impossible")
+    func noButton() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometrics) { $0.offersFallback = false }
+        desk.scan(matching: false)
+        desk.send(.fellBack(id))
+        #expect(desk.isPending(id))
+        #expect(!desk.progress(id).contains(.fallbackAvailable))
+        desk.scan(matching: true)
+        #expect(desk.grant(id) != nil)
+        let owner = desk.evaluate(.biometricsOrPasscode) { $0.offersFallback = false }
+        #expect(!desk.engine.offersFallback(owner))
+    }
+
+    @Test("R23: Cancel is there under every policy, from the first moment, with any titles")
+    func cancelAlways() {
+        for policy in Policy.allCases {
+            for begins in [true, false] {
+                var desk = Desk(.finger, .key)
+                desk.beginsPrompts = begins
+                let id = desk.evaluate(policy) { $0.offersFallback = false }
+                desk.send(.canceled(id))
+                #expect(desk.refusal(id) == .userCancel)
+            }
+        }
+    }
+
+    @Test("R24: Cancel is -2, fallback under policy 1 is -3, and both end the evaluation")
+    func cancelAndFallback() {
+        var desk = Desk(.finger)
+        let canceled = desk.evaluate(.biometrics)
+        desk.send(.canceled(canceled))
+        #expect(desk.refusal(canceled) == .userCancel)
+        #expect(desk.end(canceled) == .canceled)
+        let fallback = desk.evaluate(.biometrics)
+        desk.scan(matching: false)
+        desk.send(.fellBack(fallback))
+        #expect(desk.refusal(fallback) == .userFallback)
+        #expect(desk.end(fallback) == .fallback)
+        #expect(desk.operations.isEmpty)
+        let key = SensorFact.key
+        for policy in [Policy.companion, .biometricsOrCompanion] {
+            desk.facts.sensors = [key]
+            let id = desk.evaluate(policy)
+            desk.scan("key", matching: false)
+            desk.send(.fellBack(id))
+            #expect(desk.refusal(id) == .userFallback)
+        }
+    }
+
+    @Test("R25: Agent lost, silent or failing, deadline and stop are -4; only Invalidate is -9")
+    func systemCancel() {
+        var desk = Desk(.finger)
+        let late = desk.evaluate(.biometrics) { $0.timeout = .milliseconds(400) }
+        desk.pass(.milliseconds(399))
+        #expect(desk.isPending(late))
+        desk.pass(.milliseconds(1))
+        #expect(desk.refusal(late) == .systemCancel)
+        #expect(desk.end(late) == .system)
+        desk.beginsPrompts = false
+        let failing = desk.evaluate(.biometrics)
+        desk.send(.promptFailed(failing))
+        #expect(desk.refusal(failing) == .systemCancel)
+        let silent = desk.evaluate(.biometrics)
+        #expect(desk.engine.nextDeadline == desk.now + .seconds(5))
+        desk.pass(.seconds(5))
+        #expect(desk.refusal(silent) == .systemCancel)
+        desk.beginsPrompts = true
+        let invalidated = desk.evaluate(.biometrics)
+        desk.send(.oneShotsInvalidated(Desk.client))
+        #expect(desk.refusal(invalidated) == .appCancel)
+        let lost = desk.evaluate(.biometrics)
+        desk.send(.agentGone(Desk.agent))
+        #expect(desk.refusal(lost) == .systemCancel)
+        #expect(desk.refused(.biometrics) == .notInteractive)
+        desk.register(Desk.agent)
+        let stopped = desk.evaluate(.biometrics)
+        let waiting = desk.evaluate(.biometrics)
+        desk.send(.stopping)
+        #expect(desk.refusal(stopped) == .systemCancel)
+        #expect(desk.refusal(waiting) == .systemCancel)
+        #expect(desk.refused(.biometrics) == .systemCancel)
+        #expect(desk.operations.isEmpty)
+    }
+
+    @Test("A match after its deadline does not count, even if nobody noticed the deadline")
+    func lateMatch() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometrics) { $0.timeout = .seconds(1) }
+        desk.now = desk.now + .seconds(1)
+        desk.scan(matching: true)
+        #expect(desk.refusal(id) == .systemCancel)
+    }
+
+    @Test("R30: The reply comes exactly once, whatever comes after it")
+    func replyOnce() {
+        var desk = Desk(.finger, .webcam)
+        let id = desk.evaluate(.biometricsOrPasscode, context: Desk.context)
+        let operations = desk.operations
+        desk.scan(matching: true)
+        #expect(desk.grant(id) != nil)
+        var after: [Effect] = []
+        for operation in operations {
+            after += desk.send(.sensorMatched(operation.id, template: "x"))
+            after += desk.send(.sensorMismatched(operation.id))
+            after += desk.send(.sensorEnded(operation.id))
+        }
+        after += desk.send(.canceled(id)) + desk.send(.fellBack(id)) + desk.send(.confirmed(id))
+        after += desk.send(.passcodeOffered(id)) + desk.send(.passcodeVerified(id, .correct))
+        after += desk.send(.lookedUp(id, desk.facts)) + desk.send(.lookUpFailed(id))
+        after += desk.send(.promptBegan(id)) + desk.send(.promptFailed(id))
+        after += desk.send(.clientGone(Desk.client)) + desk.send(.stopping)
+        #expect(after.isEmpty)
+    }
+
+    @Test("R30: A caller that leaves ends all it had running, and only that")
+    func callerGone() {
+        var desk = Desk(.finger)
+        let first = desk.evaluate(.biometrics)
+        let second = desk.evaluate(.biometrics)
+        let other = desk.evaluate(.biometrics, client: Desk.other)
+        desk.send(.clientGone(Desk.client))
+        #expect(desk.outcomes[first] != nil && desk.outcomes[second] != nil)
+        #expect(desk.presentation(second) == nil)
+        desk.scan(matching: true)
+        #expect(desk.grant(other) != nil)
+    }
+
+    @Test("R31: Invalidate ends what runs with -9, everything later is -10, twice is nothing")
+    func invalidate() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometrics, context: Desk.context)
+        let oneShot = desk.evaluate(.biometrics)
+        desk.send(.invalidated(Desk.context))
+        #expect(desk.refusal(id) == .appCancel)
+        #expect(desk.end(id) == .canceled)
+        #expect(desk.isPending(oneShot))
+        #expect(desk.send(.invalidated(Desk.context)).isEmpty)
+        #expect(desk.available(.biometricsOrPasscode, context: Desk.context) == .invalidContext)
+        let later = desk.evaluate(.biometrics, context: Desk.context)
+        #expect(desk.refusal(later) == .invalidContext)
+        #expect(desk.engine.isInvalid(Desk.context))
+        desk.send(.released(Desk.context))
+        #expect(!desk.engine.isInvalid(Desk.context))
+    }
+
+    @Test("R31: A success does not survive Invalidate, not even one that is being written")
+    func invalidateWhileWriting() {
+        var desk = Desk(.finger)
+        desk.fail(1)
+        desk.writes = false
+        let id = desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        desk.send(.invalidated(Desk.context))
+        desk.write()
+        #expect(desk.refusal(id) == .appCancel)
+    }
+
+    @Test("R33: A context that succeeded succeeds again without a prompt, another one does not")
+    func reuse() {
+        var desk = Desk(.finger)
+        desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        let prompts = desk.prompts
+        let again = desk.evaluate(.biometrics, context: Desk.context)
+        #expect(desk.grant(again)?.mechanism == .context)
+        #expect(desk.grant(again)?.sensor == "finger")
+        #expect(desk.prompts == prompts)
+        let other = desk.evaluate(.biometrics, context: ContextID(2))
+        #expect(desk.isPending(other))
+    }
+
+    @Test("R33: Biometry counts for 1, 2, 4, a companion for 3, 4, a passcode for 2 only")
+    func reuseTable() {
+        let counts: [(Grant.Mechanism, Set<Policy>)] = [
+            (.biometry, [.biometrics, .biometricsOrPasscode, .biometricsOrCompanion]),
+            (.companion, [.companion, .biometricsOrCompanion]),
+            (.passcode, [.biometricsOrPasscode]),
+        ]
+        for (mechanism, policies) in counts {
+            for policy in Policy.allCases {
+                var desk = Desk(.finger, .key)
+                succeed(&desk, mechanism)
+                let id = desk.evaluate(policy, context: Desk.context)
+                #expect((desk.grant(id) != nil) == policies.contains(policy))
+            }
+        }
+    }
+
+    private func succeed(_ desk: inout Desk, _ mechanism: Grant.Mechanism) {
+        switch mechanism {
+        case .companion:
+            desk.evaluate(.companion, context: Desk.context)
+            desk.scan("key", matching: true)
+        case .passcode:
+            let id = desk.evaluate(.biometricsOrPasscode, context: Desk.context)
+            desk.passcode(id, .correct)
+        default:
+            desk.evaluate(.biometrics, context: Desk.context)
+            desk.scan(matching: true)
+        }
+    }
+
+    @Test("R33: A success ends after ten minutes, a lockout, an enrolment change, Release")
+    func reuseEnds() {
+        let ends: [(inout Desk) -> Void] = [
+            { $0.now = $0.now + .seconds(600) },
+            { $0.fail(5) },
+            { $0.send(.enrolmentChanged(uid: Desk.uid)) },
+            { $0.send(.passcodeRequired(uid: Desk.uid, cause: "remote")) },
+            { $0.send(.released(Desk.context)) },
+        ]
+        for end in ends {
+            var desk = Desk(.finger)
+            succeed(&desk, .biometry)
+            desk.now = desk.now + .seconds(599)
+            let before = desk.evaluate(.biometrics, context: Desk.context)
+            #expect(desk.grant(before)?.mechanism == .context)
+            desk.now = desk.now + .milliseconds(500)
+            end(&desk)
+            let after = desk.evaluate(.biometrics, context: Desk.context)
+            #expect(desk.grant(after) == nil)
+        }
+    }
+
+    @Test("R33: A success counts for requests of at most its strength, and for its own user")
+    func reuseStrength() {
+        var desk = Desk(.webcam, .finger)
+        let weak = desk.evaluate(.biometrics, context: Desk.context) {
+            $0.requiresConfirmation = false
+        }
+        desk.scan("webcam", matching: true)
+        #expect(desk.grant(weak) != nil)
+        let strong = desk.evaluate(.biometrics, context: Desk.context) {
+            $0.minimumStrength = .weak
+        }
+        #expect(desk.isPending(strong))
+        desk.scan(matching: true)
+        let again = desk.evaluate(.biometrics, context: Desk.context) {
+            $0.minimumStrength = .strong
+        }
+        #expect(desk.grant(again)?.sensor == "finger")
+        let elsewhere = desk.evaluate(.biometrics, context: Desk.context) {
+            $0.sensors = ["nowhere"]
+        }
+        #expect(desk.refusal(elsewhere) == .biometryNotAvailable)
+        let other = desk.engine.success(
+            of: Desk.context,
+            for: .biometrics,
+            uid: 2000,
+            at: desk.now
+        )
+        #expect(other == nil)
+    }
+
+    @Test("R36: With interaction forbidden an evaluation that needs the user is -1004")
+    func interactionNotAllowed() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometrics) { $0.isInteractionNotAllowed = true }
+        #expect(desk.refusal(id) == .notInteractive)
+        desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        let reuse = desk.evaluate(.biometrics, context: Desk.context) {
+            $0.isInteractionNotAllowed = true
+        }
+        #expect(desk.grant(reuse)?.mechanism == .context)
+        #expect(desk.prompts == 1)
+    }
+
+    @Test("An agent serves its own user and session; one of the process goes first, then normal")
+    func agents() {
+        var desk = Desk()
+        desk.register(AgentID(2), kind: .fallback)
+        desk.register(AgentID(3), kind: .process(100))
+        desk.register(AgentID(4), session: "other")
+        desk.register(AgentID(5), uid: 2000)
+        func chosen(_ processes: [Int32] = []) -> AgentID? {
+            desk.engine.agent(for: Desk.uid, session: Desk.session, processes: processes)?.id
+        }
+        #expect(chosen([99, 100]) == AgentID(3))
+        #expect(chosen() == Desk.agent)
+        desk.send(.agentGone(Desk.agent))
+        #expect(chosen() == AgentID(2))
+        desk.send(.agentGone(AgentID(2)))
+        #expect(chosen() == nil)
+        #expect(!desk.engine.hasAgent(uid: Desk.uid, session: Desk.session, processes: []))
+    }
+
+    @Test("One normal and one fallback agent a session, one a process, four a connection")
+    func agentLimits() {
+        var desk = Desk()
+        desk.register(AgentID(3), kind: .process(100))
+        func may(_ kind: Agent.Kind, _ client: UInt64 = 50) -> Bool {
+            desk.engine.canRegister(
+                uid: Desk.uid,
+                session: Desk.session,
+                kind: kind,
+                client: ClientID(client)
+            )
+        }
+        #expect(!may(.normal))
+        #expect(may(.fallback))
+        #expect(!may(.process(100)))
+        #expect(may(.process(101)))
+        for number in UInt64(0)..<4 {
+            let agent = Agent(
+                id: AgentID(60 + number),
+                client: ClientID(50),
+                uid: Desk.uid,
+                session: "s\(number)",
+                kind: .normal
+            )
+            desk.send(.agentRegistered(agent))
+        }
+        #expect(!may(.fallback))
+        #expect(may(.fallback, 51))
+    }
+
+    @Test("Only the agent that was asked shows the prompt")
+    func promptsAgent() {
+        var desk = Desk(.finger)
+        let first = desk.evaluate(.biometrics)
+        let second = desk.evaluate(.biometrics)
+        #expect(desk.engine.promptsAgent(of: first) == Desk.agent)
+        #expect(desk.engine.promptsAgent(of: second) == nil)
+        desk.send(.canceled(second))
+        #expect(desk.isPending(second), "what waits has no prompt to cancel")
+        #expect(desk.engine.pendingCount(of: Desk.client) == 2)
+    }
+}

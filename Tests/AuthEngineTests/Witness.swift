@@ -1,0 +1,472 @@
+@testable import AuthEngine
+
+/// Watches events and effects from outside, and says what must never happen.
+///
+/// It keeps its own books: what it believes of grants, writes and sensors does not come from the
+/// engine that it watches.
+struct Witness: Hashable {
+    struct Live: Hashable {
+        var request: Request
+        var deadline: Instant
+        var facts: Facts?
+        var isBegun = false
+        var isEnded = false
+        var operations: [OperationID: SensorFact] = [:]
+        var match: SensorFact?
+        var isConfirmed = false
+        var isVerifying = false
+        var isPasscodeCorrect = false
+    }
+
+    struct Write: Hashable {
+        enum Kind: Hashable {
+            case mismatch
+            case wrongPasscode
+            case acceptance
+            case other
+        }
+
+        var uid: UInt32
+        var evaluation: EvaluationID?
+        var kind: Kind
+        var record: UserRecord
+    }
+
+    struct Success: Hashable {
+        var grant: Grant
+        var moment: Instant
+    }
+
+    var live: [EvaluationID: Live] = [:]
+    var writes: [SaveID: Write] = [:]
+    var successes: [ContextID: [Success]] = [:]
+    var invalid: Set<ContextID> = []
+    var owners: [ContextID: ClientID] = [:]
+    var agents: [AgentID: UInt32] = [:]
+    /// What the disk has, as long as no write failed.
+    var disk: [UInt32: UserRecord] = [:]
+    var unsure: Set<UInt32> = []
+    var late: Set<EvaluationID> = []
+    /// What must not have happened.
+    var complaints: [String] = []
+    /// How many of each outcome were seen, for the report.
+    var outcomes: [Int: Int] = [:]
+
+    /// One step of the engine, which is already taken.
+    mutating func see(_ event: Event, _ effects: [Effect], _ engine: AuthEngine) {
+        let now = engine.now
+        let write = arrive(event, now, effects)
+        for effect in effects { see(effect, of: event, write, engine, now) }
+        leave(event)
+        checkState(engine, now)
+    }
+
+    mutating func complain(_ text: String) {
+        complaints.append(text)
+    }
+
+    // MARK: Events
+
+    /// What the event changes before anything is done about it.
+    private mutating func arrive(_ event: Event, _ now: Instant, _ effects: [Effect]) -> Write? {
+        switch event {
+        case .requested(let request) where live[request.id] == nil:
+            live[request.id] = Live(request: request, deadline: now + request.timeout)
+            if let context = request.context, owners[context] == nil {
+                owners[context] = request.client
+            }
+        case .lookedUp(let id, let facts):
+            if live[id]?.isBegun == false { live[id]?.facts = facts }
+        case .sensorMatched(let operation, template: _):
+            if let id = owner(of: operation), let sensor = live[id]?.operations[operation] {
+                live[id]?.match = sensor
+            }
+        case .confirmed(let id):
+            if live[id]?.match != nil { live[id]?.isConfirmed = true }
+        case .passcodeVerified(let id, let verdict):
+            if live[id]?.isVerifying == true, verdict == .correct {
+                live[id]?.isPasscodeCorrect = true
+            }
+        case .invalidated(let context):
+            invalid.insert(context)
+            successes[context] = nil
+        case .released(let context): forget(context)
+        case .clientGone(let client):
+            for (context, owner) in owners where owner == client { forget(context) }
+        case .passcodeRequired(let uid, cause: _): biometryStops(uid)
+        case .enrolmentChanged(let uid): dropSuccesses(uid)
+        case .agentGone(let agent): agents[agent] = nil
+        case .agentRegistered(let agent): agents[agent.id] = agent.uid
+        case .saved(let save): return settle(save, isWritten: true)
+        case .saveFailed(let save): return settle(save, isWritten: false)
+        default: break
+        }
+        checkCounting(event, effects)
+        return nil
+    }
+
+    private mutating func settle(_ save: SaveID, isWritten: Bool) -> Write? {
+        guard let write = writes.removeValue(forKey: save) else { return nil }
+        if isWritten { disk[write.uid] = write.record } else { unsure.insert(write.uid) }
+        return isWritten ? write : nil
+    }
+
+    private mutating func forget(_ context: ContextID) {
+        invalid.remove(context)
+        owners[context] = nil
+        successes[context] = nil
+    }
+
+    /// A non-match and a wrong passcode are written, in the same step.
+    private mutating func checkCounting(_ event: Event, _ effects: [Effect]) {
+        let hasSave = effects.contains { if case .save = $0 { true } else { false } }
+        let replied = Set(
+            effects.compactMap { if case .reply(let id, _) = $0 { id } else { nil } }
+        )
+        if case .sensorMismatched(let operation) = event, let id = owner(of: operation),
+            live[id]?.operations[operation]?.type != BiometryType.none, !replied.contains(id),
+            !hasSave
+        {
+            complain("a non-match of \(operation) is not written")
+        }
+        if case .passcodeVerified(let id, .wrong) = event, !hasSave,
+            late.contains(id) || (live[id]?.isVerifying == true && !replied.contains(id))
+        {
+            complain("a wrong passcode in \(id) is not written")
+        }
+    }
+
+    /// What the event changes when everything is done about it.
+    private mutating func leave(_ event: Event) {
+        if let operation = ended(by: event), let id = owner(of: operation) {
+            live[id]?.operations[operation] = nil
+        }
+        if case .passcodeVerified(let id, _) = event {
+            live[id]?.isVerifying = false
+            late.remove(id)
+        }
+    }
+
+    private func ended(by event: Event) -> OperationID? {
+        switch event {
+        case .sensorMatched(let operation, template: _), .sensorEnded(let operation): operation
+        default: nil
+        }
+    }
+
+    func owner(of operation: OperationID) -> EvaluationID? {
+        live.first { $0.value.operations[operation] != nil }?.key
+    }
+
+    private mutating func biometryStops(_ uid: UInt32) {
+        dropSuccesses(uid)
+        for id in live.keys where live[id]?.request.uid == uid {
+            if let match = live[id]?.match, match.type != .none { live[id]?.match = nil }
+        }
+    }
+
+    private mutating func dropSuccesses(_ uid: UInt32) {
+        for context in successes.keys {
+            successes[context]?.removeAll { $0.grant.uid == uid && $0.grant.type != .none }
+            if successes[context]?.isEmpty == true { successes[context] = nil }
+        }
+    }
+
+    // MARK: Effects
+
+    private mutating func see(
+        _ effect: Effect,
+        of event: Event,
+        _ write: Write?,
+        _ engine: AuthEngine,
+        _ now: Instant
+    ) {
+        switch effect {
+        case .lookUp(let id):
+            if live[id]?.isBegun != false { complain("a look-up for \(id), which has begun") }
+        case .begin(let id, let agent, let presentation):
+            seeBegin(id, agent, presentation)
+        case .tell(let id, let progress):
+            guard let known = live[id], known.isBegun, !known.isEnded else {
+                complain("told \(progress) to \(id), which has no prompt")
+                return
+            }
+            seeTell(id, progress, event, write)
+        case .end(let id, _):
+            if live[id]?.isBegun != true { complain("an end without a prompt: \(id)") }
+            if live[id]?.isEnded == true { complain("a second end: \(id)") }
+            live[id]?.isEnded = true
+        case .startSensor(let operation, let id, let sensor):
+            seeStart(operation, id, sensor)
+        case .cancelSensor(let operation):
+            guard let id = owner(of: operation) else {
+                complain("canceled \(operation), which does not run")
+                return
+            }
+            live[id]?.operations[operation] = nil
+        case .verifyPasscode(let id):
+            if live[id]?.request.policy != .biometricsOrPasscode || live[id]?.isVerifying != false {
+                complain("a passcode is verified for \(id)")
+            }
+            live[id]?.isVerifying = true
+        case .discardPasscode(let id):
+            if live[id] == nil { complain("a passcode is discarded for \(id)") }
+        case .save(let save, let uid, let record):
+            seeSave(save, uid, record, event, engine)
+        case .reply(let id, let outcome):
+            seeReply(id, outcome, event, write, now)
+        }
+    }
+
+    private mutating func seeBegin(
+        _ id: EvaluationID,
+        _ agent: AgentID,
+        _ presentation: Presentation
+    ) {
+        guard let known = live[id], !known.isBegun else {
+            complain("a second prompt, or one for nobody: \(id)")
+            return
+        }
+        live[id]?.isBegun = true
+        if agents[agent] != known.request.uid { complain("\(id) is shown by another user's agent") }
+        if known.request.isInteractionNotAllowed { complain("\(id) is shown against its wish") }
+        let isShown = live.values.contains {
+            $0.request.id != id && $0.isBegun && !$0.isEnded
+                && $0.facts?.session == known.facts?.session
+        }
+        if isShown { complain("two prompts in one session: \(id)") }
+        let allowed = known.facts?.sensors ?? []
+        for name in presentation.sensors {
+            let isUsable = allowed.contains { sensor in
+                sensor.name == name && sensor.availability == .usable && sensor.templates > 0
+                    && sensor.strength >= (known.request.minimumStrength ?? .convenience)
+                    && known.request.sensors?.contains(name) != false
+            }
+            if !isUsable { complain("\(id) uses \(name)") }
+        }
+    }
+
+    private mutating func seeTell(
+        _ id: EvaluationID,
+        _ progress: Progress,
+        _ event: Event,
+        _ write: Write?
+    ) {
+        switch progress {
+        case .noMatch:
+            if write?.kind == .mismatch, write?.evaluation == id { return }
+            if case .sensorMismatched(let operation) = event,
+                live[id]?.operations[operation]?.type == BiometryType.none
+                    || live[id]?.operations[operation] == nil
+            {
+                return
+            }
+            complain("a non-match is told before it is written: \(id)")
+        case .passcodeRejected:
+            if write?.kind != .wrongPasscode || write?.evaluation != id {
+                complain("a wrong passcode is told before it is written: \(id)")
+            }
+        case .fallbackAvailable:
+            if live[id]?.request.offersFallback != true { complain("a fallback button: \(id)") }
+        default: break
+        }
+    }
+
+    private mutating func seeStart(_ operation: OperationID, _ id: EvaluationID, _ name: String) {
+        guard let known = live[id], known.isBegun, !known.isEnded,
+            let sensor = known.facts?.sensors.first(where: { $0.name == name })
+        else {
+            complain("\(name) starts for \(id)")
+            return
+        }
+        if owner(of: operation) != nil { complain("\(operation) starts twice") }
+        let fits =
+            switch known.request.policy {
+            case .biometrics, .biometricsOrPasscode: sensor.type != .none
+            case .companion: sensor.type == .none
+            case .biometricsOrCompanion: true
+            }
+        if !fits { complain("\(name) does not fit the policy of \(id)") }
+        live[id]?.operations[operation] = sensor
+    }
+
+    private mutating func seeSave(
+        _ save: SaveID,
+        _ uid: UInt32,
+        _ record: UserRecord,
+        _ event: Event,
+        _ engine: AuthEngine
+    ) {
+        var write = Write(uid: uid, evaluation: nil, kind: .other, record: record)
+        switch event {
+        case .sensorMismatched(let operation):
+            // The operation may have been stopped by the very non-match that is written.
+            write.evaluation = owner(of: operation) ?? stopped(by: uid, engine, save)
+            write.kind = .mismatch
+        case .sensorMatched, .confirmed, .passcodeVerified(_, .correct):
+            write.evaluation = engine.saves[save]?.evaluation
+            write.kind = .acceptance
+        case .passcodeVerified(let id, .wrong):
+            if live[id] != nil { write.evaluation = id }
+            write.kind = .wrongPasscode
+        default: break
+        }
+        if writes[save] != nil { complain("\(save) is used twice") }
+        writes[save] = write
+        if record.failures >= engine.settings.lockoutAttempts { biometryStops(uid) }
+    }
+
+    private func stopped(by uid: UInt32, _ engine: AuthEngine, _ save: SaveID) -> EvaluationID? {
+        let id = engine.saves[save]?.evaluation
+        return id.flatMap { live[$0]?.request.uid == uid ? $0 : nil }
+    }
+
+    private mutating func seeReply(
+        _ id: EvaluationID,
+        _ outcome: Outcome,
+        _ event: Event,
+        _ write: Write?,
+        _ now: Instant
+    ) {
+        guard let known = live.removeValue(forKey: id) else {
+            complain("a second answer, or one to nobody: \(id)")
+            return
+        }
+        if known.isBegun, !known.isEnded { complain("\(id) is answered, its prompt is up") }
+        let running = known.operations.keys.filter { $0 != ended(by: event) }
+        if !running.isEmpty { complain("\(id) is answered, its sensors run") }
+        if known.isVerifying, !known.isPasscodeCorrect { late.insert(id) }
+        let unwritten = writes.values.filter { $0.uid == known.request.uid }
+        switch outcome {
+        case .granted(let grant):
+            outcomes[0, default: 0] += 1
+            if grant.uid != known.request.uid { complain("\(id) is granted for another user") }
+            if now >= known.deadline { complain("\(id) is granted after its deadline") }
+            if unwritten.contains(where: { $0.evaluation == id && $0.kind == .acceptance }) {
+                complain("\(id) is granted before it is written")
+            }
+            if !isProved(grant, known, now) { complain("\(id) is granted without proof") }
+            remember(grant, known, now)
+        case .refused(let refusal):
+            outcomes[Int(refusal.code.rawValue), default: 0] += 1
+            // The last wrong passcode is written; a non-match that is not is no reason for this.
+            let own = unwritten.contains { $0.evaluation == id } && write?.kind != .wrongPasscode
+            if refusal.code == .authenticationFailed, own { complain("\(id) is told too early") }
+            if refusal.code == .biometryLockout, !unwritten.isEmpty {
+                complain("a lockout is told before it is written: \(id)")
+            }
+            if refusal.code == .userFallback, !known.request.offersFallback {
+                complain("\(id) fell back without a button")
+            }
+        }
+    }
+
+    // MARK: Proof
+
+    private func isProved(_ grant: Grant, _ known: Live, _ now: Instant) -> Bool {
+        let request = known.request
+        switch grant.mechanism {
+        case .passcode:
+            return known.isPasscodeCorrect && request.policy == .biometricsOrPasscode
+        case .biometry, .companion:
+            guard let match = known.match, match.name == grant.sensor, match.type == grant.type,
+                match.strength == grant.strength,
+                (match.type == .none) == (grant.mechanism == .companion)
+            else { return false }
+            let mustConfirm =
+                match.type.isPassive
+                && (request.requiresConfirmation == true
+                    || (request.requiresConfirmation == nil && match.strength != .strong))
+            return known.isConfirmed || !mustConfirm
+        case .context:
+            guard let context = request.context, !invalid.contains(context) else { return false }
+            return (successes[context] ?? [])
+                .contains { success in
+                    let earlier = success.grant
+                    let policies: [Policy] =
+                        switch earlier.mechanism {
+                        case .biometry:
+                            [.biometrics, .biometricsOrPasscode, .biometricsOrCompanion]
+                        case .companion: [.companion, .biometricsOrCompanion]
+                        default: [.biometricsOrPasscode]
+                        }
+                    return earlier.uid == grant.uid && earlier.sensor == grant.sensor
+                        && policies.contains(request.policy) && now < success.moment
+                        && (earlier.strength.map { $0 >= (request.minimumStrength ?? $0) } ?? true)
+                }
+        case .reuse:
+            return false
+        }
+    }
+
+    private mutating func remember(_ grant: Grant, _ known: Live, _ now: Instant) {
+        guard grant.mechanism != .context, let context = known.request.context else { return }
+        if invalid.contains(context) { return }
+        successes[context]?
+            .removeAll {
+                $0.grant.mechanism == grant.mechanism && $0.grant.strength == grant.strength
+            }
+        successes[context, default: []].append(Success(grant: grant, moment: now + lifetime))
+    }
+
+    var lifetime = Settings().contextLifetime
+
+    // MARK: State
+
+    private mutating func checkState(_ engine: AuthEngine, _ now: Instant) {
+        if Set(engine.evaluations.keys) != Set(live.keys) { complain("an evaluation is forgotten") }
+        if Set(engine.saves.keys) != Set(writes.keys) { complain("a write is forgotten") }
+        if (engine.nextDeadline == nil) != live.isEmpty { complain("nothing would ever happen") }
+        if let next = engine.nextDeadline, next <= now { complain("a deadline has been missed") }
+        for (session, queue) in engine.queues {
+            let ordinary = queue.filter { engine.evaluations[$0]?.request.isUnlock == false }
+            if ordinary.count > engine.settings.queuePerSession { complain("a queue is too long") }
+            if engine.prompts[session] == nil { complain("a queue waits for nothing") }
+        }
+        for (session, id) in engine.prompts where engine.evaluations[id]?.session != session {
+            complain("a prompt is lost")
+        }
+        var waiting: [ClientID: Int] = [:]
+        var pending: [ClientID: Int] = [:]
+        for (id, evaluation) in engine.evaluations {
+            pending[evaluation.request.client, default: 0] += 1
+            if evaluation.stage == .waiting { waiting[evaluation.request.client, default: 0] += 1 }
+            check(evaluation, id, engine)
+        }
+        if waiting.values.contains(where: { $0 > engine.settings.waitingPerConnection })
+            || pending.values.contains(where: { $0 > engine.settings.pendingPerConnection })
+        {
+            complain("a connection has too many")
+        }
+        for (uid, record) in engine.records where !unsure.contains(uid) {
+            let isWriting = writes.values.contains { $0.uid == uid }
+            if !isWriting, record != disk[uid] ?? UserRecord() { complain("the disk lags behind") }
+        }
+    }
+
+    private mutating func check(
+        _ evaluation: Evaluation,
+        _ id: EvaluationID,
+        _ engine: AuthEngine
+    ) {
+        let uid = evaluation.request.uid
+        let running = Set(evaluation.operations.map(\.id))
+        if running != Set(live[id]?.operations.keys.map(\.self) ?? []) {
+            complain("\(id) has forgotten a sensor")
+        }
+        if evaluation.operations.contains(where: { $0.sensor.type != .none }),
+            engine.isBiometryRefused(uid)
+        {
+            complain("biometry runs although it is refused: \(id)")
+        }
+        for (type, count) in evaluation.failures where count > engine.settings.attempts(of: type) {
+            complain("too many attempts: \(id)")
+        }
+        guard evaluation.isIdle, !engine.isBeingWritten(uid) else { return }
+        let awaitsPasscode =
+            evaluation.request.policy == .biometricsOrPasscode && evaluation.asksPasscode
+            && !engine.isDelayed(id)
+        let awaitsChoice = evaluation.offersFallback && evaluation.lastExhausted?.isPassive == true
+        if !awaitsPasscode, !awaitsChoice { complain("\(id) waits for nothing") }
+    }
+}

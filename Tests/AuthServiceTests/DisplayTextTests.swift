@@ -1,0 +1,40 @@
+import Testing
+
+@testable import AuthService
+
+@Suite("Text on its way to a prompt")
+struct DisplayTextTests {
+    @Test("L14: control and bidirectional-override characters are stripped, the rest stays as given")
+    func stripping() {
+        let hostile = "pay \u{202E}\u{2066}\u{1B}[31m\u{07}<b>30</b>\n euros\u{2069}\u{85}\u{7F}\u{200F}"
+        #expect(DisplayText.cleaned(hostile, limit: 512) == "pay [31m<b>30</b> euros")
+    }
+
+    @Test("L14: text is cut at its limit, counted in Unicode scalars")
+    func cutting() {
+        #expect(DisplayText.cleaned(String(repeating: "ä", count: 600), limit: 512).count == 512)
+        let marks = "e" + String(repeating: "\u{301}", count: 600)
+        #expect(DisplayText.cleaned(marks, limit: 512).unicodeScalars.count == 512)
+    }
+
+    @Test(
+        "R20: a reason of which nothing is left is as empty as an empty one",
+        arguments: ["", " ", "\t\n", "\u{202E}\u{07}\u{1B}", "\u{200B} \u{FEFF}"])
+    func blank(_ text: String) {
+        #expect(DisplayText.isBlank(text))
+        #expect(throws: (any Error).self) { try Checked.reason(text) }
+    }
+
+    @Test("R20: a reason with one letter is a reason")
+    func notBlank() throws {
+        #expect(try Checked.reason(" x ") == " x ")
+    }
+
+    @Test("R20: a reason over 64 KiB is malformed, one of 64 KiB is cut for display")
+    func bounded() throws {
+        #expect(throws: (any Error).self) {
+            try Checked.reason(String(repeating: "x", count: 65_537))
+        }
+        #expect(try Checked.reason(String(repeating: "x", count: 65_536)).count == 512)
+    }
+}

@@ -1,0 +1,55 @@
+import DBus
+import Testing
+
+@testable import AuthService
+
+@Suite("The options of Evaluate")
+struct EvaluateOptionsTests {
+    @Test("Without options the deadline is 120 s and nothing else is asked for")
+    func defaults() throws {
+        let options = try EvaluateOptions([:])
+        #expect(options.timeout == .seconds(120))
+        #expect(options.fallbackTitle == nil)
+        #expect(options.sensors == nil)
+        #expect(options.minimumStrength == nil)
+    }
+
+    @Test("A timeout of 0 is the default, one over 600 s is malformed")
+    func timeouts() throws {
+        #expect(try EvaluateOptions(["timeout": .uint64(0)]).timeout == .seconds(120))
+        #expect(try EvaluateOptions(["timeout": .uint64(600_000)]).timeout == .seconds(600))
+        #expect(throws: (any Error).self) { try EvaluateOptions(["timeout": .uint64(600_001)]) }
+        #expect(throws: (any Error).self) { try EvaluateOptions(["timeout": .uint64(.max)]) }
+    }
+
+    @Test(
+        "A duration that is negative, infinite or not a number is malformed",
+        arguments: [-1.0, .infinity, -.infinity, .nan])
+    func durations(_ seconds: Double) {
+        #expect(throws: (any Error).self) { try EvaluateOptions(["reuse-duration": .double(seconds)]) }
+    }
+
+    @Test(
+        "A known option of a wrong type is malformed",
+        arguments: [
+            "timeout", "fallback-title", "cancel-title", "interaction-not-allowed", "reuse-duration",
+            "sensors", "minimum-strength", "require-confirmation", "parent-window",
+            "activation-token", "uid",
+        ])
+    func wrongTypes(_ name: String) {
+        #expect(throws: (any Error).self) { try EvaluateOptions([name: .int16(1)]) }
+    }
+
+    @Test("An unknown option is ignored, whatever it holds")
+    func unknown() throws {
+        _ = try EvaluateOptions(["x-later": .dictionary(["a": .variant(.int16(1))])])
+    }
+
+    @Test("A strength that does not exist is malformed")
+    func strength() throws {
+        #expect(try EvaluateOptions(["minimum-strength": .string("weak")]).minimumStrength == .weak)
+        #expect(throws: (any Error).self) {
+            try EvaluateOptions(["minimum-strength": .string("gigantic")])
+        }
+    }
+}

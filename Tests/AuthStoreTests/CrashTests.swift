@@ -1,0 +1,105 @@
+import AuthEngine
+import AuthStore
+import Foundation
+import Testing
+
+/// L17, seen from outside: state survives kill -9 at any instant, full disks and second processes.
+///
+/// Serialized: a process inherits what another test has open between its fork and its exec.
+@Suite(.serialized)
+struct CrashTests {
+    @Test("What was acknowledged before a kill at any instant is there afterwards")
+    func killed() throws {
+        var random = SeededGenerator()
+        for round in 0..<25 {
+            let folder = try StateFolder()
+            let probe = try Probe("write", folder.path)
+            // The kill comes a random time after a random answer, or while the store opens.
+            var last = 0
+            if round > 4 {
+                #expect(probe.line() == "open")
+                for _ in 0..<Int.random(in: 1...300, using: &random) {
+                    last = try #require(probe.line().flatMap { Int($0) })
+                }
+            }
+            let end = ContinuousClock.now + .microseconds(Int.random(in: 0...3000, using: &random))
+            while ContinuousClock.now < end {}
+            probe.kill()
+            for line in probe.lines() where line != "open" {
+                #expect(Int(line) == last + 1)
+                last += 1
+            }
+            try expectPrefix(of: folder, atLeast: last)
+        }
+    }
+
+    /// Everything up to some number is there, and nothing of what comes after it.
+    private func expectPrefix(of folder: StateFolder, atLeast acknowledged: Int) throws {
+        let state = try folder.state()
+        let failures = state.records.mapValues(\.failures)
+        let generations = state.enrolments.mapValues { Int($0.generation) }
+        let last = max(failures.values.max() ?? 0, generations.values.max() ?? 0)
+        #expect(last >= acknowledged)
+        #expect(state.setAside == nil)
+        var expected: (failures: [UInt32: Int], generations: [UInt32: Int]) = ([:], [:])
+        for number in 0..<last {
+            let number = number + 1
+            if number % 3 == 0 {
+                expected.generations[UInt32(number % 7)] = number
+            } else {
+                expected.failures[UInt32(number % 7)] = number
+            }
+        }
+        #expect(failures == expected.failures)
+        #expect(generations == expected.generations)
+        for (_, enrolment) in state.enrolments {
+            #expect(enrolment.templates == ["Simulated": ["\(enrolment.generation)"]])
+        }
+    }
+
+    @Test("A second process is refused while one runs, and let in once it was killed")
+    func secondProcess() throws {
+        let folder = try StateFolder()
+        let first = try Probe("hold", folder.path)
+        #expect(first.line() == "open")
+        #expect(folder.refusal()?.code == .busy)
+        let second = try Probe("hold", folder.path)
+        #expect(
+            second.lines() == ["busy \(folder.path): Another process uses this state directory."]
+        )
+        second.finish()
+        #expect(second.process.terminationStatus == 1)
+        first.kill()
+        #expect(try folder.state() == LoadedState())
+    }
+
+    @Test("A full disk is told, spoils nothing, and is over when there is space again")
+    func full() throws {
+        let folder = try StateFolder()
+        let probe = try Probe("fill", folder.path)
+        let lines = probe.lines()
+        probe.finish()
+        try #require(lines.count > 3)
+        #expect(lines[0] == "open")
+        #expect(["failed io", "failed full"].contains(lines[lines.count - 2]))
+        #expect(lines[lines.count - 1] == "0")
+        let written = lines.dropFirst().dropLast(2).compactMap { UInt32($0) }
+        #expect(written == Array(1...UInt32(lines.count - 3)))
+        #expect(try Set(folder.state().enrolments.keys) == Set(written + [0]))
+    }
+
+    @Test("A directory that can't be made or written to is refused with a clear sentence")
+    func unwritable() throws {
+        let folder = try StateFolder()
+        try folder.setMode(0o555, of: "")
+        let probe = try Probe("unprivileged", folder.path + "/state")
+        #expect(
+            probe.lines() == [
+                "permission \(folder.path)/state: The state directory can't be made: "
+                    + "Permission denied."
+            ]
+        )
+        probe.finish()
+        try folder.setMode(0o700, of: "")
+    }
+}

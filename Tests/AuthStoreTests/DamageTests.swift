@@ -1,0 +1,192 @@
+import AuthEngine
+import CSQLite
+import Foundation
+import Testing
+
+@testable import AuthStore
+
+/// L17: a damaged database is set aside, never silently replaced.
+struct DamageTests {
+    /// A directory with one record, closed.
+    private func usedFolder() async throws -> StateFolder {
+        let folder = try StateFolder()
+        let (store, _) = try folder.open()
+        var record = UserRecord()
+        record.failures = 4
+        #expect(await store.save(record, uid: 1) == nil)
+        for uid in 2...200 as ClosedRange<UInt32> {
+            var enrolment = Enrolment()
+            _ = enrolment.update(sensor: "A", ids: ["\(uid)", String(repeating: "x", count: 200)])
+            #expect(await store.save(enrolment, uid: uid) == nil)
+        }
+        store.close()
+        return folder
+    }
+
+    /// Runs SQL in the closed database, as somebody behind the store's back would.
+    private func tamper(_ folder: StateFolder, _ sql: String) throws {
+        var handle: OpaquePointer?
+        defer { sqlite3_close(handle) }
+        try #require(sqlite3_open(folder.file("state.sqlite"), &handle) == SQLITE_OK)
+        try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(sql)")
+    }
+
+    private func expectSetAside(_ folder: StateFolder, number: Int = 1) throws {
+        let before = try folder.read("state.sqlite")
+        let state = try folder.state()
+        let name = "state.sqlite.damaged-\(number)"
+        #expect(state.setAside == folder.file(name))
+        #expect(state.damaged)
+        #expect(state.records.isEmpty)
+        #expect(try folder.read(name) == before)
+    }
+
+    @Test(
+        "A file that is no database is set aside as it was",
+        arguments: [2, 100, 511, 8192, 70000]
+    )
+    func garbage(size: Int) throws {
+        let folder = try StateFolder()
+        try folder.write(Array(repeating: 0x41, count: size), to: "state.sqlite")
+        try expectSetAside(folder)
+    }
+
+    @Test("A database with a damaged page is set aside")
+    func damagedPage() async throws {
+        let folder = try await usedFolder()
+        var bytes = try folder.read("state.sqlite")
+        for index in 4096..<min(bytes.count, 20000) {
+            bytes[index] = 0xFF
+        }
+        try folder.write(bytes, to: "state.sqlite")
+        try expectSetAside(folder)
+    }
+
+    @Test("A database that was cut is set aside")
+    func cut() async throws {
+        let folder = try await usedFolder()
+        let bytes = try folder.read("state.sqlite")
+        try folder.write(bytes.prefix(bytes.count / 2), to: "state.sqlite")
+        try expectSetAside(folder)
+    }
+
+    @Test(
+        "A database whose tables can't be understood is set aside",
+        arguments: [
+            "DROP TABLE users", "DROP TABLE meta", "DELETE FROM meta", "DROP TABLE templates",
+            "CREATE TRIGGER t AFTER INSERT ON users BEGIN DELETE FROM users; END",
+            "ALTER TABLE users ADD COLUMN more TEXT", "CREATE INDEX i ON users (failures)",
+            "PRAGMA user_version = 0",
+            "PRAGMA user_version = -3", "INSERT INTO users VALUES (-1, 0, NULL, 0, NULL, NULL)",
+            "INSERT INTO users VALUES (5000000000, 0, NULL, 0, NULL, NULL)",
+            "INSERT INTO users VALUES (5, -1, NULL, 0, NULL, NULL)",
+            "INSERT INTO users VALUES (5, 0, NULL, 0, 12, CAST(x'FF' AS TEXT))",
+            "INSERT INTO users VALUES (5, 0, CAST(x'FF' AS TEXT), 0, NULL, NULL)",
+            "INSERT INTO templates VALUES (777, 'A', '1')",
+            "INSERT INTO enrolments VALUES (500, -1)",
+            "UPDATE meta SET value = x'00' WHERE name = 'identity'",
+        ]
+    )
+    func nonsense(sql: String) async throws {
+        let folder = try await usedFolder()
+        try tamper(folder, sql)
+        let (setAside, damaged) = try { ($0.setAside, $0.damaged) }(folder.state())
+        #expect(setAside == folder.file("state.sqlite.damaged-1"))
+        #expect(damaged)
+    }
+
+    @Test("The damage is remembered, and every user it may concern needs a passcode first")
+    func remembered() async throws {
+        let folder = try await usedFolder()
+        try folder.write(Array("garbage".utf8), to: "state.sqlite")
+        let (store, first) = try folder.open()
+        #expect(first.record(of: 1).passcodeCause == "damaged")
+        #expect(first.record(of: 2).passcodeCause == "damaged")
+        // User 1 gives the passcode.
+        #expect(await store.save(UserRecord(), uid: 1) == nil)
+        store.close()
+        for _ in 0..<2 {
+            let later = try folder.state()
+            #expect(later.setAside == nil)
+            #expect(later.damaged)
+            #expect(later.record(of: 1) == UserRecord())
+            #expect(later.record(of: 2).passcodeCause == "damaged")
+        }
+    }
+
+    @Test("A second damaged database doesn't replace the first")
+    func twice() throws {
+        let folder = try StateFolder()
+        for number in 1...3 {
+            try folder.write(Array("garbage \(number)".utf8), to: "state.sqlite")
+            try expectSetAside(folder, number: number)
+        }
+        #expect(try folder.read("state.sqlite.damaged-2") == Array("garbage 2".utf8))
+    }
+
+    @Test("The log of a damaged database goes with it")
+    func log() throws {
+        let folder = try StateFolder()
+        try folder.write(Array("garbage".utf8), to: "state.sqlite")
+        try folder.write(Array("log".utf8), to: "state.sqlite-wal")
+        try expectSetAside(folder)
+        #expect(try folder.read("state.sqlite.damaged-1-wal") == Array("log".utf8))
+    }
+
+    @Test("A database that is missing or empty where one was counts as damage")
+    func missing() async throws {
+        for content in [nil, [UInt8]()] {
+            let folder = try await usedFolder()
+            try FileManager.default.removeItem(atPath: folder.file("state.sqlite"))
+            if let content { try folder.write(content, to: "state.sqlite") }
+            let state = try folder.state()
+            #expect(state.damaged)
+            #expect(state.setAside == nil)
+        }
+    }
+
+    @Test("A start that was killed between setting aside and beginning anew still counts")
+    func halfSetAside() throws {
+        let folder = try StateFolder()
+        try folder.write(Array("garbage".utf8), to: "state.sqlite.damaged-1")
+        #expect(try folder.state().damaged)
+    }
+
+    @Test("A directory that has lost nothing is undamaged at every start")
+    func undamaged() async throws {
+        let folder = try await usedFolder()
+        for _ in 0..<3 {
+            let state = try folder.state()
+            #expect(!state.damaged)
+            #expect(state.record(of: 99) == UserRecord())
+        }
+    }
+
+    @Test("A newer database is refused and left alone")
+    func newer() async throws {
+        let folder = try await usedFolder()
+        try tamper(folder, "PRAGMA user_version = 2")
+        let before = try folder.read("state.sqlite")
+        let error = folder.refusal()
+        #expect(error?.code == .foreign)
+        #expect(
+            error?.description == folder.file("state.sqlite")
+                + ": The database has format 2, this version knows none above 1: "
+                + "use the newer version that wrote it."
+        )
+        #expect(try folder.read("state.sqlite") == before)
+    }
+
+    @Test("Another program's database is refused and left alone")
+    func foreign() throws {
+        for sql in ["PRAGMA application_id = 99", "CREATE TABLE notes (text)"] {
+            let folder = try StateFolder()
+            try tamper(folder, sql)
+            try folder.setMode(0o600, of: "state.sqlite")
+            let before = try folder.read("state.sqlite")
+            #expect(folder.refusal()?.code == .foreign)
+            #expect(folder.refusal()?.message == "This is another program's database.")
+            #expect(try folder.read("state.sqlite") == before)
+        }
+    }
+}

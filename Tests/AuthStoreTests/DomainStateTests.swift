@@ -1,0 +1,91 @@
+import AuthStore
+import Foundation
+import Testing
+
+/// L12: what apps compare.
+struct DomainStateTests {
+    private func enrolment(_ sensors: [String: [String]], generation: UInt64 = 1) -> Enrolment {
+        var enrolment = Enrolment()
+        enrolment.templates = sensors
+        enrolment.generation = generation
+        return enrolment
+    }
+
+    @Test("It is 32 bytes, the same for the same state, also after a restart")
+    func equal() throws {
+        let folder = try StateFolder()
+        let enrolment = enrolment(["A": ["1", "2"], "B": ["3"]])
+        let (store, _) = try folder.open()
+        let state = store.domainState(of: enrolment, uid: 1000)
+        #expect(state?.count == 32)
+        #expect(store.domainState(of: enrolment, uid: 1000) == state)
+        store.close()
+        #expect(try folder.open().store.domainState(of: enrolment, uid: 1000) == state)
+    }
+
+    @Test("There is none without templates")
+    func none() throws {
+        let folder = try StateFolder()
+        let store = try folder.open().store
+        #expect(store.domainState(of: Enrolment(), uid: 1) == nil)
+        #expect(store.domainState(of: enrolment([:], generation: 9), uid: 1) == nil)
+        #expect(store.domainState(of: enrolment(["A": []]), uid: 1) == nil)
+    }
+
+    @Test("Adding, removing, and adding the same again each change it")
+    func changes() throws {
+        let folder = try StateFolder()
+        let store = try folder.open().store
+        var enrolment = Enrolment()
+        var states: [[UInt8]] = []
+        for ids in [["1"], ["1", "2"], ["1"], ["1", "2"], [], ["1"]] {
+            enrolment.expectChange(sensor: "A", ids: ids)
+            if let state = store.domainState(of: enrolment, uid: 1) { states.append(state) }
+        }
+        #expect(states.count == 5)
+        #expect(Set(states).count == 5)
+    }
+
+    @Test("Everything that goes in counts, and no two ways to cut it are the same")
+    func inputs() throws {
+        let folder = try StateFolder()
+        let store = try folder.open().store
+        let enrolments = [
+            enrolment(["A": ["1"]]), enrolment(["A": ["2"]]), enrolment(["B": ["1"]]),
+            enrolment(["A": ["1"]], generation: 2), enrolment(["A": ["1", "2"]]),
+            enrolment(["A": ["12"]]), enrolment(["A": ["1"], "B": ["2"]]),
+            enrolment(["A": ["1", "B", "2"]]), enrolment(["A1": [""]]),
+            enrolment(["A": ["", "1"]]),
+            enrolment(["A": ["\u{E9}"]]), enrolment(["A": ["e\u{301}"]]),
+        ]
+        let states = enrolments.flatMap { enrolment in
+            [1, 2].map { store.domainState(of: enrolment, uid: $0) }
+        }
+        #expect(Set(states).count == 2 * enrolments.count)
+    }
+
+    @Test("It differs from machine to machine, by the key and by the database")
+    func machines() throws {
+        let enrolment = enrolment(["A": ["1"]])
+        let first = try StateFolder()
+        let second = try StateFolder()
+        let state = try first.open().store.domainState(of: enrolment, uid: 1)
+        #expect(try second.open().store.domainState(of: enrolment, uid: 1) != state)
+        // The same key with another database, then the same database with another key.
+        try second.write(first.read("machine.key"), to: "machine.key")
+        #expect(try second.open().store.domainState(of: enrolment, uid: 1) != state)
+        try second.write(first.read("state.sqlite"), to: "state.sqlite")
+        #expect(try second.open().store.domainState(of: enrolment, uid: 1) == state)
+        try second.write(Array(repeating: 7, count: 32), to: "machine.key")
+        #expect(try second.open().store.domainState(of: enrolment, uid: 1) != state)
+    }
+
+    @Test("Generations that begin anew after damage never give an old state again")
+    func afterDamage() throws {
+        let folder = try StateFolder()
+        let enrolment = enrolment(["A": ["1"]])
+        let state = try folder.open().store.domainState(of: enrolment, uid: 1)
+        try folder.write(Array("garbage".utf8), to: "state.sqlite")
+        #expect(try folder.open().store.domainState(of: enrolment, uid: 1) != state)
+    }
+}

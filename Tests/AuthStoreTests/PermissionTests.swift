@@ -1,0 +1,101 @@
+import AuthEngine
+import AuthStore
+import Foundation
+import Testing
+
+/// The directory and its files are ours alone.
+struct PermissionTests {
+    @Test("The machine key is 32 random bytes, made once")
+    func key() throws {
+        let folder = try StateFolder()
+        _ = try folder.state()
+        let key = try folder.read("machine.key")
+        #expect(key.count == 32)
+        #expect(Set(key).count > 8)
+        _ = try folder.state()
+        #expect(try folder.read("machine.key") == key)
+        #expect(try folder.files == ["lock", "machine.key", "state.sqlite"])
+    }
+
+    @Test("A machine key of another size is refused", arguments: [0, 16, 31, 33, 4096])
+    func keySize(_ size: Int) throws {
+        let folder = try StateFolder()
+        try folder.write(Array(repeating: 1, count: size), to: "machine.key")
+        let error = folder.refusal()
+        #expect(error?.code == .damaged)
+        #expect(error?.path == folder.file("machine.key"))
+        #expect(error?.message.hasPrefix("The machine key must have 32 bytes.") == true)
+        #expect(try folder.read("machine.key").count == size)
+    }
+
+    @Test("A machine key that a killed first start left half made is made anew")
+    func halfKey() throws {
+        let folder = try StateFolder()
+        try folder.write([1, 2, 3], to: "machine.key.new", mode: 0o400)
+        _ = try folder.state()
+        #expect(try folder.read("machine.key").count == 32)
+        #expect(try !folder.files.contains("machine.key.new"))
+    }
+
+    @Test(
+        "A file that others may open is refused",
+        arguments: ["machine.key", "state.sqlite"],
+        [0o640, 0o604, 0o660, 0o777]
+    )
+    func open(name: String, mode: Int) throws {
+        let folder = try StateFolder()
+        _ = try folder.state()
+        try folder.setMode(mode, of: name)
+        let error = folder.refusal()
+        #expect(error?.code == .permission)
+        #expect(error?.path == folder.file(name))
+        #expect(error?.message == "The file must be ours alone: give it the mode 0600.")
+    }
+
+    @Test(
+        "A link or a directory in a file's place is refused",
+        arguments: ["machine.key", "state.sqlite"]
+    )
+    func link(name: String) throws {
+        let folder = try StateFolder()
+        _ = try folder.state()
+        let moved = folder.file("elsewhere")
+        try FileManager.default.moveItem(atPath: folder.file(name), toPath: moved)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file(name),
+            withDestinationPath: moved
+        )
+        #expect(folder.refusal()?.message == "This is not a regular file.")
+        try FileManager.default.removeItem(atPath: folder.file(name))
+        try FileManager.default.createDirectory(
+            atPath: folder.file(name),
+            withIntermediateDirectories: false
+        )
+        #expect(folder.refusal()?.message == "This is not a regular file.")
+    }
+
+    @Test("A directory that others may write to is refused", arguments: [0o770, 0o702, 0o1777])
+    func directory(mode: Int) throws {
+        let folder = try StateFolder()
+        try folder.setMode(mode, of: "")
+        #expect(folder.refusal()?.code == .permission)
+        #expect(folder.refusal()?.path == folder.path)
+    }
+
+    @Test("A file in the directory's place, or above it, is refused")
+    func noDirectory() throws {
+        let folder = try StateFolder()
+        try folder.write([], to: "file")
+        for path in [folder.file("file"), folder.file("file/state")] {
+            let error = #expect(throws: StoreError.self) {
+                try AuthStore.open(
+                    directory: path,
+                    now: Boot.now(),
+                    bootID: "",
+                    settings: Settings()
+                )
+            }
+            #expect(error?.path == path)
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import AgentTestSupport
+import DBus
+import Foundation
+import Testing
+
+@Suite(.serialized) struct ControlTests {
+    private let bus: PrivateBus
+
+    init() throws { bus = try PrivateBus() }
+
+    private func service(
+        _ prepare: @escaping @BusActor @Sendable (StandInService) -> Void = { _ in }
+    ) async throws -> StandInService {
+        let bus = bus
+        return try await onBus {
+            let service = try StandInService(bus)
+            prepare(service)
+            return service
+        }
+    }
+
+    private func json(_ text: String) throws -> [String: Any] {
+        let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        return try #require(value as? [String: Any])
+    }
+
+    private func rows(_ text: String) throws -> [[String: Any]] {
+        let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        return try #require(value as? [[String: Any]])
+    }
+
+    @Test("The version and the help end with 0")
+    func help() async throws {
+        for flag in ["--version", "--help"] {
+            let answer = try await control(flag)
+            #expect(answer.status == 0)
+            #expect(!answer.output.isEmpty)
+        }
+    }
+
+    @Test(
+        "Wrong usage ends with 64",
+        arguments: [
+            ["no-such-verb"], ["--no-such-option"], ["can-evaluate", "--policy", "9"],
+            ["evaluate", "--timeout", "soon"], ["remove"], ["remove", "id", "--all"],
+            ["agent", "--session", "--process", "1"],
+        ]
+    )
+    func usage(arguments: [String]) async throws {
+        let process = try ChildProcess(localauthctl(), arguments, hasSession: true, isSilent: true)
+        #expect(process.status() == 64)
+    }
+
+    @Test("Without the service, or without the bus, the status is 3 and one line says so")
+    func unreachable() async throws {
+        for address in [bus.address, "unix:path=/nonexistent"] {
+            for verb in ["status", "can-evaluate", "evaluate", "sensors", "doctor", "lock"] {
+                let answer = try await control(verb, "--bus", address)
+                #expect(answer.status == 3, "\(verb): \(answer.errors)")
+                #expect(answer.output.isEmpty)
+                #expect(answer.errors.hasPrefix("localauthctl: "))
+            }
+        }
+    }
+
+    @Test("can-evaluate says yes with 0 and no with 1")
+    func canEvaluate() async throws {
+        let service = try await service()
+        let yes = try await control("can-evaluate", "--json", "--bus", bus.address)
+        #expect(yes.status == 0)
+        #expect(try json(yes.output)["available"] as? Bool == true)
+        try await onBus { service.refusal = (-7, "Nothing is enrolled.") }
+        let no = try await control(
+            "can-evaluate",
+            "--policy",
+            "biometrics",
+            "--json",
+            "--bus",
+            bus.address
+        )
+        #expect(no.status == 1)
+        #expect(try json(no.output)["code"] as? Int == -7)
+        #expect(try json(no.output)["name"] as? String == "BiometryNotEnrolled")
+        let words = try await control("can-evaluate", "--policy", "1", "--bus", bus.address)
+        #expect(words.status == 1)
+        #expect(words.errors.contains("localauthctl enroll"))
+        try await onBus { service.leave() }
+    }
+
+    @Test("status writes everything as JSON and as text")
+    func status() async throws {
+        let service = try await service { _ = StandInSensor("Finger", at: $0) }
+        let answer = try await control("status", "--json", "--bus", bus.address)
+        #expect(answer.status == 0)
+        let object = try json(answer.output)
+        #expect(object["version"] as? String == "1.0.0")
+        #expect(object["biometryType"] as? String == "fingerprint")
+        #expect((object["policies"] as? [String: Any])?.count == 4)
+        #expect((object["sensors"] as? [[String: Any]])?.first?["name"] as? String == "Finger")
+        let words = try await control("status", "--bus", bus.address)
+        #expect(words.output.contains("Finger"))
+        try await onBus { service.leave() }
+    }
+
+    @Test("A template is enrolled, listed and removed")
+    func templates() async throws {
+        let service = try await service {
+            _ = StandInSensor("Finger", at: $0)
+            $0.isInteractive = true
+        }
+        let address = bus.address
+        let enrolled = try await control("enroll", "--label", "thumb", "--bus", address)
+        #expect(enrolled.status == 0)
+        #expect(enrolled.errors.contains("Stage 3 of 3."))
+        let listed = try await control("templates", "--json", "--bus", address)
+        #expect(try rows(listed.output).first?["label"] as? String == "thumb")
+        let unknown = try await control("remove", "nothing", "--bus", address)
+        #expect(unknown.status == 1)
+        let removed = try await control("remove", "template1", "--bus", address)
+        #expect(removed.status == 0)
+        let left = try await control("templates", "--json", "--bus", address)
+        #expect(try rows(left.output).isEmpty)
+        try await onBus { service.leave() }
+    }
+
+    @Test("With several sensors one must be named")
+    func severalSensors() async throws {
+        let service = try await service {
+            _ = StandInSensor("One", at: $0)
+            _ = StandInSensor("Two", at: $0)
+            $0.isInteractive = true
+        }
+        let unnamed = try await control("enroll", "--bus", bus.address)
+        #expect(unnamed.status == 64)
+        #expect(unnamed.errors.contains("One, Two"))
+        let named = try await control("enroll", "--sensor", "Two", "--bus", bus.address)
+        #expect(named.status == 0)
+        try await onBus { service.leave() }
+    }
+
+    @Test("doctor ends with 1 when a check failed, and says what to do")
+    func doctor() async throws {
+        let service = try await service {
+            $0.checks = [
+                ["name": .string("bus"), "state": .string("ok"), "message": .string("Fine.")],
+                [
+                    "name": .string("key"), "state": .string("failed"),
+                    "message": .string("Gone."), "remedy": .string("Restore it."),
+                ],
+            ]
+        }
+        let failed = try await control("doctor", "--bus", bus.address)
+        #expect(failed.status == 1)
+        #expect(failed.errors.contains("Restore it."))
+        try await onBus { _ = service.checks.removeLast() }
+        #expect(try await control("doctor", "--json", "--bus", bus.address).status == 0)
+        try await onBus { service.leave() }
+    }
+
+    @Test("lock asks for the caller's own uid")
+    func lock() async throws {
+        let service = try await service()
+        #expect(try await control("lock", "--cause", "left", "--bus", bus.address).status == 0)
+        let happened = try await onBus { await service.next() }
+        #expect(happened == .locked(uid: getuid(), cause: "left"))
+        try await onBus { service.leave() }
+    }
+
+    @Test("A refused evaluation ends with 1 and names the way out")
+    func refused() async throws {
+        let service = try await service()
+        let answer = try await control("evaluate", "--json", "--bus", bus.address)
+        #expect(answer.status == 1)
+        #expect(try json(answer.output)["code"] as? Int == -1004)
+        #expect(answer.errors.contains("localauthctl agent"))
+        try await onBus { service.leave() }
+    }
+}

@@ -1,0 +1,189 @@
+import AgentTestSupport
+import DBus
+import Glibc
+import Testing
+
+/// `localauthctl` as a process of its own on a terminal of its own.
+@Suite(.serialized) struct TerminalTests {
+    private let bus: PrivateBus
+    private let pty: Pty
+    private let service: StandInService
+
+    init() async throws {
+        let bus = try PrivateBus()
+        self.bus = bus
+        pty = try Pty()
+        service = try await onBus { try StandInService(bus) }
+    }
+
+    private func start(_ arguments: String...) throws -> ChildProcess {
+        try ChildProcess(
+            localauthctl(),
+            arguments + ["--bus", bus.address],
+            terminal: pty.path
+        )
+    }
+
+    @Test("evaluate asks on its own terminal when nothing else would, and shows no secret")
+    func evaluate() throws {
+        let process = try start("evaluate", "--reason", "test")
+        #expect(pty.shows("is trying to test"))
+        #expect(pty.shows("Password of jo: "))
+        pty.type("wrong\n")
+        #expect(pty.shows("Wrong password. 2 attempts are left."))
+        #expect(pty.shows("Password of jo: ", times: 2))
+        pty.type("\(StandInService.passcode)\n")
+        #expect(pty.shows("Yes: passcode"))
+        #expect(process.status() == 0)
+        #expect(pty.isPlain)
+        #expect(!pty.screen.contains("correct") && !pty.screen.contains("horse"))
+    }
+
+    @Test("Ctrl-C cancels an evaluation and the terminal is as before")
+    func interrupt() throws {
+        let process = try start("evaluate")
+        #expect(pty.shows("Password of jo: "))
+        #expect(!pty.isPlain)
+        pty.type("half\u{3}")
+        #expect(process.status() == 1)
+        #expect(pty.shows("localauthctl: It was canceled."))
+        #expect(pty.isPlain)
+        #expect(!pty.screen.contains("half"))
+    }
+
+    @Test("A signal restores the terminal", arguments: [SIGTERM, SIGHUP, SIGINT])
+    func signals(number: Int32) throws {
+        let process = try start("evaluate")
+        #expect(pty.shows("Password of jo: "))
+        process.signal(number)
+        #expect(process.status() == 1)
+        #expect(pty.isPlain)
+    }
+
+    @Test("evaluate --no-agent never asks here")
+    func noAgent() throws {
+        let process = try start("evaluate", "--no-agent")
+        #expect(process.status() == 1)
+        #expect(pty.shows("localauthctl agent"))
+    }
+
+    @Test("agent serves the parent process, shows prompts and ends with 0 at SIGTERM")
+    func agent() async throws {
+        let process = try start("agent")
+        #expect(pty.shows("Ready: serves process \(getpid()) and its children."))
+        let happened = try await onBus { [service] in
+            let registered = await service.next()
+            _ = try await service.begin([
+                "reason": .string("test"), "stage": .string("passcode"), "policy": .uint32(2),
+            ])
+            return registered
+        }
+        #expect(happened == .registered(process: UInt32(getpid()), isFallback: false))
+        #expect(pty.shows("Password: "))
+        process.signal(SIGTERM)
+        #expect(process.status() == 0)
+        #expect(pty.isPlain)
+        let last = try await onBus { [service] in
+            (await service.next(), await service.next())
+        }
+        #expect(last == (.canceled, .unregistered))
+    }
+
+    @Test("An agent in a shell's background takes the terminal for a prompt and gives it back")
+    func background() async throws {
+        try await onBus { [service] in service.isInteractive = true }
+        let shell = try ChildProcess("/bin/bash", ["--norc", "-i"], terminal: pty.path)
+        pty.type("PS1='ready> '; set -m; \(localauthctl()) agent --bus \(bus.address) &\n")
+        #expect(pty.shows("Ready: serves process \(shell.pid) and its children."))
+        pty.type("\(localauthctl()) evaluate --bus \(bus.address); echo ended=$?\n")
+        #expect(pty.shows("Password of jo: "))
+        pty.type("\(StandInService.passcode)\n")
+        #expect(pty.shows("ended=0"))
+        pty.type("echo again=$((1 + 1))\n")
+        #expect(pty.shows("again=2"))
+        #expect(!pty.screen.contains("horse"))
+        pty.type("kill %1; wait %1; echo agent=$?; exit 7\n")
+        #expect(pty.shows("agent=0"))
+        #expect(shell.status() == 7)
+    }
+
+    @Test("A prompt is refused while the shell itself is reading")
+    func shellReads() async throws {
+        let shell = try ChildProcess("/bin/bash", ["--norc", "-i"], terminal: pty.path)
+        pty.type("PS1='ready> '; set -m; \(localauthctl()) agent --bus \(bus.address) &\n")
+        #expect(pty.shows("Ready: serves process \(shell.pid) and its children."))
+        await #expect(throws: DBusError.self) {
+            try await onBus { [service] in
+                _ = await service.next()
+                _ = try await service.begin([
+                    "reason": .string("test"), "stage": .string("passcode"), "policy": .uint32(2),
+                ])
+            }
+        }
+        pty.type("kill %1; exit 7\n")
+        #expect(shell.status() == 7)
+    }
+
+    @Test(
+        "A sent passcode is nowhere in the agent's memory",
+        .enabled(if: geteuid() == 0, "only root can look into a protected process")
+    )
+    func memory() async throws {
+        let process = try start("agent", "--session")
+        #expect(pty.shows("Ready"))
+        let secret = "xyzzy-plugh-4711"
+        let happened = try await onBus { [service] in
+            _ = await service.next()
+            return try await service.begin([
+                "reason": .string("test"), "stage": .string("passcode"), "policy": .uint32(2),
+            ])
+        }
+        #expect(pty.shows("Password: "))
+        pty.type(secret)
+        // An argument is in memory for certain: the search finds what is there.
+        #expect(try occurrences(of: bus.address, in: process.pid) > 0)
+        pty.type("\n")
+        let sent = try await onBus { [service] in await service.next() }
+        #expect(sent == .passcode(Array(secret.utf8)))
+        try await onBus { [service] in try await service.end(happened, "success") }
+        #expect(pty.shows("Done."))
+        #expect(try occurrences(of: secret, in: process.pid) == 0)
+        process.signal(SIGTERM)
+        #expect(process.status() == 0)
+    }
+
+    @Test("agent --session --fallback registers as the session's fallback")
+    func fallback() async throws {
+        let process = try start("agent", "--session", "--fallback")
+        let happened = try await onBus { [service] in await service.next() }
+        #expect(happened == .registered(process: nil, isFallback: true))
+        process.signal(SIGTERM)
+        #expect(process.status() == 0)
+    }
+
+    @Test("An agent that is one too many ends with 1 and says what to do")
+    func agentExists() async throws {
+        try await onBus { [service] in
+            service.registrationError = DBusError("org.localauth.Error.AgentExists", "Taken.")
+        }
+        let process = try start("agent")
+        #expect(process.status() == 1)
+        #expect(pty.shows("--fallback"))
+    }
+
+    @Test("monitor shows sensors that come and go, until Ctrl-C")
+    func monitor() async throws {
+        let process = try start("monitor")
+        #expect(pty.shows("name org.localauth.Authentication1"))
+        #expect(pty.shows("Watching."))
+        let path = try await onBus { [service] in
+            let sensor = StandInSensor("Finger", at: service)
+            sensor.remove()
+            return StandInService.path.rawValue + "/sensor/Finger"
+        }
+        #expect(pty.shows("added \(path)"))
+        #expect(pty.shows("removed \(path)"))
+        pty.type("\u{3}")
+        #expect(process.status() == 0)
+    }
+}

@@ -1,0 +1,244 @@
+import DBus
+import Glibc
+import Testing
+
+/// Names, peers and signals on a bus.
+@BusActor
+@Suite(.timeLimit(.minutes(1)))
+struct BusTests {
+    private static let name = "org.example.Test1"
+
+    @Test("A name that somebody has cannot be taken")
+    func taken() async throws {
+        try await withBus { _, server, client in
+            try server.requestName(Self.name)
+            do throws(DBusError) {
+                try client.requestName(Self.name)
+                Issue.record("The name was taken twice.")
+            } catch {
+                #expect(error.name == .failed)
+                #expect(error.message.contains("is taken"))
+            }
+            #expect(try await client.nameOwner(Self.name) == server.uniqueName)
+            #expect(try await client.nameOwner("org.example.Nobody") == nil)
+        }
+    }
+
+    @Test("The caller is known by the bus, not by the message")
+    func credentials() async throws {
+        try await withBus { _, server, client in
+            server.export(ExampleService.path, [ExampleService(server)])
+            let reply = try await client.call(
+                to: server.uniqueName, path: ExampleService.path, interface: ExampleService.name,
+                member: "Who")
+            let who = try reply.read("sui") { (reader) throws(DBusError) in
+                (
+                    try reader.read(String.self), try reader.read(UInt32.self),
+                    try reader.read(Int32.self)
+                )
+            }
+            #expect(who == (client.uniqueName, getuid(), getpid()))
+            #expect(try await server.peer(named: client.uniqueName).name == client.uniqueName)
+        }
+    }
+
+    @Test("Calls of a sender that is looked up wait in order, and no more than 64")
+    func order() async throws {
+        try await withBus { _, server, client in
+            server.export(ExampleService.path, [ExampleService(server)])
+            let calls = try (0..<80).map { number in
+                try client.startCall(
+                    to: server.uniqueName, path: ExampleService.path,
+                    interface: ExampleService.name, member: "Add", signature: "uu"
+                ) { (writer) throws(DBusError) in
+                    try writer.write(UInt32(number))
+                    try writer.write(UInt32(0))
+                }
+            }
+            var answers: [DBusError.Name?] = []
+            for call in calls {
+                do throws(DBusError) {
+                    _ = try await call.reply()
+                    answers.append(nil)
+                } catch {
+                    answers.append(error.name)
+                }
+            }
+            #expect(answers.allSatisfy { $0 == nil || $0 == .limitsExceeded })
+            #expect(answers.prefix(64).allSatisfy { $0 == nil })
+        }
+    }
+
+    @Test("A caller that leaves cancels what it had running")
+    func leaving() async throws {
+        try await withBus { bus, server, _ in
+            let service = ExampleService(server)
+            server.export(ExampleService.path, [service])
+            let caller = try bus.connect()
+            _ = try caller.startCall(
+                to: server.uniqueName, path: ExampleService.path, interface: ExampleService.name,
+                member: "Wait", timeout: Connection.noTimeout)
+            await service.started.wait()
+            let peer = try await server.peer(named: caller.uniqueName)
+            let left = Signal()
+            let forgotten = Signal()
+            let kept = peer.onLeave { left.set() }
+            peer.onLeave { forgotten.set() }.cancel()
+            caller.close()
+            await left.wait()
+            await service.canceled.wait()
+            kept.cancel()
+            #expect(peer.hasLeft)
+            #expect(!forgotten.isSet)
+            await #expect(throws: DBusError.self) {
+                try await server.peer(named: peer.name)
+            }
+        }
+    }
+
+    @Test("A signal of anybody else than the expected sender is ignored")
+    func forgery() async throws {
+        try await withBus { bus, server, client in
+            let stranger = try bus.connect()
+            defer { stranger.close() }
+            let seen = Collected<String>()
+            for isBroadcast in [true, false] {
+                _ = client.subscribe(
+                    sender: server.uniqueName, path: ExampleService.path,
+                    interface: ExampleService.name, member: "Event", broadcast: isBroadcast
+                ) { seen.add($0.sender ?? "") }
+            }
+            // The match is in force once the bus answers what was asked after it.
+            _ = try await client.nameOwner(Self.name)
+            for sender in [stranger, server] {
+                for destination in [client.uniqueName, nil] {
+                    sender.emit(
+                        path: ExampleService.path, interface: ExampleService.name,
+                        member: "Event", to: destination)
+                }
+                _ = try? await sender.nameOwner(Self.name)
+            }
+            #expect(await seen.first(4) == Array(repeating: server.uniqueName, count: 4))
+        }
+    }
+
+    @Test("A reply of anybody else than the callee is ignored")
+    func forgedReply() async throws {
+        try await withBus { bus, server, client in
+            server.export(ExampleService.path, [ExampleService(server)])
+            let call = try client.startCall(
+                to: server.uniqueName, path: ExampleService.path, interface: ExampleService.name,
+                member: "Hold", timeout: .milliseconds(200))
+            let stranger = try bus.connect()
+            defer { stranger.close() }
+            try ForgedReply.send(to: client.uniqueName, serial: call.serial, on: stranger)
+            _ = try await stranger.nameOwner(Self.name)
+            do throws(DBusError) {
+                _ = try await call.reply()
+                Issue.record("A stranger answered.")
+            } catch {
+                #expect(error.name == .noReply)
+            }
+        }
+    }
+
+    @Test("The owner of a watched name is told first, then every change")
+    func watching() async throws {
+        try await withBus { bus, server, client in
+            let owners = Collected<String?>()
+            let watch = client.watchName(Self.name) { owners.add($0) }
+            #expect(await owners.first(1) == [nil])
+            try server.requestName(Self.name)
+            #expect(await owners.first(2) == [nil, server.uniqueName])
+            let late = Collected<String?>()
+            let lateWatch = client.watchName(Self.name) { late.add($0) }
+            #expect(await late.first(1) == [server.uniqueName])
+            lateWatch.cancel()
+            server.releaseName(Self.name)
+            #expect(await owners.first(3) == [nil, server.uniqueName, nil])
+            watch.cancel()
+            #expect(late.values.count == 1)
+        }
+    }
+
+    @Test("Names under a prefix are told as they are and as they change")
+    func watchingPrefix() async throws {
+        try await withBus { _, server, client in
+            try server.requestName("org.example.Sensor1.Old")
+            try server.requestName("org.example.Sensor10")
+            let seen = Collected<String>()
+            let watch = client.watchNames(under: "org.example.Sensor1") { name, owner in
+                seen.add("\(name) \(owner ?? "-")")
+            }
+            let owner = server.uniqueName
+            #expect(await seen.first(1) == ["org.example.Sensor1.Old \(owner)"])
+            try server.requestName("org.example.Sensor1.New")
+            server.releaseName("org.example.Sensor1.Old")
+            #expect(
+                await seen.first(3).suffix(2) == [
+                    "org.example.Sensor1.New \(owner)", "org.example.Sensor1.Old -",
+                ])
+            watch.cancel()
+            #expect(try await client.listActivatableNames().contains("org.freedesktop.DBus"))
+        }
+    }
+
+    @Test("A hidden object exists for its owner only")
+    func hidden() async throws {
+        try await withBus { bus, server, client in
+            let stranger = try bus.connect()
+            defer { stranger.close() }
+            let path = ObjectPath(trusted: "/org/example/Test1/secret")
+            let owner = try await server.peer(named: client.uniqueName)
+            server.export(ExampleService.path, [ExampleService(server)])
+            server.export(path, [ExampleService(server)], visibleTo: owner, managed: true)
+            server.serveObjectManager(at: ExampleService.path)
+            for (connection, isVisible) in [(client, true), (stranger, false)] {
+                let view = View(connection: connection, server: server.uniqueName)
+                #expect(await view.error("Who", ExampleService.name, path) == expected(isVisible))
+                let introspectable = "org.freedesktop.DBus.Introspectable"
+                #expect(
+                    await view.error("Introspect", introspectable, path) == expected(isVisible))
+                #expect(try await view.introspect(ExampleService.path).contains("secret") == isVisible)
+                #expect(try await view.managed(ExampleService.path).contains(path) == isVisible)
+            }
+        }
+    }
+
+    private func expected(_ isVisible: Bool) -> DBusError.Name? {
+        isVisible ? nil : .unknownObject
+    }
+}
+
+/// What one connection sees of a server.
+@BusActor
+struct View {
+    let connection: Connection
+    let server: String
+
+    func error(_ member: String, _ interface: String, _ path: ObjectPath) async -> DBusError.Name? {
+        do throws(DBusError) {
+            _ = try await connection.call(
+                to: server, path: path, interface: interface, member: member)
+            return nil
+        } catch {
+            return error.name
+        }
+    }
+
+    func introspect(_ path: ObjectPath) async throws -> String {
+        try await connection.call(
+            to: server, path: path, interface: "org.freedesktop.DBus.Introspectable",
+            member: "Introspect"
+        ).read("s") { (reader) throws(DBusError) in try reader.read(String.self) }
+    }
+
+    func managed(_ path: ObjectPath) async throws -> [ObjectPath] {
+        let reply = try await connection.call(
+            to: server, path: path, interface: "org.freedesktop.DBus.ObjectManager",
+            member: "GetManagedObjects")
+        return try reply.read("a{oa{sa{sv}}}") { (reader) throws(DBusError) in
+            Array(try reader.read([ObjectPath: [String: [String: Variant]]].self).keys)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import DBus
+import Glibc
+import Testing
+
+/// Calls over a socket pair.
+@BusActor
+@Suite(.timeLimit(.minutes(1)))
+struct DirectCallTests {
+    @Test("Every basic type comes back as it was sent")
+    func basicTypes() async throws {
+        try await withDirectPair { pair in
+            let reply = try await pair.call("Basic", "bynqiuxtdsog") { (writer) throws(DBusError) in
+                try BasicValues().write(to: &writer)
+            }
+            let values = try reply.read("bynqiuxtdsog") { (reader) throws(DBusError) in
+                try BasicValues(from: &reader)
+            }
+            #expect(values == BasicValues())
+        }
+    }
+
+    @Test("Every kind of container comes back as it was sent")
+    func containers() async throws {
+        try await withDirectPair { pair in
+            let signature = "ayasaua{sv}aa{sv}(is)va{us}"
+            let reply = try await pair.call("Containers", signature) {
+                (writer) throws(DBusError) in
+                try ContainerValues().write(to: &writer)
+            }
+            let values = try reply.read(signature) { (reader) throws(DBusError) in
+                try ContainerValues(from: &reader)
+            }
+            #expect(values == ContainerValues())
+        }
+    }
+
+    @Test("A method answers now or later", arguments: ["Add", "AddLater"])
+    func answers(member: String) async throws {
+        try await withDirectPair { pair in
+            let reply = try await pair.call(member, "uu") { (writer) throws(DBusError) in
+                try writer.write(UInt32(2))
+                try writer.write(UInt32(3))
+            }
+            let sum = try reply.read("u") { (reader) throws(DBusError) in
+                try reader.read(UInt32.self)
+            }
+            #expect(sum == 5)
+        }
+    }
+
+    @Test("What a method throws is the error reply, now or later")
+    func errors() async throws {
+        try await withDirectPair { pair in
+            #expect(await pair.error("Refuse") == "org.example.Error.No")
+            #expect(await pair.error("RefuseLater") == "org.example.Error.Later")
+        }
+    }
+
+    @Test("A call without a reply ends with its timeout")
+    func timeout() async throws {
+        try await withDirectPair { pair in
+            #expect(await pair.error("Hold", timeout: .milliseconds(5)) == .noReply)
+        }
+    }
+
+    @Test("Canceling the task ends the call")
+    func cancellation() async throws {
+        try await withDirectPair { pair in
+            let failure = Collected<DBusError.Name?>()
+            let task = onLoop { failure.add(await pair.error("Wait")) }
+            await pair.service.started.wait()
+            task.cancel()
+            #expect(await failure.first(1) == [.noReply])
+        }
+    }
+
+    @Test("A call that the service forgets is answered with Failed")
+    func forgotten() async throws {
+        try await withDirectPair { pair in
+            #expect(await pair.error("Forget") == .failed)
+            let held = Collected<DBusError.Name?>()
+            onLoop { held.add(await pair.error("Hold")) }
+            while pair.service.held.isEmpty {
+                _ = try await pair.call("Who")
+            }
+            pair.service.held = []
+            #expect(await held.first(1) == [.failed])
+        }
+    }
+
+    @Test("An answer that cannot be encoded is Failed")
+    func unencodable() async throws {
+        try await withDirectPair { pair in
+            #expect(await pair.error("Unencodable") == .failed)
+        }
+    }
+
+    @Test("The other end of a socket pair is known from the kernel")
+    func directPeer() async throws {
+        try await withDirectPair { pair in
+            let (name, uid, pid) = try await pair.call("Who").read("sui") {
+                (reader) throws(DBusError) in
+                (
+                    try reader.read(String.self), try reader.read(UInt32.self),
+                    try reader.read(Int32.self)
+                )
+            }
+            #expect(name == ":peer")
+            #expect(uid == getuid())
+            #expect(pid == getpid())
+            #expect(pair.server.isPeerToPeer)
+            let peer = try await pair.client.peer(named: ":peer")
+            #expect(peer.pid == getpid())
+        }
+    }
+
+    @Test("Bus names are not supported over a socket pair")
+    func noNames() async throws {
+        try await withDirectPair { pair in
+            #expect(throws: DBusError.self) { try pair.server.requestName("org.example.Name") }
+            do throws(DBusError) {
+                _ = try await pair.server.nameOwner("org.example.Name")
+                Issue.record("There are no names.")
+            } catch {
+                #expect(error.name == .notSupported)
+            }
+        }
+    }
+
+    @Test("Progress comes before the reply, and the stream ends with it")
+    func progress() async throws {
+        try await withDirectPair { pair in
+            let call: StreamingCall<UInt32> = try pair.client.stream(
+                to: Peer.direct, path: ExampleService.path, interface: ExampleService.name,
+                member: "Progress", signature: "u", matching: .call
+            ) { (writer) throws(DBusError) in
+                try writer.write(UInt32(3))
+            } reply: { message throws(DBusError) in
+                try message.read("u") { (reader) throws(DBusError) in
+                    try reader.read(UInt32.self)
+                }
+            }
+            #expect(try await call.reply() == 3)
+            var steps: [UInt32?] = []
+            for await event in call.events {
+                steps.append(event.detail["step"]?.asUInt32)
+            }
+            #expect(steps == [0, 1, 2])
+        }
+    }
+
+    @Test("Calls fail and peers leave when the other end closes")
+    func disconnection() async throws {
+        try await withDirectPair { pair in
+            let left = Signal()
+            let gone = Signal()
+            let failure = Collected<DBusError.Name?>()
+            let peer = try await pair.server.peer(named: ":peer")
+            _ = peer.onLeave { left.set() }
+            pair.client.onDisconnect { gone.set() }
+            onLoop { failure.add(await pair.error("Wait")) }
+            await pair.service.started.wait()
+            pair.server.close()
+            #expect(await failure.first(1) == [.disconnected])
+            await left.wait()
+            await gone.wait()
+            await pair.service.canceled.wait()
+            #expect(await pair.error("Who") == .disconnected)
+        }
+    }
+}

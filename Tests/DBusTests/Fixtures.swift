@@ -1,0 +1,122 @@
+import DBus
+import Glibc
+import Testing
+
+/// Something that happens once; tests wait for it instead of sleeping.
+@BusActor
+final class Signal {
+    private(set) var isSet = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func set() {
+        isSet = true
+        let waiting = waiting
+        self.waiting = []
+        for continuation in waiting {
+            continuation.resume()
+        }
+    }
+
+    func wait() async {
+        guard !isSet else { return }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+}
+
+/// Values as they come; tests wait for a number of them.
+@BusActor
+final class Collected<Value: Sendable> {
+    private(set) var values: [Value] = []
+    private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    func add(_ value: Value) {
+        values.append(value)
+        let ready = waiting.filter { $0.count <= values.count }
+        waiting.removeAll { $0.count <= values.count }
+        for entry in ready {
+            entry.continuation.resume()
+        }
+    }
+
+    func first(_ count: Int) async -> [Value] {
+        if values.count < count {
+            await withCheckedContinuation { waiting.append((count, $0)) }
+        }
+        return Array(values.prefix(count))
+    }
+}
+
+/// Files without a name.
+enum Files {
+    static func holding(_ bytes: [UInt8]) throws(DBusError) -> OwnedDescriptor {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw DBusError(.failed, "There is no pipe.") }
+        let input = OwnedDescriptor(adopting: ends[1])
+        guard write(input.rawValue, bytes, bytes.count) == bytes.count else {
+            throw DBusError(.failed, "The pipe is full.")
+        }
+        return OwnedDescriptor(adopting: ends[0])
+    }
+
+    static func contents(of file: OwnedDescriptor) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = read(file.rawValue, &bytes, bytes.count)
+        return Array(bytes.prefix(max(0, count)))
+    }
+}
+
+/// A service and a client at the ends of a socket pair, both on the loop.
+@BusActor
+struct DirectPair {
+    let server: Connection
+    let client: Connection
+    let service: ExampleService
+
+    init() throws {
+        EventLoop.shared.startThread()
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        server = try Connection(server: OwnedDescriptor(adopting: ends[0]))
+        client = try Connection(client: OwnedDescriptor(adopting: ends[1]))
+        service = ExampleService(server)
+        server.export(ExampleService.path, [service])
+    }
+
+    func close() {
+        client.close()
+        server.close()
+    }
+
+    func call(
+        _ member: String, _ signature: String = "", path: ObjectPath = ExampleService.path,
+        interface: String = ExampleService.name, timeout: Duration? = nil,
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
+    ) async throws(DBusError) -> Message {
+        try await client.call(
+            to: Peer.direct, path: path, interface: interface, member: member,
+            signature: signature, timeout: timeout, encode)
+    }
+
+    /// The error that a call is answered with.
+    func error(
+        _ member: String, _ signature: String = "", path: ObjectPath = ExampleService.path,
+        interface: String = ExampleService.name, timeout: Duration? = nil,
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
+    ) async -> DBusError.Name? {
+        do throws(DBusError) {
+            _ = try await call(
+                member, signature, path: path, interface: interface, timeout: timeout, encode)
+            return nil
+        } catch {
+            return error.name
+        }
+    }
+}
+
+/// Runs a test body with a pair, and closes it.
+@BusActor
+func withDirectPair(_ body: @BusActor (DirectPair) async throws -> Void) async throws {
+    let pair = try DirectPair()
+    defer { pair.close() }
+    try await body(pair)
+}

@@ -1,0 +1,97 @@
+import DBus
+import Glibc
+import Testing
+
+/// Other people's clients, each calling the example service.
+@BusActor
+@Suite(.timeLimit(.minutes(1)))
+struct InteroperabilityTests {
+    private static let name = "org.example.Test1"
+    private static let path = "/org/example/Test1"
+
+    private func output(_ arguments: (_ address: String) -> [String]) async throws -> String {
+        let bus = try PrivateBus()
+        let server = try bus.connect()
+        defer { server.close() }
+        server.export(ExampleService.path, [ExampleService(server)])
+        try server.requestName(Self.name)
+        return try await ChildProcess.run(arguments(bus.address))
+    }
+
+    private func busctl(_ arguments: String...) async throws -> String {
+        try await output { ["busctl", "--no-pager", "--address=" + $0] + arguments }
+    }
+
+    private func gdbus(_ command: String, _ arguments: String...) async throws -> String {
+        try await output {
+            [
+                "gdbus", command, "--address", $0, "--dest", Self.name, "--object-path", Self.path,
+            ] + arguments
+        }
+    }
+
+    @Test("busctl calls a method")
+    func busctlCall() async throws {
+        let text = try await busctl("call", Self.name, Self.path, Self.name, "Add", "uu", "2", "3")
+        #expect(text == "u 5\n")
+    }
+
+    @Test("busctl reads and sets a property")
+    func busctlProperty() async throws {
+        let read = try await busctl("get-property", Self.name, Self.path, Self.name, "Level")
+        #expect(read == "u 7\n")
+        let set = try await busctl(
+            "set-property", Self.name, Self.path, Self.name, "Level", "u", "8")
+        #expect(set.isEmpty)
+    }
+
+    @Test("busctl shows the tree and the interface")
+    func busctlIntrospection() async throws {
+        let tree = try await busctl("tree", "--list", Self.name)
+        #expect(tree.contains(Self.path))
+        let text = try await busctl("introspect", Self.name, Self.path)
+        for word in ["org.example.Test1", ".Add", ".Level", ".Ping", "uu"] {
+            #expect(text.contains(word))
+        }
+    }
+
+    @Test("gdbus calls a method and introspects")
+    func gdbusClient() async throws {
+        let sum = try await gdbus("call", "--method", Self.name + ".Add", "2", "3")
+        #expect(sum == "(uint32 5,)\n")
+        let text = try await gdbus("introspect")
+        #expect(text.contains("readwrite u Level = 7;"))
+    }
+
+    @Test("A client with libdbus calls, reads a property and gets the errors")
+    func libdbusClient() async throws {
+        let client = try #require(Self.interopClient)
+        let text = try await output { [client, $0] }
+        #expect(
+            text == """
+                Add 5
+                Level 7
+                Nothing org.freedesktop.DBus.Error.UnknownMethod
+                Add without arguments org.freedesktop.DBus.Error.InvalidArgs
+                nowhere org.freedesktop.DBus.Error.UnknownObject
+
+                """)
+    }
+
+    /// The program is built next to this one.
+    private static var interopClient: String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        let own = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let candidates = [own] + CommandLine.arguments
+        for candidate in candidates {
+            guard let slash = candidate.lastIndex(of: "/") else { continue }
+            let path = candidate[..<slash] + "/InteropClient"
+            if access(String(path), X_OK) == 0 {
+                return String(path)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,73 @@
+import DBus
+import Testing
+
+/// Input beyond the limits, over a socket pair.
+@BusActor
+@Suite(.timeLimit(.minutes(1)))
+struct LimitTests {
+    private static let signature = "ayasaua{sv}aa{sv}(is)va{us}"
+
+    /// Whether the service takes the values; those that the client's own writer refuses included.
+    private func answer(
+        to pair: DirectPair, _ change: (inout ContainerValues) -> Void
+    ) async -> DBusError.Name? {
+        await pair.error("Containers", Self.signature) { (writer) throws(DBusError) in
+            var values = ContainerValues()
+            change(&values)
+            try values.write(to: &writer)
+        }
+    }
+
+    private func nested(_ depth: Int) -> Variant {
+        var value = Variant.bool(true)
+        for _ in 1..<depth {
+            value = .variant(value)
+        }
+        return value
+    }
+
+    @Test("Values at the limits pass, and values beyond them are InvalidArgs")
+    func limits() async throws {
+        try await withDirectPair { pair in
+            let string = String(repeating: "a", count: MessageLimits.string)
+            #expect(await answer(to: pair) { $0.strings = [string] } == nil)
+            #expect(await answer(to: pair) { $0.strings = [string + "a"] } == .invalidArgs)
+            let bytes = [UInt8](repeating: 0, count: MessageLimits.bytes)
+            #expect(await answer(to: pair) { $0.bytes = bytes } == nil)
+            #expect(await answer(to: pair) { $0.bytes = bytes + [0] } == .invalidArgs)
+            let numbers = [UInt32](repeating: 0, count: MessageLimits.array)
+            #expect(await answer(to: pair) { $0.numbers = numbers } == nil)
+            #expect(await answer(to: pair) { $0.numbers = numbers + [0] } == .invalidArgs)
+            let deepest = nested(MessageLimits.variantDepth)
+            #expect(await answer(to: pair) { $0.variant = deepest } == nil)
+            #expect(await answer(to: pair) { $0.variant = .variant(deepest) } == .invalidArgs)
+            #expect(await answer(to: pair) { $0.strings = ["a\0b"] } == .invalidArgs)
+            #expect(await pair.error("Who") == nil)
+        }
+    }
+
+    @Test("The reader refuses by itself what a careless writer sends", arguments: RawBody.allCases)
+    func reading(body: RawBody) async throws {
+        try await withDirectPair { pair in
+            let pointer = try RawMessage(pair.client, body)
+            #expect(await pointer.error() == .invalidArgs)
+            #expect(await pair.error("Who") == nil)
+        }
+    }
+
+    @Test("Object paths and signatures are checked")
+    func validation() {
+        #expect(ObjectPath("/a/b_1") != nil)
+        for text in ["", "a", "/a/", "//", "/a b", "/ä", "/a\0b"] {
+            #expect(ObjectPath(text) == nil)
+        }
+        for text in ["", "s", "a{sv}", "(i(ss)av)", "a{oa{sa{sv}}}"] {
+            #expect(Signature(text) != nil)
+        }
+        for text in ["a", "()", "(s", "{sv}", "a{vs}", "a{s}", "a{sss}", "z", ")"] {
+            #expect(Signature(text) == nil)
+        }
+        #expect(Signature(String(repeating: "a", count: 40) + "s") == nil)
+        #expect(Signature(String(repeating: "s", count: 256)) == nil)
+    }
+}

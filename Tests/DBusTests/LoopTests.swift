@@ -1,0 +1,86 @@
+import DBus
+import Glibc
+import Testing
+
+/// The loop itself.
+@BusActor
+@Suite(.timeLimit(.minutes(1)))
+struct LoopTests {
+    init() {
+        EventLoop.shared.startThread()
+    }
+
+    @Test("Timers fire in the order of their deadlines, and canceled ones never")
+    func timers() async {
+        let fired = Collected<Int>()
+        for number in [3, 1, 2] {
+            _ = EventLoop.shared.schedule(after: .milliseconds(number)) { fired.add(number) }
+        }
+        EventLoop.shared.schedule(after: .zero) { fired.add(0) }.cancel()
+        #expect(await fired.first(3) == [1, 2, 3])
+    }
+
+    @Test("A thousand canceled timers leave those that remain alone")
+    func canceledTimers() async {
+        let fired = Collected<Int>()
+        let canceled = (0..<1000).map { _ in
+            EventLoop.shared.schedule(after: .seconds(60)) { fired.add(-1) }
+        }
+        _ = EventLoop.shared.schedule(after: .milliseconds(2)) { fired.add(1) }
+        for source in canceled {
+            source.cancel()
+        }
+        #expect(await fired.first(1) == [1])
+    }
+
+    @Test("A watched descriptor is told for as long as it is readable")
+    func watching() async throws {
+        let file = try Files.holding([1, 2, 3])
+        let seen = Collected<Int>()
+        var byte: UInt8 = 0
+        let source = EventLoop.shared.watch(descriptor: file.rawValue) {
+            seen.add(read(file.rawValue, &byte, 1))
+        }
+        #expect(await seen.first(4) == [1, 1, 1, 0])
+        source.cancel()
+    }
+
+    @Test("A signal is told on the loop")
+    func signals() async {
+        let seen = Signal()
+        let source = EventLoop.shared.onSignal(SIGUSR2) { seen.set() }
+        // To the loop's own thread: other threads of a test have not blocked it.
+        pthread_kill(pthread_self(), SIGUSR2)
+        await seen.wait()
+        source.cancel()
+    }
+
+    @Test("A task stays on the loop's thread across every suspension")
+    func oneThread() async {
+        let done = Signal()
+        onLoop {
+            let thread = pthread_self()
+            await pause(.milliseconds(1))
+            #expect(pthread_self() == thread)
+            await Task.yield()
+            #expect(pthread_self() == thread)
+            await withCheckedContinuation { continuation in
+                _ = EventLoop.shared.schedule(after: .zero) { continuation.resume() }
+            }
+            #expect(pthread_self() == thread)
+            done.set()
+        }
+        await done.wait()
+    }
+
+    @Test("A pause ends early when its task is canceled")
+    func canceledPause() async {
+        let done = Signal()
+        let task = onLoop {
+            await pause(.seconds(600))
+            done.set()
+        }
+        task.cancel()
+        await done.wait()
+    }
+}

@@ -1,0 +1,229 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import Testing
+
+/// Whatever a client sends, the daemon answers it and then the next call as if nothing had happened.
+@Suite("Hostile input", .timeLimit(.minutes(2)))
+@BusActor
+struct HostileInputTests {
+    /// One value of each basic type, and of the containers that the interfaces use.
+    static func samples() throws -> [Variant] {
+        let (end, _) = try descriptorPair()
+        return [
+            .bool(true), .uint8(7), .int16(-7), .uint16(7), .int32(-7), .uint32(7), .int64(-7),
+            .uint64(7), .double(0.5), .string("seven"), .objectPath(Desk.root),
+            .descriptor(end), .bytes([7]), .strings(["seven"]), .dictionary(["seven": .bool(true)]),
+            .variant(.uint32(7)),
+        ]
+    }
+
+    static func descriptorPair() throws -> (OwnedDescriptor, OwnedDescriptor) {
+        var ends: [Int32] = [-1, -1]
+        try #require(
+            socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+                == 0
+        )
+        return (OwnedDescriptor(adopting: ends[0]), OwnedDescriptor(adopting: ends[1]))
+    }
+
+    /// The complete types of a signature, one after the other; enough for what `dbus/` uses.
+    static func types(_ signature: String) -> [String] {
+        var types: [String] = []
+        var type = ""
+        var depth = 0
+        for letter in signature {
+            type.append(letter)
+            if letter == "(" || letter == "{" { depth += 1 }
+            if letter == ")" || letter == "}" { depth -= 1 }
+            if depth == 0, letter != "a" {
+                types.append(type)
+                type = ""
+            }
+        }
+        return types
+    }
+
+    /// Something of a type that is right in itself.
+    static func plausible(_ type: String) throws -> Variant {
+        switch type {
+        case "a{sv}": .dictionary([:])
+        case "as": .strings([])
+        case "ay": .bytes([])
+        default: try #require(try samples().first { $0.signature == type })
+        }
+    }
+
+    private func isStillThere(_ client: Connection) async throws {
+        let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
+        let answer = try await manager.canEvaluate(policy: 2)
+        #expect(answer.code == -5 && !answer.available)
+    }
+
+    @Test("Every method refuses every argument of a wrong type")
+    func wrongTypes() async throws {
+        let desk = try await Desk()
+        let daemon = try await desk.daemon()
+        let sensor = try await desk.sensor()
+        let client = try desk.connect()
+        let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
+        let context = try await manager.createContext(properties: [:])
+        let objects: [(ObjectPath, InterfaceDescription)] = [
+            (Desk.root, Authentication1Interface.description),
+            (context, Context1Interface.description),
+            (
+                ObjectPath(unchecked: Desk.root.rawValue + "/sensor/Simulated"),
+                Device1Interface.description
+            ),
+            (ObjectPath(unchecked: "/org/localauth/Keychain1"), Keychain1Interface.description),
+        ]
+        var count = 0
+        for (path, interface) in objects {
+            for (name, method) in interface.methods.sorted(by: { $0.key < $1.key }) {
+                let types = Self.types(method.input)
+                for position in types.indices {
+                    for wrong in try Self.samples() where wrong.signature != types[position] {
+                        var arguments = try types.map(Self.plausible)
+                        arguments[position] = wrong
+                        let error = await client.errorName(
+                            of: name,
+                            on: interface.name,
+                            at: path,
+                            arguments
+                        )
+                        #expect(
+                            error == DBusError.Name.invalidArgs.rawValue,
+                            "\(name) with \(wrong.signature) as argument \(position)"
+                        )
+                        count += 1
+                    }
+                }
+                let more = try types.map(Self.plausible) + [.bool(true)]
+                let error = await client.errorName(of: name, on: interface.name, at: path, more)
+                #expect(error == DBusError.Name.invalidArgs.rawValue, "\(name) with one more")
+            }
+        }
+        #expect(count > 300)
+        try await isStillThere(client)
+        #expect(daemon.isRunning && sensor.isRunning)
+    }
+
+    @Test(
+        "Properties, objects, interfaces and members that aren't there are errors with their names"
+    )
+    func unknownThings() async throws {
+        let desk = try await Desk()
+        let daemon = try await desk.daemon()
+        let client = try desk.connect()
+        let properties = "org.freedesktop.DBus.Properties"
+        let calls: [(String, String, ObjectPath, [Variant], DBusError.Name)] = [
+            ("Nothing", Desk.service, Desk.root, [], .unknownMethod),
+            ("CanEvaluate", "org.localauth.Nothing1", Desk.root, [.uint32(1)], .unknownInterface),
+            (
+                "CanEvaluate", Desk.service, ObjectPath(unchecked: "/nowhere"), [.uint32(1)],
+                .unknownObject
+            ),
+            (
+                "Get", properties, Desk.root, [.string(Desk.service), .string("Nothing")],
+                .unknownProperty
+            ),
+            (
+                "Set", properties, Desk.root,
+                [.string(Desk.service), .string("Version"), .variant(.string("9"))],
+                .propertyReadOnly
+            ),
+        ]
+        for (member, interface, path, arguments, expected) in calls {
+            let error = await client.errorName(of: member, on: interface, at: path, arguments)
+            #expect(error == expected.rawValue, "\(interface).\(member) at \(path.rawValue)")
+        }
+        try await isStillThere(client)
+        #expect(daemon.isRunning)
+    }
+
+    @Test("Huge strings, deep variants, NaN durations and unknown options end in an answer")
+    func extremes() async throws {
+        let desk = try await Desk()
+        let daemon = try await desk.daemon()
+        let client = try desk.connect()
+        let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
+        let context = try await manager.createContext(properties: [:])
+        var deep = Variant.uint32(1)
+        for _ in 0..<40 { deep = .variant(deep) }
+        let huge = String(repeating: "x", count: 1 << 20)
+        let reasons: [Variant] = [.string(""), .string(" \u{200B}\u{202E}"), .string(huge)]
+        let invalid = DBusError.Name.invalidArgs.rawValue
+        for reason in reasons {
+            let error = await client.errorName(
+                of: "Evaluate",
+                on: Desk.service,
+                at: Desk.root,
+                [.uint32(1), reason, .dictionary([:])]
+            )
+            #expect(error == invalid)
+        }
+        let options: [[String: Variant]] = [
+            ["reuse-duration": .double(.nan)], ["reuse-duration": .double(.infinity)],
+            ["reuse-duration": .double(-1)], ["timeout": .uint64(.max)], ["timeout": .string("x")],
+            ["sensors": .uint32(1)], ["minimum-strength": .string("divine")],
+        ]
+        for option in options {
+            let error = await client.errorName(
+                of: "Evaluate",
+                on: Desk.service,
+                at: Desk.root,
+                [.uint32(1), .string("open"), .dictionary(option)]
+            )
+            #expect(error == invalid, "\(option)")
+        }
+        let duration = await client.errorName(
+            of: "Set",
+            on: "org.freedesktop.DBus.Properties",
+            at: context,
+            [.string("org.localauth.Context1"), .string("ReuseDuration"), .variant(.double(.nan))]
+        )
+        #expect(duration == invalid)
+        // An unknown option is ignored, however odd its value is; what is refused is the evaluation.
+        for odd in [Variant.string("x"), .dictionary(["y": .uint8(1)]), .bytes([0])] {
+            let error = await client.errorName(
+                of: "Evaluate",
+                on: Desk.service,
+                at: Desk.root,
+                [.uint32(1), .string("open"), .dictionary(["no-such-option": odd])]
+            )
+            #expect(error == "org.localauth.Error.BiometryNotAvailable")
+        }
+        let nested = await client.errorName(
+            of: "Evaluate",
+            on: Desk.service,
+            at: Desk.root,
+            [.uint32(1), .string("open"), .dictionary(["no-such-option": deep])]
+        )
+        #expect(nested == invalid)
+        try await isStillThere(client)
+        #expect(daemon.isRunning)
+    }
+
+    @Test("A closed or wrong descriptor is refused, and none stays behind")
+    func descriptors() async throws {
+        let desk = try await Desk()
+        let daemon = try await desk.daemon()
+        let client = try desk.connect()
+        let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
+        let context = try await manager.createContext(properties: [:])
+        let before = try daemon.descriptors()
+        for _ in 0..<100 {
+            // The other end is closed at once.
+            let end = try Self.descriptorPair().0
+            let error = await client.errorName(
+                of: "SetCredential",
+                on: "org.localauth.Context1",
+                at: context,
+                [.int32(0), .descriptor(end)]
+            )
+            #expect(error == DBusError.Name.invalidArgs.rawValue)
+        }
+        #expect(try daemon.descriptors() == before)
+        try await isStillThere(client)
+    }
+}

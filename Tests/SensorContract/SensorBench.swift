@@ -1,0 +1,194 @@
+public import DBus
+import Glibc
+public import LocalAuthBus
+
+/// How a suite starts a sensor and shows it something.
+public struct SensorFixture: Sendable {
+    /// Program and options, without `--bus`; a name without `/` is looked for beside the test.
+    public var program: [String]
+    /// The last element of its bus name.
+    public var name: String
+    /// Shows it something that matches what is enrolled, or does not.
+    ///
+    /// Called again until the sensor has seen enough.
+    public var present: @BusActor @Sendable (_ matching: Bool, _ bench: SensorBench) async -> Void
+    /// Whether it can be shown something that does not match.
+    public var canMismatch: Bool
+
+    /// Describes a sensor to test.
+    public init(
+        program: [String],
+        name: String,
+        canMismatch: Bool = true,
+        present: @escaping @BusActor @Sendable (Bool, SensorBench) async -> Void
+    ) {
+        self.program = program
+        self.name = name
+        self.canMismatch = canMismatch
+        self.present = present
+    }
+}
+
+/// One event of an operation.
+public struct SeenEvent: Hashable, Sendable {
+    /// The operation's number.
+    public let operation: UInt64
+    /// `ready`, `hint`, `no-match`, `stage`.
+    public let kind: String
+    /// What goes with the kind.
+    public let detail: [String: Variant]
+}
+
+/// A private bus with one sensor process; the test plays the daemon.
+@BusActor public final class SensorBench {
+    /// The daemon's bus name.
+    public nonisolated static let daemonName = "org.localauth.Authentication1"
+    /// A user with nothing enrolled at the start.
+    public nonisolated static let user: UInt32 = 12_345
+
+    /// What is tested.
+    public let fixture: SensorFixture
+    /// Where it runs.
+    public let bus: PrivateBus
+    /// The sensor's process.
+    public let program: LaunchedProgram
+    /// The unique name of the sensor.
+    public let owner: String
+    /// The connection that owns the daemon's name.
+    public private(set) var daemon: Connection
+    /// The sensor as the daemon calls it.
+    public private(set) var sensor: Sensor1Proxy
+    /// What came as Event at the daemon.
+    public let events = Witness<SeenEvent>()
+    /// What came as TemplatesChanged at the daemon.
+    public let changes = Witness<UInt32>()
+    private var lastOperation: UInt64 = 0
+
+    /// Starts everything and waits until the sensor is on the bus.
+    public init(_ fixture: SensorFixture) async throws {
+        self.fixture = fixture
+        bus = try await PrivateBus()
+        daemon = try bus.connect()
+        try daemon.requestName(Self.daemonName)
+        program = try bus.start(fixture.program)
+        let name = "org.localauth.Sensor1." + fixture.name
+        do {
+            guard let owner = try await bus.waitForOwner(of: name, within: .seconds(20)) else {
+                throw ContractFailure("expected an owner of \(name)")
+            }
+            self.owner = owner
+        } catch {
+            let said = program.output.error
+            await program.end()
+            await bus.end()
+            throw ContractFailure("the sensor did not start: \(error); it said: \(said)")
+        }
+        sensor = Self.proxy(daemon, owner)
+        listen()
+    }
+
+    /// The sensor as another connection calls it.
+    public static func proxy(_ connection: Connection, _ owner: String) -> Sensor1Proxy {
+        Sensor1Proxy(
+            connection,
+            destination: owner,
+            path: ObjectPath(trusted: "/org/localauth/Sensor1")
+        )
+    }
+
+    /// The daemon dies and another one takes its place.
+    public func replaceDaemon() async throws {
+        daemon.close()
+        daemon = try bus.connect()
+        _ = try await bus.waitForOwner(of: Self.daemonName, false)
+        try daemon.requestName(Self.daemonName)
+        sensor = Self.proxy(daemon, owner)
+        listen()
+    }
+
+    /// Ends the sensor and the bus.
+    public func end() async {
+        await program.end()
+        await bus.end()
+    }
+
+    /// A number that no operation had.
+    public func nextOperation() -> UInt64 {
+        lastOperation += 1
+        return lastOperation
+    }
+
+    /// Starts a Verify and waits until the sensor looks.
+    public func verify(user: UInt32 = user) async throws -> (UInt64, StreamingCall<String>) {
+        let number = nextOperation()
+        let call = try sensor.verifyStream(operation: number, uid: user, options: [:])
+        _ = try await event("ready", of: number)
+        return (number, call)
+    }
+
+    /// Enrols from beginning to end.
+    public func enroll(_ label: String = "one", user: UInt32 = user) async throws -> String {
+        let number = nextOperation()
+        let call = try sensor.enrollStream(
+            operation: number,
+            uid: user,
+            label: label,
+            options: [:]
+        )
+        _ = try await event("ready", of: number)
+        return try await presenting(true) { try await call.reply() }
+    }
+
+    /// Shows the sensor the same thing again and again until `body` has ended.
+    public func presenting<Value: Sendable>(
+        _ matching: Bool,
+        until body: @escaping @BusActor @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let ended = Witness<Result<Value, any Error>>()
+        onLoop {
+            do {
+                ended.record(.success(try await body()))
+            } catch {
+                ended.record(.failure(error))
+            }
+        }
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(30)
+        while ended.seen.isEmpty && clock.now < end {
+            await fixture.present(matching, self)
+            await pause(.milliseconds(20))
+        }
+        return try await ended.first("the operation to end") { _ in true }.get()
+    }
+
+    /// The first event of a kind of an operation.
+    public func event(_ kind: String, of operation: UInt64) async throws -> SeenEvent {
+        try await events.first("\(kind) of operation \(operation)") {
+            $0.operation == operation && $0.kind == kind
+        }
+    }
+
+    private func listen() {
+        _ = sensor.onEvent { operation, kind, detail in
+            self.events.record(SeenEvent(operation: operation, kind: kind, detail: detail))
+        }
+        _ = sensor.onTemplatesChanged { self.changes.record($0) }
+    }
+}
+
+/// Fails unless `body` throws this error.
+@BusActor public func expectError(
+    _ names: DBusError.Name...,
+    of what: String,
+    _ body: @BusActor () async throws -> Void
+) async throws(ContractFailure) {
+    do {
+        try await body()
+    } catch let error as DBusError {
+        try expect(names.contains(error.name), "expected \(names) of \(what), got \(error)")
+        return
+    } catch {
+        throw ContractFailure("expected \(names) of \(what), got \(error)")
+    }
+    throw ContractFailure("expected \(names) of \(what), got an answer")
+}

@@ -1,0 +1,156 @@
+import DBus
+import LocalAuthBus
+
+extension SensorContractSuite {
+    /// What everybody sees of a sensor.
+    static let faceChecks = [
+        SensorCheck("Properties answer anybody and are in range") { bench in
+            let sensor = SensorBench.proxy(try bench.bus.connect(), bench.owner)
+            try expect(try await sensor.protocolVersions().contains(1), "protocol version 1")
+            try expect(try await !sensor.description().isEmpty, "a description")
+            let type = try await sensor.biometryType()
+            try expect([0, 1, 2, 4].contains(type), "a biometry type, got \(type)")
+            let strength = try await sensor.strength()
+            try expect(
+                ["strong", "weak", "convenience"].contains(strength),
+                "strength: \(strength)"
+            )
+            let reason = try await sensor.unavailability()
+            let reasons = [
+                "", "no-hardware", "lid-closed", "suspended", "crashed", "failed", "incompatible",
+                "untrusted", "remote-session",
+            ]
+            try expect(reasons.contains(reason), "a known unavailability, got \(reason)")
+            try expect(try await sensor.enrollStages() >= -1, "a number of stages, or -1")
+            try expect(try await sensor.properties().count == 8, "eight properties")
+        },
+        SensorCheck("Introspect and Ping answer anybody, on the sensor's object") { bench in
+            let stranger = try bench.bus.connect()
+            let introspection = try await stranger.call(
+                to: bench.owner,
+                path: path,
+                interface: "org.freedesktop.DBus.Introspectable",
+                member: "Introspect",
+                signature: "",
+                timeout: nil,
+                { _ in }
+            )
+            let text = try introspection.read("s") { reader throws(DBusError) in
+                try reader.read(String.self)
+            }
+            for member in ["Verify", "Enroll", "Cancel", "ListTemplates", "Health", "Event"] {
+                try expect(text.contains("name=\"\(member)\""), "\(member) in \(text)")
+            }
+            _ = try await stranger.call(
+                to: bench.owner,
+                path: path,
+                interface: "org.freedesktop.DBus.Peer",
+                member: "Ping",
+                signature: "",
+                timeout: nil,
+                { _ in }
+            )
+        },
+        SensorCheck("Health answers within a second, also while an operation runs") { bench in
+            _ = try await bench.enroll()
+            let (number, call) = try await bench.verify()
+            let state = try await bench.sensor.health(timeout: .seconds(1)).state
+            try expect(["ok", "degraded", "failed"].contains(state), "a state, got \(state)")
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+        },
+    ]
+
+    /// Who may call.
+    static let callerChecks = [
+        SensorCheck("Methods refuse everybody but the owner of the daemon's name") { bench in
+            let stranger = SensorBench.proxy(try bench.bus.connect(), bench.owner)
+            try await expectStranger(stranger)
+            try expect(
+                try await bench.sensor.listTemplates(uid: SensorBench.user).isEmpty,
+                "no template"
+            )
+        },
+        SensorCheck("Without a daemon methods refuse everybody") { bench in
+            bench.daemon.releaseName(SensorBench.daemonName)
+            _ = try await bench.bus.waitForOwner(of: SensorBench.daemonName, false)
+            try await expectStranger(bench.sensor)
+        },
+        SensorCheck("Events go to the caller alone") { bench in
+            let stranger = try bench.bus.connect()
+            let overheard = Witness<String>()
+            _ = stranger.subscribe(
+                sender: bench.owner,
+                path: nil,
+                interface: "org.localauth.Sensor1",
+                member: nil,
+                broadcast: true
+            ) { overheard.record($0.member ?? "") }
+            _ = try await SensorBench.proxy(stranger, bench.owner).strength()
+            let number = bench.nextOperation()
+            let call = try bench.sensor.enrollStream(
+                operation: number,
+                uid: SensorBench.user,
+                label: "one",
+                options: [:]
+            )
+            _ = try await bench.presenting(true) { try await call.reply() }
+            _ = try await bench.event("ready", of: number)
+            // Whatever was sent to the stranger has come before this answer.
+            _ = try await SensorBench.proxy(stranger, bench.owner).strength()
+            try expect(!overheard.seen.contains("Event"), "no Event, got \(overheard.seen)")
+            try expect(overheard.seen.contains("TemplatesChanged"), "TemplatesChanged")
+        },
+        SensorCheck("An operation ends when its caller leaves the bus") { bench in
+            _ = try await bench.enroll()
+            _ = try await bench.verify()
+            try await bench.replaceDaemon()
+            let clock = ContinuousClock()
+            let end = clock.now + .seconds(5)
+            while clock.now < end {
+                let number = bench.nextOperation() + 1000
+                let call = try bench.sensor.verifyStream(
+                    operation: number,
+                    uid: SensorBench.user,
+                    options: [:]
+                )
+                _ = try? await bench.sensor.cancel(operation: number)
+                do throws(DBusError) {
+                    _ = try await call.reply()
+                } catch {
+                    if error.name == .sensorCanceled { return }
+                    try expect(error.name == .sensorBusy, "Canceled, got \(error)")
+                }
+                await pause(.milliseconds(20))
+            }
+            throw ContractFailure("expected the operation to end within 5 s of its caller")
+        },
+    ]
+
+    static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
+
+    @BusActor private static func expectStranger(_ sensor: Sensor1Proxy) async throws {
+        let user = SensorBench.user
+        let calls: [(String, @BusActor () async throws -> Void)] = [
+            ("Verify", { _ = try await sensor.verify(operation: 1, uid: user, options: [:]) }),
+            (
+                "Enroll",
+                {
+                    _ = try await sensor.enroll(
+                        operation: 1,
+                        uid: user,
+                        label: "one",
+                        options: [:]
+                    )
+                }
+            ),
+            ("Cancel", { try await sensor.cancel(operation: 1) }),
+            ("ListTemplates", { _ = try await sensor.listTemplates(uid: user) }),
+            ("RenameTemplate", { try await sensor.renameTemplate(uid: user, id: "a", label: "b") }),
+            ("RemoveTemplate", { try await sensor.removeTemplate(uid: user, id: "a") }),
+            ("RemoveAllTemplates", { _ = try await sensor.removeAllTemplates(uid: user) }),
+            ("Health", { _ = try await sensor.health() }),
+        ]
+        for (name, call) in calls { try await expectError(.accessDenied, of: name, call) }
+    }
+}

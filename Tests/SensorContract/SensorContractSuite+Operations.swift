@@ -1,0 +1,136 @@
+import DBus
+import Glibc
+import LocalAuthBus
+
+extension SensorContractSuite {
+    /// Verify, and one at a time.
+    static let operationChecks = [
+        SensorCheck("Without templates Verify says so") { bench in
+            try await expectError(.sensorNoTemplates, of: "Verify") {
+                _ = try await bench.sensor.verify(
+                    operation: 1,
+                    uid: SensorBench.user,
+                    options: [:]
+                )
+            }
+        },
+        SensorCheck("A match is answered with the template that was enrolled") { bench in
+            let id = try await bench.enroll()
+            let (_, call) = try await bench.verify()
+            let matched = try await bench.presenting(true) { try await call.reply() }
+            try expect(matched == id, "\(id), got \(matched)")
+        },
+        SensorCheck("A failed attempt is an event, and the sensor goes on looking") { bench in
+            guard bench.fixture.canMismatch else { return }
+            let id = try await bench.enroll()
+            let (number, call) = try await bench.verify()
+            _ = try await bench.presenting(false) { try await bench.event("no-match", of: number) }
+            let matched = try await bench.presenting(true) { try await call.reply() }
+            try expect(matched == id, "\(id), got \(matched)")
+        },
+        SensorCheck("A second operation is Busy and does not disturb the first") { bench in
+            let id = try await bench.enroll()
+            let (_, call) = try await bench.verify()
+            try await expectError(.sensorBusy, of: "a second Verify") {
+                _ = try await bench.sensor.verify(
+                    operation: bench.nextOperation(),
+                    uid: SensorBench.user,
+                    options: [:]
+                )
+            }
+            try await expectError(.sensorBusy, of: "Enroll") {
+                _ = try await bench.sensor.enroll(
+                    operation: bench.nextOperation(),
+                    uid: SensorBench.user,
+                    label: "two",
+                    options: [:]
+                )
+            }
+            let matched = try await bench.presenting(true) { try await call.reply() }
+            try expect(matched == id, "\(id), got \(matched)")
+        },
+    ]
+
+    /// Cancel.
+    static let cancelChecks = [
+        SensorCheck("Cancel ends Verify, and the next one works") { bench in
+            let id = try await bench.enroll()
+            let (number, call) = try await bench.verify()
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+            let (_, next) = try await bench.verify()
+            let matched = try await bench.presenting(true) { try await next.reply() }
+            try expect(matched == id, "\(id), got \(matched)")
+        },
+        SensorCheck("Cancel ends Enroll, and no template stays") { bench in
+            let number = bench.nextOperation()
+            let call = try bench.sensor.enrollStream(
+                operation: number,
+                uid: SensorBench.user,
+                label: "one",
+                options: [:]
+            )
+            _ = try await bench.event("ready", of: number)
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Enroll") { _ = try await call.reply() }
+            let listed = try await bench.sensor.listTemplates(uid: SensorBench.user)
+            try expect(listed.isEmpty, "no template, got \(listed)")
+        },
+        SensorCheck("A match after Cancel is never reported") { bench in
+            _ = try await bench.enroll()
+            for _ in 0..<20 {
+                let (number, call) = try await bench.verify()
+                let cancel = Witness<Bool>()
+                onLoop {
+                    _ = try? await bench.sensor.cancel(operation: number)
+                    cancel.record(true)
+                }
+                await bench.fixture.present(true, bench)
+                _ = try await cancel.first("Cancel to be answered") { _ in true }
+                try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+                let count = bench.events.seen.count
+                await bench.fixture.present(true, bench)
+                try expect(bench.events.seen.count == count, "no event after Cancel")
+            }
+        },
+        SensorCheck("A Cancel that comes before its operation counts") { bench in
+            _ = try await bench.enroll()
+            let number = bench.nextOperation()
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Verify") {
+                _ = try await bench.sensor.verify(
+                    operation: number,
+                    uid: SensorBench.user,
+                    options: [:]
+                )
+            }
+        },
+        SensorCheck("A Cancel of something else changes nothing") { bench in
+            let id = try await bench.enroll()
+            let (number, call) = try await bench.verify()
+            try await bench.sensor.cancel(operation: number + 1000)
+            let matched = try await bench.presenting(true) { try await call.reply() }
+            try expect(matched == id, "\(id), got \(matched)")
+        },
+    ]
+
+    /// The process.
+    static let processChecks = [
+        SensorCheck("SIGTERM ends it with status 0 within a second, also while it looks") { bench in
+            _ = try await bench.enroll()
+            _ = try await bench.verify()
+            bench.program.signal(SIGTERM)
+            let status = try await bench.program.exitStatus(within: .milliseconds(1500))
+            try expect(status == 0, "status 0, got \(status)")
+            let name = "org.localauth.Sensor1." + bench.fixture.name
+            _ = try await bench.bus.waitForOwner(of: name, false)
+        },
+        SensorCheck("A second process under its name is refused with one line") { bench in
+            let second = try bench.bus.start(bench.fixture.program)
+            let status = try await second.exitStatus(within: .seconds(20))
+            try expect(status == 1, "status 1, got \(status)")
+            let lines = second.output.error.split(separator: "\n")
+            try expect(lines.count == 1, "one line, got \(lines)")
+        },
+    ]
+}

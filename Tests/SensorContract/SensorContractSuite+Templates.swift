@@ -1,0 +1,81 @@
+import DBus
+import LocalAuthBus
+
+extension SensorContractSuite {
+    /// Enrolment and what comes of it.
+    static let templateChecks = [
+        SensorCheck("An enrolment tells its stages, then its template is listed") { bench in
+            let id = try await bench.enroll("left thumb")
+            let stages = bench.events.seen.filter { $0.kind == "stage" }
+            try expect(!stages.isEmpty, "a stage before the reply")
+            let done = stages.compactMap { $0.detail["stage"]?.asUInt32 }
+            try expect(done == done.sorted(), "stages that grow, got \(done)")
+            try expect(stages.allSatisfy { $0.detail["stages"]?.asInt32 != nil }, "stages i")
+            let listed = try await bench.sensor.listTemplates(uid: SensorBench.user)
+            try expect(listed.map(\.id) == [id], "one template \(id), got \(listed)")
+            try expect(listed.map(\.label) == ["left thumb"], "its label, got \(listed)")
+            _ = try await bench.changes.first("TemplatesChanged") { $0 == SensorBench.user }
+            let others = try await bench.sensor.listTemplates(uid: SensorBench.user + 1)
+            try expect(others.isEmpty, "nothing for another user, got \(others)")
+        },
+        SensorCheck("The same finger enrolled again has another id") { bench in
+            let first = try await bench.enroll()
+            try await bench.sensor.removeTemplate(uid: SensorBench.user, id: first)
+            let second = try await bench.enroll()
+            try expect(first != second, "another id than \(first)")
+        },
+        SensorCheck("A rename keeps the id and sends no TemplatesChanged") { bench in
+            let id = try await bench.enroll("one")
+            _ = try await bench.changes.first("TemplatesChanged") { _ in true }
+            bench.changes.forget()
+            try await bench.sensor.renameTemplate(uid: SensorBench.user, id: id, label: "two")
+            let listed = try await bench.sensor.listTemplates(uid: SensorBench.user)
+            try expect(listed.map(\.id) == [id] && listed.map(\.label) == ["two"], "got \(listed)")
+            try expect(bench.changes.seen.isEmpty, "no TemplatesChanged")
+        },
+        SensorCheck("A removed template is gone, and that is told") { bench in
+            let id = try await bench.enroll()
+            _ = try await bench.changes.first("TemplatesChanged") { _ in true }
+            bench.changes.forget()
+            try await bench.sensor.removeTemplate(uid: SensorBench.user, id: id)
+            _ = try await bench.changes.first("TemplatesChanged") { $0 == SensorBench.user }
+            let listed = try await bench.sensor.listTemplates(uid: SensorBench.user)
+            try expect(listed.isEmpty, "no template, got \(listed)")
+        },
+        SensorCheck("Remove all says how many there were") { bench in
+            _ = try await bench.enroll()
+            let user = SensorBench.user
+            let removed = try await bench.sensor.removeAllTemplates(uid: user)
+            try expect(removed == 1, "1, got \(removed)")
+            let again = try await bench.sensor.removeAllTemplates(uid: user)
+            try expect(again == 0, "0, got \(again)")
+            try expect(try await bench.sensor.listTemplates(uid: user).isEmpty, "no template")
+        },
+        SensorCheck("An unknown template can't be renamed or removed") { bench in
+            let user = SensorBench.user
+            try await expectError(.sensorNoTemplates, of: "RenameTemplate") {
+                try await bench.sensor.renameTemplate(uid: user, id: "nothing", label: "two")
+            }
+            try await expectError(.sensorNoTemplates, of: "RemoveTemplate") {
+                try await bench.sensor.removeTemplate(uid: user, id: "nothing")
+            }
+        },
+        SensorCheck("A uid that is no user and a label that is too long are refused") { bench in
+            try await expectError(.invalidArgs, of: "Verify") {
+                _ = try await bench.sensor.verify(operation: 1, uid: .max, options: [:])
+            }
+            try await expectError(.invalidArgs, of: "ListTemplates") {
+                _ = try await bench.sensor.listTemplates(uid: .max)
+            }
+            let label = String(repeating: "x", count: 257)
+            try await expectError(.invalidArgs, of: "Enroll") {
+                _ = try await bench.sensor.enroll(
+                    operation: 2,
+                    uid: SensorBench.user,
+                    label: label,
+                    options: [:]
+                )
+            }
+        },
+    ]
+}

@@ -1,0 +1,47 @@
+public import DBus
+
+/// Remembers what happened, and waits for what has not happened yet.
+@BusActor public final class Witness<Element: Sendable> {
+    /// Everything so far, in order.
+    public private(set) var seen: [Element] = []
+    private var waiting: [@BusActor () -> Void] = []
+
+    /// Nothing has happened yet.
+    public init() {}
+
+    /// Something happened.
+    public func record(_ element: Element) {
+        seen.append(element)
+        wake()
+    }
+
+    /// Forgets everything.
+    public func forget() { seen = [] }
+
+    /// The first element of this kind, now or later.
+    public func first(
+        _ what: String,
+        within limit: Duration = .seconds(5),
+        where matches: @BusActor (Element) -> Bool
+    ) async throws(ContractFailure) -> Element {
+        var isLate = false
+        let timer = EventLoop.shared.schedule(after: limit) {
+            isLate = true
+            self.wake()
+        }
+        defer { timer.cancel() }
+        while true {
+            if let found = seen.first(where: { matches($0) }) { return found }
+            if isLate { throw ContractFailure("expected \(what) within \(limit), got \(seen)") }
+            await withCheckedContinuation { continuation in
+                waiting.append { continuation.resume() }
+            }
+        }
+    }
+
+    private func wake() {
+        let woken = waiting
+        waiting = []
+        for body in woken { body() }
+    }
+}

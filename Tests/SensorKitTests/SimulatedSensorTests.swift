@@ -1,0 +1,196 @@
+import DBus
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// The simulated sensor as a real process: the contract of all sensors, and its own.
+@Suite(.timeLimit(.minutes(2)))
+struct SimulatedSensorTests {
+    static let fixture = SensorFixture(
+        program: ["localauth-sensor-simulated"],
+        name: "Simulated",
+        present: { matching, bench in
+            try? await control(bench).touch(matching: matching)
+        }
+    )
+
+    init() { EventLoop.shared.startThread() }
+
+    @Test("The contract of all sensors holds", arguments: SensorContractSuite.checks)
+    func contract(_ check: SensorCheck) async throws {
+        try await check.run(Self.fixture)
+    }
+
+    @Test("The simulated sensor's own contract holds", arguments: Self.checks)
+    func ownContract(_ check: SensorCheck) async throws {
+        try await check.run(Self.fixture)
+    }
+
+    @Test("Every type has its name on the command line", arguments: ["face": 2, "companion": 0])
+    func types(_ word: String, _ type: UInt32) async throws {
+        try await SensorCheck("The type is as asked for") { bench in
+            try expect(try await bench.sensor.biometryType() == type, "\(type)")
+        }
+        .run(
+            SensorFixture(
+                program: ["localauth-sensor-simulated", "--name", "Other", "--type", word],
+                name: "Other",
+                present: Self.fixture.present
+            )
+        )
+    }
+
+    @BusActor static func control(_ bench: SensorBench) -> SimulatedSensor1Proxy {
+        SimulatedSensor1Proxy(
+            bench.daemon,
+            destination: bench.owner,
+            path: ObjectPath(trusted: "/org/localauth/Sensor1")
+        )
+    }
+
+    @BusActor private static func add(_ bench: SensorBench, _ label: String) async throws -> String
+    {
+        try await control(bench).addTemplate(uid: SensorBench.user, label: label)
+    }
+
+    private static let checks = [
+        SensorCheck("Queued outcomes are kept for the next Verify and consumed in order") { bench in
+            let first = try await add(bench, "first")
+            let words = ["no-match", "hint:clean-sensor", "delay:1", "match"]
+            try await control(bench).queue(outcomes: words)
+            try expect(try await control(bench).pending() == words, "the words as pending")
+            let (number, call) = try await bench.verify()
+            try expect(try await call.reply() == first, "the first template")
+            let kinds = bench.events.seen.filter { $0.operation == number }.map(\.kind)
+            try expect(kinds == ["ready", "no-match", "hint"], "got \(kinds)")
+            try expect(try await control(bench).pending().isEmpty, "nothing pending")
+        },
+        SensorCheck("Outcomes queued while Verify runs are consumed by it") { bench in
+            let second = "another"
+            _ = try await add(bench, "first")
+            let (_, call) = try await bench.verify()
+            try await control(bench).queue(outcomes: ["match:\(second)"])
+            try expect(try await call.reply() == second, "the named template")
+        },
+        SensorCheck("A disconnect is a fault, and the sensor stays usable") { bench in
+            let id = try await add(bench, "first")
+            try await control(bench).queue(outcomes: ["disconnect"])
+            let (_, call) = try await bench.verify()
+            try await expectError(.sensorDisconnected, of: "Verify") { _ = try await call.reply() }
+            try expect(try await bench.sensor.present(), "the sensor to be present")
+            try await control(bench).queue(outcomes: ["match"])
+            let (_, next) = try await bench.verify()
+            try expect(try await next.reply() == id, "a match")
+        },
+        SensorCheck("A hang outlives Cancel; Reset ends it") { bench in
+            _ = try await add(bench, "first")
+            try await control(bench).queue(outcomes: ["hang"])
+            let (number, call) = try await bench.verify()
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorBusy, of: "another Verify") {
+                _ = try await bench.sensor.verify(
+                    operation: bench.nextOperation(),
+                    uid: SensorBench.user,
+                    options: [:]
+                )
+            }
+            try await control(bench).reset()
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+        },
+        SensorCheck("A crash ends the process with a status that is not 0") { bench in
+            _ = try await add(bench, "first")
+            try await control(bench).queue(outcomes: ["crash"])
+            let call = try bench.sensor.verifyStream(
+                operation: 1,
+                uid: SensorBench.user,
+                options: [:]
+            )
+            try expect(try await bench.program.exitStatus() != 0, "another status than 0")
+            try await expectError(.noReply, .disconnected, .failed, of: "Verify") {
+                _ = try await call.reply()
+            }
+        },
+        SensorCheck("Words that are no outcome queue nothing") { bench in
+            let bad = ["", "Match", "match:", "hint:dance", "delay:-1", "delay:x", "delay:600001"]
+            for word in bad {
+                try await expectError(.invalidArgs, of: word) {
+                    try await control(bench).queue(outcomes: ["match", word])
+                }
+            }
+            try await expectError(.limitsExceeded, of: "a queue that is too long") {
+                try await control(bench)
+                    .queue(
+                        outcomes: Array(repeating: "match", count: 257)
+                    )
+            }
+            try expect(try await control(bench).pending().isEmpty, "nothing pending")
+        },
+        SensorCheck("Reset goes back to the start and tells what changed") { bench in
+            let control = control(bench)
+            _ = try await add(bench, "first")
+            _ = try await bench.changes.first("TemplatesChanged") { _ in true }
+            bench.changes.forget()
+            try await control.setBiometryType(biometryType: 4)
+            try await control.setStrength(strength: "weak")
+            try await control.setPresent(present: false)
+            try expect(try await !bench.sensor.present(), "not present")
+            try expect(try await bench.sensor.unavailability() == "no-hardware", "no-hardware")
+            try await control.reset()
+            _ = try await bench.changes.first("TemplatesChanged") { _ in true }
+            try expect(try await bench.sensor.present(), "present")
+            try expect(try await bench.sensor.biometryType() == 1, "a fingerprint sensor")
+            try expect(try await bench.sensor.strength() == "strong", "strong")
+            let left = try await bench.sensor.listTemplates(uid: SensorBench.user)
+            try expect(left.isEmpty, "no template")
+        },
+        SensorCheck("Changes of properties are told") { bench in
+            let changed = Witness<[String: Variant]>()
+            _ = bench.sensor.onPropertiesChanged { values, _ in changed.record(values) }
+            try await control(bench).setStrength(strength: "convenience")
+            _ = try await changed.first("Strength") {
+                $0 == ["Strength": .string("convenience")]
+            }
+        },
+        SensorCheck("A sensor that is pulled out ends its operation") { bench in
+            _ = try await add(bench, "first")
+            let (_, call) = try await bench.verify()
+            try await control(bench).setPresent(present: false)
+            try await expectError(.sensorDisconnected, of: "Verify") { _ = try await call.reply() }
+        },
+        SensorCheck("A wrong touch during an enrolment is a hint") { bench in
+            let number = bench.nextOperation()
+            let call = try bench.sensor.enrollStream(
+                operation: number,
+                uid: SensorBench.user,
+                label: "one",
+                options: [:]
+            )
+            _ = try await bench.event("ready", of: number)
+            try await control(bench).touch(matching: false)
+            _ = try await bench.event("hint", of: number)
+            try await control(bench).queue(outcomes: Array(repeating: "match", count: 5))
+            _ = try await call.reply()
+            let stages = bench.events.seen.filter { $0.kind == "stage" }
+            try expect(stages.compactMap { $0.detail["stage"]?.asUInt32 } == [1, 2, 3, 4, 5], "5")
+        },
+        SensorCheck("With no room left an enrolment is Full") { bench in
+            let room = try await bench.sensor.maxTemplates()
+            for number in 0..<room { _ = try await add(bench, "\(number)") }
+            try await expectError(.sensorFull, of: "Enroll") {
+                _ = try await bench.sensor.enroll(
+                    operation: 1,
+                    uid: SensorBench.user,
+                    label: "more",
+                    options: [:]
+                )
+            }
+        },
+        SensorCheck("A touch that nobody waits for is forgotten") { bench in
+            _ = try await add(bench, "first")
+            try await control(bench).touch(matching: true)
+            let (number, call) = try await bench.verify()
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+        },
+    ]
+}

@@ -1,0 +1,198 @@
+/// Who may use whom: arrows only point down.
+enum Layers {
+    enum Layer: Int {
+        case pure
+        case edge
+        case role
+        case program
+    }
+
+    private static let targets: [Layer: Set<String>] = [
+        .pure: ["AuthEngine", "DBusModel", "DBusCodegen"],
+        .edge: [
+            "DBus", "LocalAuthBus", "AuthStore", "ServiceProgram", "CSystemd", "CSQLite", "CPAM",
+            "CAdwaita", "CFace",
+        ],
+        .role: ["AuthService", "LocalAuthentication", "Security", "SensorKit", "AgentKit"],
+        .program: [
+            "localauthd", "localauthctl", "localauth-passcode", "localauth-sensor-simulated",
+            "localauth-sensor-face", "localauth-sensor-fingerprint", "localauth-agent",
+            "dbus-codegen",
+        ],
+    ]
+
+    /// Parts of the system that everything but the pure targets may use; Foundation is none.
+    static let system: Set<String> = ["Glibc", "Synchronization"]
+
+    static func layer(of target: String) -> Layer? {
+        targets.first { $0.value.contains(target) }?.key
+    }
+
+    /// Whether a target may depend on another target or product.
+    static func allows(_ target: String, _ dependency: String) -> Bool {
+        guard let upper = layer(of: target) else { return false }
+        // Products of other packages, each for its own job.
+        if dependency == "Crypto" { return target == "AuthStore" }
+        if dependency == "ArgumentParser" { return upper == .program }
+        guard let lower = layer(of: dependency) else { return false }
+        return switch upper {
+        case .pure: lower == .pure
+        case .edge: lower == .pure || lower == .edge
+        case .role: lower == .pure || lower == .edge
+        // The generator runs pure code and nothing else.
+        case .program: lower == .edge || lower == .role || target == "dbus-codegen"
+        }
+    }
+}
+
+/// What `Package.swift` says of the targets below `Sources`.
+struct Manifest {
+    struct Dependency {
+        let name: String
+        let line: Int
+    }
+
+    struct Target {
+        let name: String
+        let line: Int
+        let dependencies: [Dependency]
+    }
+
+    let path: String
+    let targets: [Target]
+
+    /// Reads the calls of `.target`, `.executableTarget` and `.systemLibrary`.
+    init(_ file: SourceFile) {
+        path = file.path
+        var targets: [Target] = []
+        var rest = Words(file)
+        while let word = rest.next() {
+            guard [".target", ".executableTarget", ".systemLibrary"].contains(word.text) else {
+                continue
+            }
+            targets.append(rest.target(line: word.line))
+        }
+        self.targets = targets
+    }
+
+    /// Targets nobody placed, and arrows that point up.
+    var offences: [Offence] {
+        targets.flatMap { target in
+            if Layers.layer(of: target.name) == nil {
+                return [
+                    Offence(
+                        path: path,
+                        line: target.line,
+                        message: "\(target.name) is in no layer: a new target needs a reason"
+                    )
+                ]
+            }
+            return target.dependencies.filter { !Layers.allows(target.name, $0.name) }
+                .map {
+                    Offence(
+                        path: path,
+                        line: $0.line,
+                        message: "\(target.name) must not depend on \($0.name)"
+                    )
+                }
+        }
+    }
+
+    /// Imports that aren't declared, or are not for this layer.
+    func importOffences(in file: SourceFile) -> [Offence] {
+        guard let name = file.target else { return [] }
+        let declared = targets.first { $0.name == name }?.dependencies.map(\.name) ?? []
+        let allowed = Set(declared).filter { Layers.allows(name, $0) }
+            .union(Layers.layer(of: name) == .pure ? [] : Layers.system)
+        return file.code.enumerated()
+            .compactMap { index, line in
+                guard let module = Self.module(of: line), !allowed.contains(module) else {
+                    return nil
+                }
+                return file.offence(index, "\(name) must not import \(module)")
+            }
+    }
+
+    /// The module of an import line; nil for another line.
+    static func module(of line: String) -> String? {
+        let words = line.split { $0 == " " || $0 == "." || $0 == ";" }
+        guard let index = words.firstIndex(of: "import"),
+            words[..<index].allSatisfy({ modifiers.contains($0) })
+        else {
+            return nil
+        }
+        return words[(index + 1)...].first { !kinds.contains($0) }.map(String.init)
+    }
+
+    private static let modifiers: Set<Substring> = [
+        "public", "package", "internal", "fileprivate", "private", "@testable", "@_exported",
+        "@_implementationOnly", "@preconcurrency",
+    ]
+    private static let kinds: Set<Substring> = [
+        "typealias", "struct", "class", "enum", "protocol", "let", "var", "func",
+    ]
+
+    /// The strings and the words of the file, one after another.
+    private struct Words {
+        private var words: ArraySlice<(text: String, line: Int)>
+
+        init(_ file: SourceFile) {
+            var words: [(text: String, line: Int)] = []
+            for (index, line) in file.lines.enumerated()
+            where !line.drop(while: { $0 == " " }).hasPrefix("//") {
+                var isString = false
+                for piece in line.split(separator: "\"", omittingEmptySubsequences: false) {
+                    if isString {
+                        words.append(("\"\(piece)", index + 1))
+                    } else {
+                        words += piece.split { $0 == " " || $0 == "," }
+                            .flatMap { word in
+                                Self.parts(of: word).map { ($0, index + 1) }
+                            }
+                    }
+                    isString.toggle()
+                }
+            }
+            self.words = words[...]
+        }
+
+        private static func parts(of word: Substring) -> [String] {
+            var parts: [String] = [""]
+            for character in word {
+                if "()[]".contains(character) {
+                    parts += [String(character), ""]
+                } else {
+                    parts[parts.count - 1].append(character)
+                }
+            }
+            return parts.filter { !$0.isEmpty }
+        }
+
+        mutating func next() -> (text: String, line: Int)? { words.popFirst() }
+
+        /// Reads up to the end of the call: its first string is the name, those between the
+        /// brackets of `dependencies:` are the dependencies (of a product only its name).
+        mutating func target(line: Int) -> Target {
+            var name = ""
+            var dependencies: [Dependency] = []
+            var (depth, isDependency, label) = (0, false, "")
+            while let (text, line) = next() {
+                if text == "(" { depth += 1 }
+                if text == ")" { depth -= 1 }
+                if depth == 0 { break }
+                if text == "]" && depth == 1 { isDependency = false }
+                if text == "dependencies:" { isDependency = true }
+                if text.hasPrefix("\"") {
+                    let string = String(text.dropFirst())
+                    if name.isEmpty {
+                        name = string
+                    } else if isDependency && label != "package:" {
+                        dependencies.append(Dependency(name: string, line: line))
+                    }
+                }
+                label = text
+            }
+            return Target(name: name, line: line, dependencies: dependencies)
+        }
+    }
+}

@@ -1,0 +1,287 @@
+import Testing
+
+/// Each rule finds the offender that is planted for it, and leaves the innocent alone.
+struct RuleTests {
+    struct Planted: CustomTestStringConvertible, Sendable {
+        let rule: Rule
+        var path = "Sources/AuthEngine/File.swift"
+        let text: String
+        /// The lines it should find.
+        let lines: [Int]
+        var testDescription: String { "\(rule.name): \(text.prefix(60))" }
+    }
+
+    @Test("A rule finds what is planted, with its line", arguments: layout + wording + places)
+    func planted(_ planted: Planted) {
+        let file = SourceFile(path: planted.path, text: planted.text)
+        let found = planted.rule.offences(file)
+        #expect(found.map(\.line) == planted.lines)
+        for offence in found {
+            #expect("\(offence)".hasPrefix("\(planted.path):\(offence.line): "))
+        }
+    }
+
+    @Test("Every rule has a planted offender")
+    func complete() {
+        let offenders = (Self.layout + Self.wording + Self.places).filter { !$0.lines.isEmpty }
+        let planted = Set(offenders.map(\.rule.name))
+        #expect(planted == Set(TidyTests.rules.map(\.name)))
+    }
+
+    private static func lines(_ count: Int) -> String {
+        String(repeating: "x()\n", count: count)
+    }
+
+    static let layout = [
+        Planted(
+            rule: LayoutRules.columns,
+            text: "a\n" + String(repeating: "ä", count: 101) + "\n"
+                + String(repeating: "ä", count: 100),
+            lines: [2]
+        ),
+        Planted(
+            rule: LayoutRules.columns,
+            path: "README.md",
+            text: String(repeating: "a", count: 500),
+            lines: []
+        ),
+        Planted(rule: LayoutRules.fileLength, text: lines(501), lines: [501]),
+        Planted(rule: LayoutRules.fileLength, text: lines(500), lines: []),
+        Planted(
+            rule: LayoutRules.fileLength,
+            path: "Sources/LocalAuthBus/Generated/A.swift",
+            text: lines(501),
+            lines: []
+        ),
+        Planted(
+            rule: LayoutRules.programLength,
+            path: "Sources/localauthd/main.swift",
+            text: lines(121),
+            lines: [121]
+        ),
+        Planted(
+            rule: LayoutRules.programLength,
+            path: "Sources/localauthd/main.swift",
+            text: lines(120),
+            lines: []
+        ),
+        Planted(rule: LayoutRules.programLength, text: lines(121), lines: []),
+        Planted(
+            rule: LayoutRules.functionLength,
+            text: "\nfunc f() {\n\(lines(69))}\n",
+            lines: [2]
+        ),
+        Planted(rule: LayoutRules.functionLength, text: "func f() {\n\(lines(68))}\n", lines: []),
+        Planted(
+            rule: LayoutRules.functionLength,
+            text: "func == (a: Int, b: Int) -> Bool where T == U {\n\(lines(70))}",
+            lines: [1]
+        ),
+        Planted(
+            rule: LayoutRules.functionLength,
+            text: "init<T>(\n    _ a: () -> Void = { }\n) throws(E) {\n\(lines(70))}",
+            lines: [1]
+        ),
+        Planted(rule: LayoutRules.functionLength, text: "deinit {\n\(lines(70))}", lines: [1]),
+        Planted(
+            rule: LayoutRules.functionLength,
+            text: "subscript(i: Int) -> Int {\nget {\n\(lines(70))}\n}",
+            lines: [1]
+        ),
+        Planted(
+            rule: LayoutRules.functionLength,
+            text: "var a: [Int] {\n\(lines(70))}",
+            lines: [1]
+        ),
+        Planted(
+            rule: LayoutRules.functionLength,
+            text: "protocol P {\nfunc f()\nvar a: Int\nlet b = 1\n}\nextension P {\n\(lines(80))}",
+            lines: []
+        ),
+        Planted(
+            rule: LayoutRules.functionLength,
+            text: "func f() {\n// }\nlet a = \"}\\(g(\"}\"))}\"\n/* } */\n\(lines(68))}",
+            lines: [1]
+        ),
+        Planted(
+            rule: LayoutRules.functionLength,
+            text: "func f() {\nlet a = \"\"\"\n{ \"\n\"\"\"\nlet b = #\"\"{\"#\n}\n\(lines(80))",
+            lines: []
+        ),
+    ]
+
+    static let wording = [
+        Planted(
+            rule: WordRules.notes,
+            text: "a() // TODO: more\n/* FIXME */\nlet TODO = 1",
+            lines: [1, 2]
+        ),
+        Planted(rule: WordRules.notes, text: "let a = \"// TODO\"", lines: []),
+        Planted(
+            rule: WordRules.traps,
+            text: "fatalError()\n// fatalError()\nlet a = \"\\(try! f())\"",
+            lines: [1, 3]
+        ),
+        Planted(rule: WordRules.traps, text: "let a = \"fatalError() try! f()\"", lines: []),
+        Planted(
+            rule: WordRules.names,
+            text: "class SensorManager {}\nstruct A: P, Sendable {}\nenum DBusUtil {}\n"
+                + "protocol HandlerOfEvents {}\nfinal class ThingImpl {}\nactor PathHelper2 {}",
+            lines: [1, 3, 4, 5, 6]
+        ),
+        Planted(
+            rule: WordRules.names,
+            text: "struct ObjectManagerProxy {}\nstruct Implementation {}\nlet manager = 1",
+            lines: []
+        ),
+        Planted(
+            rule: WordRules.sleeps,
+            path: "Tests/A/B.swift",
+            text: "try await Task.sleep(for: .seconds(1))\nusleep(1)\n// sleep\nasleep()",
+            lines: [1, 2]
+        ),
+        Planted(rule: WordRules.sleeps, text: "usleep(1)", lines: []),
+    ]
+
+    private static let slash = "/"
+
+    static let places = [
+        Planted(
+            rule: WordRules.machinePaths,
+            path: "docs/a.md",
+            text: "see \(slash)work/main\n\"\(slash)root/x\"\n\(slash)tmp/spec\nx/root/y\n",
+            lines: [1, 2, 3]
+        ),
+        Planted(rule: WordRules.unsafe, text: "let a: UnsafePointer<Int>?", lines: [1]),
+        Planted(
+            rule: WordRules.unsafe,
+            text: "// Because.\nfinal class A: @unchecked Sendable {}",
+            lines: [2]
+        ),
+        Planted(
+            rule: WordRules.unsafe,
+            path: "Sources/DBus/A.swift",
+            text: "// Because.\nlet a: UnsafeRawBufferPointer\n\nnonisolated(unsafe) let b = 1\n"
+                + "func f(\n    a: UnsafeMutableRawPointer?,\n    b: Int\n) {}",
+            lines: [4, 6]
+        ),
+        Planted(
+            rule: WordRules.unsafe,
+            path: "Sources/DBus/A.swift",
+            text:
+                "// Because.\nfunc f(\n    a: UnsafePointer<Int>,\n    b: UnsafePointer<Int>\n)",
+            lines: []
+        ),
+        Planted(
+            rule: WordRules.unsafe,
+            path: "Sources/localauth-passcode/A.swift",
+            text: "internal import CPAM\n// Because.\nlet a: UnsafePointer<Int>\n",
+            lines: []
+        ),
+        Planted(
+            rule: WordRules.unsafe,
+            path: "Tests/A/B.swift",
+            text: "let a: UnsafePointer<Int>",
+            lines: []
+        ),
+    ]
+}
+
+/// The arrows between targets.
+struct ImportRuleTests {
+    private static let text = """
+        let package = Package(
+            dependencies: [.package(url: "https://example.org/swift-crypto", from: "1.0.0")],
+            targets: [
+                // .target(name: "Nothing"),
+                .target(name: "AuthEngine", dependencies: ["DBus"], swiftSettings: strict),
+                .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["x"])]),
+                .target(
+                    name: "AuthStore",
+                    dependencies: [
+                        "AuthEngine", "CSQLite",
+                        .product(name: "Crypto", package: "swift-crypto"),
+                    ],
+                    swiftSettings: strict),
+                .target(name: "DBus", dependencies: ["AuthService"]),
+                .target(name: "AgentKit", dependencies: [
+                    "DBus", "SensorKit"]),
+                .target(name: "Extras"),
+                .executableTarget(name: "localauthd", dependencies: ["AuthService", "AuthEngine",
+                    .product(name: "Crypto", package: "swift-crypto")]),
+                .executableTarget(name: "dbus-codegen", dependencies: ["DBusCodegen"]),
+                .testTarget(name: "ATests", dependencies: ["Extras"]),
+            ])
+        """
+    private let manifest = Manifest(SourceFile(path: "Package.swift", text: text))
+
+    @Test("The manifest is read with its targets and their dependencies")
+    func read() {
+        let expected = [
+            "AuthEngine": ["DBus"], "CSQLite": [],
+            "AuthStore": ["AuthEngine", "CSQLite", "Crypto"],
+            "DBus": ["AuthService"], "AgentKit": ["DBus", "SensorKit"], "Extras": [],
+            "localauthd": ["AuthService", "AuthEngine", "Crypto"], "dbus-codegen": ["DBusCodegen"],
+        ]
+        let found = manifest.targets.map { ($0.name, $0.dependencies.map(\.name)) }
+        #expect(Dictionary(found) { first, _ in first } == expected)
+    }
+
+    @Test("Arrows that point up or aside, and targets without a layer, are found")
+    func arrows() {
+        #expect(
+            manifest.offences.map(\.description) == [
+                "Package.swift:5: AuthEngine must not depend on DBus",
+                "Package.swift:14: DBus must not depend on AuthService",
+                "Package.swift:16: AgentKit must not depend on SensorKit",
+                "Package.swift:17: Extras is in no layer: a new target needs a reason",
+                "Package.swift:18: localauthd must not depend on AuthEngine",
+                "Package.swift:19: localauthd must not depend on Crypto",
+            ]
+        )
+    }
+
+    private func offences(_ target: String, _ text: String) -> [String] {
+        manifest.importOffences(in: SourceFile(path: "Sources/\(target)/A.swift", text: text))
+            .map(\.description)
+    }
+
+    @Test("Pure targets import nothing but each other")
+    func pure() {
+        #expect(
+            offences(
+                "AuthEngine",
+                "import Glibc\n// import A\n  public import struct Foundation.Data"
+            ) == [
+                "Sources/AuthEngine/A.swift:1: AuthEngine must not import Glibc",
+                "Sources/AuthEngine/A.swift:3: AuthEngine must not import Foundation",
+            ]
+        )
+        #expect(offences("AuthEngine", "import DBus").count == 1)
+        #expect(offences("dbus-codegen", "import DBusCodegen").isEmpty)
+    }
+
+    @Test("Others import what is declared for them, and the system's C library")
+    func declared() {
+        #expect(
+            offences("AuthStore", "import AuthEngine\nimport Crypto\nimport Glibc\nimport CSQLite")
+                .isEmpty
+        )
+        #expect(
+            offences("AuthStore", "@testable import DBus\nimport Foundation") == [
+                "Sources/AuthStore/A.swift:1: AuthStore must not import DBus",
+                "Sources/AuthStore/A.swift:2: AuthStore must not import Foundation",
+            ]
+        )
+        #expect(offences("localauthd", "import ArgumentParser").count == 1)
+        #expect(offences("Unknown", "import DBus").count == 1)
+    }
+
+    @Test("Tests import what they like, and strings are no imports")
+    func tests() {
+        let file = SourceFile(path: "Tests/ATests/A.swift", text: "import Foundation")
+        #expect(manifest.importOffences(in: file).isEmpty)
+        #expect(offences("AuthEngine", "let a = \"import Foundation\"\nlet important = 1").isEmpty)
+        #expect(offences("AuthEngine", "let a = \"\"\"\nimport Foundation\n\"\"\"").isEmpty)
+    }
+}

@@ -1,0 +1,232 @@
+import Foundation
+
+/// A breach of a rule, where it is.
+struct Offence: Hashable, CustomStringConvertible {
+    let path: String
+    /// Counted from 1.
+    let line: Int
+    let message: String
+
+    var description: String { "\(path):\(line): \(message)" }
+}
+
+/// A file of the project, cut into what the compiler reads and what people read.
+struct SourceFile: Sendable {
+    /// Relative to the top of the project.
+    let path: String
+    /// The lines as they are.
+    let lines: [String]
+    /// The lines without comments and without the contents of strings; empty for other languages.
+    let code: [String]
+    /// The lines with nothing but comments; empty for other languages.
+    let comments: [String]
+
+    init(path: String, text: String) {
+        self.path = path
+        lines = Self.lines(of: Array(text.utf8))
+        if path.hasSuffix(".swift") {
+            var lexer = Lexer(text)
+            lexer.run()
+            code = Self.lines(of: lexer.code)
+            comments = Self.lines(of: lexer.comments)
+        } else {
+            code = []
+            comments = []
+        }
+    }
+
+    /// The elements of the path.
+    var folders: [Substring] { path.split(separator: "/") }
+
+    /// The target whose source it is; nil for tests and the rest.
+    var target: String? {
+        folders.first == "Sources" && folders.count > 2 ? String(folders[1]) : nil
+    }
+
+    /// Whether a program wrote it.
+    var isGenerated: Bool { folders.contains("Generated") }
+
+    func offence(_ index: Int, _ message: String) -> Offence {
+        Offence(path: path, line: index + 1, message: message)
+    }
+
+    private static func lines(of bytes: [UInt8]) -> [String] {
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        // What follows the last line end is no line.
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        return lines.map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// Tells code, comments and strings of Swift apart; everything keeps its place.
+struct Lexer {
+    private enum Mode: Equatable {
+        /// Code, with so many open parentheses.
+        case code(Int)
+        case lineComment
+        case blockComment
+        /// A string with so many `#` and so many `"`; a regex is one with `/`.
+        case string(hashes: Int, quotes: Int, quote: UInt8)
+    }
+
+    /// What a comment or a string begins with.
+    private static let beginnings = Set("/#\"".utf8)
+
+    private let text: [UInt8]
+    private(set) var code: [UInt8]
+    private(set) var comments: [UInt8]
+    private var modes = [Mode.code(0)]
+    private var index = 0
+
+    init(_ text: String) {
+        self.text = Array(text.utf8)
+        code = self.text.map { $0 == UInt8(ascii: "\n") ? $0 : UInt8(ascii: " ") }
+        comments = code
+    }
+
+    mutating func run() {
+        while index < text.count {
+            switch modes[modes.count - 1] {
+            case .code(let depth): takeCode(depth)
+            case .lineComment: takeLineComment()
+            case .blockComment: takeBlockComment()
+            case .string(let hashes, let quotes, let quote):
+                takeString(hashes: hashes, quotes: quotes, quote: quote)
+            }
+        }
+    }
+
+    private func sees(_ word: String, at offset: Int = 0) -> Bool {
+        text[min(index + offset, text.count)...].starts(with: word.utf8)
+    }
+
+    private mutating func takeCode(_ depth: Int) {
+        let mayBegin = Self.beginnings.contains(text[index])
+        if mayBegin && sees("//") {
+            modes.append(.lineComment)
+        } else if mayBegin && sees("/*") {
+            modes.append(.blockComment)
+            comment(2)
+        } else if mayBegin, let (string, length) = stringStart() {
+            modes.append(string)
+            index += length
+        } else {
+            let byte = text[index]
+            if byte == UInt8(ascii: "(") {
+                modes[modes.count - 1] = .code(depth + 1)
+            } else if byte == UInt8(ascii: ")") {
+                // The end of an interpolation, or of something inside.
+                if depth == 0 && modes.count > 1 {
+                    modes.removeLast()
+                } else {
+                    modes[modes.count - 1] = .code(max(depth - 1, 0))
+                }
+            }
+            code[index] = byte
+            index += 1
+        }
+    }
+
+    private func stringStart() -> (Mode, length: Int)? {
+        var hashes = 0
+        while sees("#", at: hashes) { hashes += 1 }
+        if sees("\"\"\"", at: hashes) {
+            return (.string(hashes: hashes, quotes: 3, quote: UInt8(ascii: "\"")), hashes + 3)
+        }
+        if sees("\"", at: hashes) {
+            return (.string(hashes: hashes, quotes: 1, quote: UInt8(ascii: "\"")), hashes + 1)
+        }
+        if hashes > 0 && sees("/", at: hashes) {
+            return (.string(hashes: hashes, quotes: 1, quote: UInt8(ascii: "/")), hashes + 1)
+        }
+        return nil
+    }
+
+    private mutating func takeString(hashes: Int, quotes: Int, quote: UInt8) {
+        // Most of a string is neither its end nor an escape.
+        let byte = text[index]
+        guard byte == quote || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\n") else {
+            index += 1
+            return
+        }
+        let escape = "\\" + String(repeating: "#", count: hashes)
+        let mark = String(Unicode.Scalar(quote))
+        let end =
+            String(repeating: mark, count: quotes) + String(repeating: "#", count: hashes)
+        if sees(escape + "(") {
+            modes.append(.code(0))
+            index += hashes + 2
+        } else if sees(escape) {
+            index += hashes + 2
+        } else if sees(end) {
+            modes.removeLast()
+            index += quotes + hashes
+        } else {
+            // A string of one line that doesn't end would not compile; go on with code.
+            if quotes == 1 && sees("\n") { modes.removeLast() }
+            index += 1
+        }
+    }
+
+    private mutating func takeLineComment() {
+        if text[index] == UInt8(ascii: "\n") {
+            modes.removeLast()
+            index += 1
+        } else {
+            comment(1)
+        }
+    }
+
+    private mutating func takeBlockComment() {
+        if sees("/*") {
+            modes.append(.blockComment)
+            comment(2)
+        } else if sees("*/") {
+            modes.removeLast()
+            comment(2)
+        } else {
+            comment(1)
+        }
+    }
+
+    private mutating func comment(_ length: Int) {
+        for _ in 0..<length where index < text.count {
+            comments[index] = text[index]
+            index += 1
+        }
+    }
+}
+
+/// The project that this file is part of.
+enum Project {
+    static let root = URL(filePath: #filePath).resolvingSymlinksInPath()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// What people write: no build products, nothing hidden.
+    static func files() throws -> [SourceFile] {
+        var files: [SourceFile] = []
+        let top = try FileManager.default.contentsOfDirectory(atPath: root.path)
+        for name in top.sorted() where !name.hasPrefix(".") {
+            files += try load(name)
+        }
+        return files
+    }
+
+    private static func load(_ path: String) throws -> [SourceFile] {
+        let url = root.appending(path: path)
+        var isDirectory = ObjCBool(false)
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
+            return []
+        }
+        if isDirectory.boolValue {
+            return try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
+                .filter { !$0.hasPrefix(".") }
+                .flatMap { try load(path + "/" + $0) }
+        }
+        // Pictures and other data are no text.
+        guard let text = String(bytes: try Data(contentsOf: url), encoding: .utf8) else {
+            return []
+        }
+        return [SourceFile(path: path, text: text)]
+    }
+}

@@ -1,0 +1,103 @@
+/// Words and constructs that have no place here.
+enum WordRules {
+    static let notes = Rule(name: "No notes about work that is left") { file in
+        let notes: Set<Substring> = ["TODO", "FIXME", "XXX", "HACK"]
+        return file.comments.enumerated()
+            .flatMap { index, line in
+                words(of: line).filter(notes.contains).map { file.offence(index, "a note: \($0)") }
+            }
+    }
+
+    static let traps = Rule.code("Nothing that ends the process on purpose") { line in
+        ["fatalError(", "try!"].first { line.contains($0) }.map { "\($0) ends the process" }
+    }
+
+    static let names = Rule.code("Names of types are the words of the field") { line in
+        let words = words(of: line)
+        for (keyword, name) in zip(words, words.dropFirst()) where declarers.contains(keyword) {
+            // ObjectManager is the name that the bus gives its interface.
+            let plain = name.replacing("ObjectManager", with: "")
+            if let empty = ["Manager", "Helper", "Util", "Utils", "Utility", "Handler", "Impl"]
+                .first(where: { holds(plain, word: $0) })
+            {
+                return "\(name): \(empty) says nothing"
+            }
+        }
+        return nil
+    }
+
+    static let sleeps = Rule.code("Tests wait for what happens, not for time", in: "Tests/") {
+        let sleepers: Set<Substring> = [
+            "sleep", "usleep", "nanosleep", "clock_nanosleep", "asyncAfter", "sleepForTimeInterval",
+        ]
+        return words(of: $0).first(where: sleepers.contains).map { "\($0) waits for time" }
+    }
+
+    static let machinePaths = Rule(name: "No paths of somebody's machine") { file in
+        // Put together, or this file would be the first offender.
+        let paths = ["work/", "root/", "Users/", "tmp/spec", "tmp/pkg"].map { "/" + $0 }
+        return file.lines.enumerated()
+            .flatMap { index, line in
+                paths.filter { path in begins(path, in: line) }
+                    .map { file.offence(index, "a path of one machine: \($0)") }
+            }
+    }
+
+    static let unsafe = Rule(name: "Unsafe code is in the edges, with its reason above") { file in
+        guard let target = file.target else { return [] }
+        let isEdge =
+            ["DBus", "AuthStore"].contains(target)
+            || file.code.compactMap(Manifest.module).contains(where: libraries.contains)
+        return file.code.indices.filter { isUnsafe(file.code[$0]) }
+            .compactMap { index in
+                if !isEdge { return file.offence(index, "unsafe code outside the edges") }
+                return hasReason(index, in: file)
+                    ? nil : file.offence(index, "unsafe code without its reason on the line above")
+            }
+    }
+
+    private static let declarers: Set<Substring> = [
+        "class", "struct", "enum", "actor", "protocol", "typealias",
+    ]
+    // A file that talks to a C library is the edge itself.
+    private static let libraries: Set<String> = [
+        "CSystemd", "CSQLite", "CPAM", "CAdwaita", "CFace",
+    ]
+
+    private static func isUnsafe(_ line: String) -> Bool {
+        line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)")
+            || words(of: line).contains { $0.hasPrefix("Unsafe") && $0.hasSuffix("Pointer") }
+    }
+
+    /// A comment above; lines of one declaration, or one after another, share theirs.
+    private static func hasReason(_ index: Int, in file: SourceFile) -> Bool {
+        var above = index - 1
+        while above >= 0 {
+            if file.comments[above].contains(where: { $0 != " " }) { return true }
+            let end = file.code[above].last { $0 != " " }
+            guard end == "(" || end == "," || end == "=" || isUnsafe(file.code[above]) else {
+                return false
+            }
+            above -= 1
+        }
+        return false
+    }
+
+    /// Whether a name in camel case has this word.
+    private static func holds(_ name: some StringProtocol, word: String) -> Bool {
+        name.ranges(of: word)
+            .contains { range in
+                range.upperBound == name.endIndex || !name[range.upperBound].isLowercase
+            }
+    }
+
+    /// Whether a path stands here from its root: `/a/work/` is another one.
+    private static func begins(_ path: String, in line: String) -> Bool {
+        line.ranges(of: path)
+            .contains { range in
+                guard range.lowerBound > line.startIndex else { return true }
+                let before = line[line.index(before: range.lowerBound)]
+                return !before.isLetter && !before.isNumber && !"._-)}".contains(before)
+            }
+    }
+}

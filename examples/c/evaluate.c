@@ -1,0 +1,204 @@
+/*
+ * Asks who is there, with libdbus-1 and no code of this project.
+ *
+ *   cc -Wall -Wextra evaluate.c -o evaluate $(pkg-config --cflags --libs dbus-1)
+ *   ./evaluate [system | session | ADDRESS] [policy]
+ *
+ * Exit status: 0 it is you, 1 it is not (or nobody can say), 3 the service can't be reached.
+ */
+#include <dbus/dbus.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SERVICE "org.localauth.Authentication1"
+#define OBJECT "/org/localauth/Authentication1"
+
+enum { GRANTED = 0, REFUSED = 1, UNREACHABLE = 3 };
+
+static DBusConnection *connect_to(const char *where, DBusError *error)
+{
+    if (strcmp(where, "system") == 0)
+        return dbus_bus_get(DBUS_BUS_SYSTEM, error);
+    if (strcmp(where, "session") == 0)
+        return dbus_bus_get(DBUS_BUS_SESSION, error);
+    DBusConnection *bus = dbus_connection_open(where, error);
+    if (bus && !dbus_bus_register(bus, error))
+        return NULL;
+    return bus;
+}
+
+/* The connection that owns the name now; the bus starts the service if it can. */
+static char *owner_of_name(DBusConnection *bus, DBusError *error)
+{
+    const char *name = SERVICE, *owner;
+    DBusMessage *call, *reply;
+
+    if (!dbus_bus_start_service_by_name(bus, name, 0, NULL, error)) {
+        if (!dbus_error_has_name(error, DBUS_ERROR_SERVICE_UNKNOWN))
+            return NULL;
+        dbus_error_free(error); /* it can't be started, but it may run */
+    }
+    call = dbus_message_new_method_call(DBUS_SERVICE_DBUS, DBUS_PATH_DBUS, DBUS_INTERFACE_DBUS,
+                                        "GetNameOwner");
+    dbus_message_append_args(call, DBUS_TYPE_STRING, &name, DBUS_TYPE_INVALID);
+    reply = dbus_connection_send_with_reply_and_block(bus, call, -1, error);
+    dbus_message_unref(call);
+    if (!reply)
+        return NULL;
+    char *copy = dbus_message_get_args(reply, error, DBUS_TYPE_STRING, &owner, DBUS_TYPE_INVALID)
+                     ? strdup(owner)
+                     : NULL;
+    dbus_message_unref(reply);
+    return copy;
+}
+
+/* One entry of an a{sv} whose value is a string or a number. */
+static void print_entry(DBusMessageIter *entry)
+{
+    DBusMessageIter value;
+    const char *key;
+
+    dbus_message_iter_get_basic(entry, &key);
+    dbus_message_iter_next(entry);
+    dbus_message_iter_recurse(entry, &value);
+    switch (dbus_message_iter_get_arg_type(&value)) {
+    case DBUS_TYPE_STRING: {
+        const char *text;
+        dbus_message_iter_get_basic(&value, &text);
+        printf("  %s: %s\n", key, text);
+        break;
+    }
+    case DBUS_TYPE_UINT32: {
+        dbus_uint32_t number;
+        dbus_message_iter_get_basic(&value, &number);
+        printf("  %s: %u\n", key, number);
+        break;
+    }
+    default:
+        break; /* the domain state, and whatever a later version adds */
+    }
+}
+
+static void print_dictionary(DBusMessageIter *iter)
+{
+    DBusMessageIter entries, entry;
+
+    for (dbus_message_iter_recurse(iter, &entries);
+         dbus_message_iter_get_arg_type(&entries) == DBUS_TYPE_DICT_ENTRY;
+         dbus_message_iter_next(&entries)) {
+        dbus_message_iter_recurse(&entries, &entry);
+        print_entry(&entry);
+    }
+}
+
+/* Progress. Only the service's own connection is listened to; it is never the verdict. */
+static DBusHandlerResult on_message(DBusConnection *bus, DBusMessage *message, void *owner)
+{
+    DBusMessageIter iter;
+    const char *kind;
+
+    (void)bus;
+    if (!dbus_message_is_signal(message, SERVICE, "Event") ||
+        !dbus_message_has_sender(message, owner) || !dbus_message_has_signature(message, "sa{sv}"))
+        return DBUS_HANDLER_RESULT_NOT_YET_HANDLED;
+    dbus_message_iter_init(message, &iter);
+    dbus_message_iter_get_basic(&iter, &kind);
+    printf("%s\n", kind);
+    dbus_message_iter_next(&iter);
+    print_dictionary(&iter);
+    return DBUS_HANDLER_RESULT_HANDLED;
+}
+
+/* Can it be evaluated? Nobody is asked. */
+static int can_evaluate(DBusConnection *bus, const char *owner, dbus_uint32_t policy,
+                        DBusError *error)
+{
+    dbus_bool_t available;
+    dbus_int32_t code;
+    const char *text;
+    DBusMessage *call = dbus_message_new_method_call(owner, OBJECT, SERVICE, "CanEvaluate");
+    DBusMessage *reply;
+    int understood;
+
+    dbus_message_append_args(call, DBUS_TYPE_UINT32, &policy, DBUS_TYPE_INVALID);
+    reply = dbus_connection_send_with_reply_and_block(bus, call, -1, error);
+    dbus_message_unref(call);
+    if (!reply)
+        return 0;
+    understood = dbus_message_get_args(reply, error, DBUS_TYPE_BOOLEAN, &available,
+                                       DBUS_TYPE_INT32, &code, DBUS_TYPE_STRING, &text,
+                                       DBUS_TYPE_INVALID);
+    if (understood)
+        printf("CanEvaluate(%u): %s %d %s\n", policy, available ? "yes" : "no", code, text);
+    dbus_message_unref(reply);
+    return understood;
+}
+
+/* Asks. Without a time-out of its own: the option says how long, and the service keeps to it. */
+static int evaluate(DBusConnection *bus, const char *owner, dbus_uint32_t policy, DBusError *error)
+{
+    const char *reason = "show how a C program asks", *key = "timeout";
+    dbus_uint64_t milliseconds = 60000;
+    DBusMessageIter iter, options, entry, value;
+    DBusPendingCall *pending = NULL;
+    DBusMessage *call = dbus_message_new_method_call(owner, OBJECT, SERVICE, "Evaluate");
+    DBusMessage *reply;
+    int status = REFUSED;
+
+    dbus_message_iter_init_append(call, &iter);
+    dbus_message_iter_append_basic(&iter, DBUS_TYPE_UINT32, &policy);
+    dbus_message_iter_append_basic(&iter, DBUS_TYPE_STRING, &reason);
+    dbus_message_iter_open_container(&iter, DBUS_TYPE_ARRAY, "{sv}", &options);
+    dbus_message_iter_open_container(&options, DBUS_TYPE_DICT_ENTRY, NULL, &entry);
+    dbus_message_iter_append_basic(&entry, DBUS_TYPE_STRING, &key);
+    dbus_message_iter_open_container(&entry, DBUS_TYPE_VARIANT, "t", &value);
+    dbus_message_iter_append_basic(&value, DBUS_TYPE_UINT64, &milliseconds);
+    dbus_message_iter_close_container(&entry, &value);
+    dbus_message_iter_close_container(&options, &entry);
+    dbus_message_iter_close_container(&iter, &options);
+
+    dbus_connection_send_with_reply(bus, call, &pending, DBUS_TIMEOUT_INFINITE);
+    dbus_message_unref(call);
+    while (pending && !dbus_pending_call_get_completed(pending))
+        if (!dbus_connection_read_write_dispatch(bus, -1))
+            break;
+    reply = pending ? dbus_pending_call_steal_reply(pending) : NULL;
+    if (pending)
+        dbus_pending_call_unref(pending);
+    if (!reply)
+        return UNREACHABLE;
+    if (!dbus_set_error_from_message(error, reply) && dbus_message_has_signature(reply, "a{sv}")) {
+        printf("It is you.\n");
+        dbus_message_iter_init(reply, &iter);
+        print_dictionary(&iter);
+        status = GRANTED;
+    }
+    dbus_message_unref(reply);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    dbus_uint32_t policy = argc > 2 ? (dbus_uint32_t)strtoul(argv[2], NULL, 10) : 2;
+    DBusError error = DBUS_ERROR_INIT;
+    char *owner = NULL;
+    int status = UNREACHABLE;
+    DBusConnection *bus = connect_to(argc > 1 ? argv[1] : "session", &error);
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (bus)
+        owner = owner_of_name(bus, &error);
+    if (owner) {
+        dbus_connection_add_filter(bus, on_message, owner, NULL);
+        status = REFUSED;
+        if (can_evaluate(bus, owner, policy, &error))
+            status = evaluate(bus, owner, policy, &error);
+    }
+    if (dbus_error_is_set(&error)) {
+        fprintf(stderr, "%s (%s)\n", error.message, error.name);
+        dbus_error_free(&error);
+    }
+    free(owner);
+    return status;
+}
