@@ -81,5 +81,65 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "dbus-codegen", dependencies: ["DBusCodegen", "DBusModel"], swiftSettings: strict),
+
+        // Tests, folder by folder, and what they need beside the product.
+        .testTarget(name: "AuthEngineTests", dependencies: ["AuthEngine"], swiftSettings: strict),
+        .testTarget(name: "DBusModelTests", dependencies: ["DBusModel"], swiftSettings: strict),
+        .testTarget(
+            name: "DBusCodegenTests", dependencies: ["DBusCodegen", "DBusModel"],
+            swiftSettings: strict),
+        .testTarget(name: "TidyTests", swiftSettings: strict),
+        .executableTarget(
+            name: "StoreCrashProbe", dependencies: ["AuthEngine", "AuthStore"],
+            path: "Tests/StoreCrashProbe", swiftSettings: strict),
+        .testTarget(
+            name: "AuthStoreTests",
+            dependencies: ["AuthEngine", "AuthStore", "CSQLite", "StoreCrashProbe"],
+            swiftSettings: strict),
+        .systemLibrary(
+            name: "CDBus1", path: "Tests/CDBus1", pkgConfig: "dbus-1",
+            providers: [.apt(["libdbus-1-dev"])]),
+        .executableTarget(
+            name: "InteropClient", dependencies: ["CDBus1"], path: "Tests/InteropClient"),
+        .testTarget(
+            name: "DBusTests", dependencies: ["CSystemd", "DBus", "InteropClient"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "AuthServiceTests", dependencies: ["AuthEngine", "AuthService", "DBus"],
+            swiftSettings: strict),
+        .target(
+            name: "SensorContract", dependencies: ["CSystemd", "DBus", "LocalAuthBus"],
+            path: "Tests/SensorContract", swiftSettings: strict),
+        .testTarget(
+            name: "ServiceProgramTests",
+            dependencies: ["DBus", "SensorContract", "ServiceProgram", "localauth-sensor-simulated"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SensorKitTests",
+            dependencies: [
+                "DBus", "LocalAuthBus", "SensorContract", "SensorKit", "localauth-sensor-simulated",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PasscodeTests",
+            dependencies: ["DBus", "LocalAuthBus", "SensorContract", "localauth-passcode"],
+            swiftSettings: strict),
+        .target(
+            name: "AgentTestSupport", dependencies: ["CSystemd", "DBus", "LocalAuthBus"],
+            path: "Tests/AgentKitTests/Support", swiftSettings: strict),
+        .testTarget(
+            name: "AgentKitTests",
+            dependencies: ["AgentKit", "AgentTestSupport", "DBus", "LocalAuthBus"],
+            exclude: ["Support"], swiftSettings: strict),
+        .testTarget(
+            name: "ControlTests", dependencies: ["AgentTestSupport", "DBus", "localauthctl"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ProgramTests",
+            dependencies: [
+                "DBus", "LocalAuthBus", "localauth-passcode", "localauth-sensor-simulated",
+                "localauthctl", "localauthd",
+            ],
+            swiftSettings: strict),
     ]
 )

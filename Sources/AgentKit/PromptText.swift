@@ -43,8 +43,7 @@ public enum PromptText {
         case .noMatch(let left): "No match. \(attempts(left))"
         case .fallbackAvailable: nil
         case .confirmationRequired: "Recognized. Press Enter to confirm."
-        case .passcodeRequired(let cause):
-            cause.isEmpty ? "The password is needed." : "The password is needed: \(cause)"
+        case .passcodeRequired(let cause): required(cause)
         case .passcodeRejected(let left): "Wrong password. \(attempts(left))"
         case .success: "Recognized."
         }
@@ -78,6 +77,19 @@ public enum PromptText {
         case "look-at-camera": "Look at the camera."
         case "confirm-presence": "Touch the security key."
         default: hint
+        }
+    }
+
+    /// The service's own causes are words of a machine; others are sentences already.
+    private static func required(_ cause: String) -> String {
+        switch cause {
+        case "", "fallback": "The password is needed."
+        case "attempts": "The password is needed after so many failed attempts."
+        case "lockout": "The password is needed: too many attempts have failed."
+        case "no-sensor": "The password is needed: no sensor works any more."
+        case "verifier-failed": "The password could not be checked. Type it again."
+        case "delay-over": "You can type the password again now."
+        default: "The password is needed: \(cause)"
         }
     }
 

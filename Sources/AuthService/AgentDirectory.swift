@@ -2,8 +2,9 @@ import AuthEngine
 import DBus
 import LocalAuthBus
 
-/// The prompt agents that registered: where they are on the bus. Which of them shows a prompt is the
-/// engine's decision.
+/// The prompt agents that registered: where they are on the bus.
+///
+/// Which of them shows a prompt is the engine's decision.
 @BusActor
 final class AgentDirectory {
     /// Registrations that one connection may hold.
@@ -72,11 +73,20 @@ final class AgentDirectory {
         }
         guard
             service.engine.canRegister(
-                uid: peer.uid, session: session, kind: kind, client: client)
+                uid: peer.uid,
+                session: session,
+                kind: kind,
+                client: client
+            )
         else { throw DBusError(.agentExists, "this session or process has an agent already") }
         lastID += 1
         let agent = Agent(
-            id: AgentID(lastID), client: client, uid: peer.uid, session: session, kind: kind)
+            id: AgentID(lastID),
+            client: client,
+            uid: peer.uid,
+            session: session,
+            kind: kind
+        )
         try add(Registration(agent: agent, peer: peer, path: path))
         return session
     }
@@ -97,10 +107,12 @@ final class AgentDirectory {
             registration.sources.append(
                 EventLoop.shared.watch(descriptor: descriptor.rawValue) { [weak self] in
                     withExtendedLifetime(descriptor) { self?.remove(id) }
-                })
+                }
+            )
         }
         registration.sources.append(
-            registration.peer.onLeave { [weak self] in self?.remove(id) })
+            registration.peer.onLeave { [weak self] in self?.remove(id) }
+        )
         registrations[id] = registration
         service.handle(.agentRegistered(registration.agent))
         service.agentsChanged()

@@ -49,9 +49,12 @@ extension AuthService {
         guard let evaluation = evaluations[id] else { return }
         onLoop {
             let facts = await self.facts(
-                uid: evaluation.request.uid, processes: evaluation.process.lineage)
+                uid: evaluation.request.uid,
+                processes: evaluation.process.lineage
+            )
             self.handle(
-                evaluation.audience.peer.hasLeft ? .lookUpFailed(id) : .lookedUp(id, facts))
+                evaluation.audience.peer.hasLeft ? .lookUpFailed(id) : .lookedUp(id, facts)
+            )
         }
     }
 
@@ -64,7 +67,8 @@ extension AuthService {
             sensors: enrolments.facts(of: uid),
             isPasscodeSet: isPasscodeSet,
             session: session(of: uid),
-            processes: processes)
+            processes: processes
+        )
     }
 
     // MARK: - Prompts
@@ -81,8 +85,11 @@ extension AuthService {
             let details = evaluation.details(presentation)
             guard let passcode = channel.takeTheirs() else { return }
             let call = try connection.startCall(
-                to: registration.peer.name, path: registration.path,
-                interface: Agent1Proxy.interface, member: "Begin", signature: "sa{sv}h",
+                to: registration.peer.name,
+                path: registration.path,
+                interface: Agent1Proxy.interface,
+                member: "Begin",
+                signature: "sa{sv}h",
                 timeout: engine.settings.agentPatience + .seconds(1)
             ) { writer throws(DBusError) in
                 try writer.write(handle)
@@ -126,8 +133,11 @@ extension AuthService {
             announced["call"] = audience.serial.map(Variant.uint32)
         }
         connection.emit(
-            path: audience.path, interface: audience.interface, member: "Event",
-            signature: "sa{sv}", to: audience.peer.name
+            path: audience.path,
+            interface: audience.interface,
+            member: "Event",
+            signature: "sa{sv}",
+            to: audience.peer.name
         ) { [announced] writer throws(DBusError) in
             try writer.write(kind)
             try writer.write(announced)
@@ -149,8 +159,13 @@ extension AuthService {
         _ encode: (inout MessageWriter) throws(DBusError) -> Void
     ) {
         connection.send(
-            to: prompt.agent.peer.name, path: prompt.agent.path,
-            interface: Agent1Proxy.interface, member: member, signature: signature, encode)
+            to: prompt.agent.peer.name,
+            path: prompt.agent.path,
+            interface: Agent1Proxy.interface,
+            member: member,
+            signature: signature,
+            encode
+        )
     }
 
     private func verify(_ id: EvaluationID) {

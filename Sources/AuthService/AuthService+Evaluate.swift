@@ -35,7 +35,12 @@ extension AuthService {
         _ context: ContextObject?
     ) -> Availability {
         let refusal = engine.availability(
-            policy, uid: uid, facts: facts, context: context?.id, at: now)
+            policy,
+            uid: uid,
+            facts: facts,
+            context: context?.id,
+            at: now
+        )
         if let refusal { return (false, refusal.code.rawValue, refusal.message) }
         if policy == .biometrics || policy == .biometricsOrCompanion {
             context?.evaluatedDomainState = enrolments.domainState(of: uid)
@@ -65,7 +70,11 @@ extension AuthService {
     ) async -> Outcome {
         await withCheckedContinuation { answer in
             evaluations[request.id] = Evaluation(
-                request: request, audience: audience, text: text, answer: answer)
+                request: request,
+                audience: audience,
+                text: text,
+                answer: answer
+            )
             handle(.requested(request))
         }
     }

@@ -4,8 +4,9 @@ public import DBus
 import LocalAuthBus
 import ServiceProgram
 
-/// The daemon: the objects on the bus around one engine. All of it runs on the loop's thread; here
-/// alone does the engine change.
+/// The daemon: the objects on the bus around one engine.
+///
+/// All of it runs on the loop's thread; here alone does the engine change.
 @BusActor
 public final class AuthService {
     /// The daemon's bus name.
@@ -116,15 +117,18 @@ public final class AuthService {
     /// Whether this instance serves the whole system.
     var isSystemBus: Bool { connection.address == .system }
 
-    /// The session whose agent prompts a user. Without logind it is the user's one and only.
+    /// The session whose agent prompts a user.
+    ///
+    /// Without logind it is the user's one and only.
     func session(of uid: UInt32) -> String? {
         "uid:\(uid)"
     }
 
     // MARK: - Events
 
-    /// The one place where the engine changes. An event that an effect causes waits until the effects
-    /// before it are done.
+    /// The one place where the engine changes.
+    ///
+    /// An event that an effect causes waits until the effects before it are done.
     func handle(_ event: Event) {
         events.append(event)
         guard !isHandling else { return }
@@ -183,13 +187,19 @@ public final class AuthService {
     func sensorsChanged() {
         enrolments.sensorsChanged()
         connection.propertiesChanged(
-            ManagerObject.path, Authentication1Interface(manager), ["BiometryType", "BiometryTypes"])
+            ManagerObject.path,
+            Authentication1Interface(manager),
+            ["BiometryType", "BiometryTypes"]
+        )
     }
 
     /// Agents came or went.
     func agentsChanged() {
         connection.propertiesChanged(
-            ManagerObject.path, Authentication1Interface(manager), ["Interactive"])
+            ManagerObject.path,
+            Authentication1Interface(manager),
+            ["Interactive"]
+        )
     }
 
     /// A user's templates are others now: the contexts of that user say so.

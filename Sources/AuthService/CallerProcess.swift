@@ -1,6 +1,8 @@
 import Glibc
 
-/// What the kernel says of a caller's process. For display and agent choice only: a pid is no proof.
+/// What the kernel says of a caller's process.
+///
+/// For display and agent choice only: a pid is no proof.
 struct CallerProcess {
     /// The process and its parents, nearest first, at most 32.
     let lineage: [Int32]
@@ -34,12 +36,15 @@ struct CallerProcess {
     }
 
     private static func name(of pid: Int32) -> String {
-        if let path = SmallFile.link("/proc/\(pid)/exe"), let last = path.split(separator: "/").last {
+        if let path = SmallFile.link("/proc/\(pid)/exe"), let last = path.split(separator: "/").last
+        {
             return DisplayText.cleaned(String(last), limit: DisplayText.titleLimit)
         }
         let short = SmallFile.read("/proc/\(pid)/comm", limit: 64) ?? []
         let text = DisplayText.cleaned(
-            String(decoding: short, as: UTF8.self), limit: DisplayText.titleLimit)
+            String(decoding: short, as: UTF8.self),
+            limit: DisplayText.titleLimit
+        )
         return text.isEmpty ? "process \(pid)" : text
     }
 
@@ -58,7 +63,9 @@ struct CallerProcess {
     }
 }
 
-/// The app behind a process, as its desktop file names it. Display only (L14).
+/// The app behind a process, as its desktop file names it.
+///
+/// Display only (L14).
 struct AppIdentity {
     /// What the prompt calls the app.
     let name: String

@@ -12,8 +12,9 @@ enum ProcessDescriptor {
     }
 }
 
-/// The daemon's end of the pair on which a prompt sends passcodes. The daemon never reads one: it
-/// looks at who sent a packet, and hands this end to the verifier.
+/// The daemon's end of the pair on which a prompt sends passcodes.
+///
+/// The daemon never reads one: it looks at who sent a packet, and hands this end to the verifier.
 @BusActor
 final class PasscodeChannel {
     let ours: OwnedDescriptor

@@ -100,11 +100,19 @@ final class ContextObject: Context1Service {
         options.isInteractionNotAllowed =
             options.isInteractionNotAllowed ?? properties.isInteractionNotAllowed
         var request = Request(
-            id: EvaluationID(service.nextID()), client: client.id, context: id,
-            uid: client.peer.uid, policy: policy)
+            id: EvaluationID(service.nextID()),
+            client: client.id,
+            context: id,
+            uid: client.peer.uid,
+            policy: policy
+        )
         request.apply(options)
         let audience = Evaluation.Audience(
-            peer: client.peer, path: path, interface: Context1Proxy.interface, serial: nil)
+            peer: client.peer,
+            path: path,
+            interface: Context1Proxy.interface,
+            serial: nil
+        )
         evaluatedDomainState = []
         let frozen = request
         let text = Evaluation.Text(reason: reason, options: options)
@@ -132,7 +140,10 @@ final class ContextObject: Context1Service {
             throw .invalid("the access control has no flags")
         }
         guard !isInvalid else { throw DBusError(.invalidContext, Self.invalidated) }
-        throw DBusError(.notSupported, "access controls come with the keychain, which is not there yet")
+        throw DBusError(
+            .notSupported,
+            "access controls come with the keychain, which is not there yet"
+        )
     }
 
     func invalidate(call: IncomingCall) throws(DBusError) -> Answer<Void> {
@@ -194,7 +205,9 @@ final class ContextObject: Context1Service {
         try set { $0.fallbackTitle = DisplayText.cleaned(value, limit: DisplayText.titleLimit) }
     }
 
-    func localizedCancelTitle(for peer: Peer?) throws(DBusError) -> String { properties.cancelTitle }
+    func localizedCancelTitle(for peer: Peer?) throws(DBusError) -> String {
+        properties.cancelTitle
+    }
 
     func setLocalizedCancelTitle(_ value: String, by peer: Peer) throws(DBusError) {
         try set { $0.cancelTitle = DisplayText.cleaned(value, limit: DisplayText.titleLimit) }
@@ -252,6 +265,10 @@ final class ContextObject: Context1Service {
     func domainStateChanged() {
         guard !isInvalid else { return }
         service.connection.propertiesChanged(
-            path, Context1Interface(self), ["DomainState"], to: client.peer.name)
+            path,
+            Context1Interface(self),
+            ["DomainState"],
+            to: client.peer.name
+        )
     }
 }

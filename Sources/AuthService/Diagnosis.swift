@@ -44,9 +44,11 @@ struct Diagnosis {
             return Check(name: "bus", state: .ok, message: "The service runs on the system bus.")
         }
         return Check(
-            name: "bus", state: .warning,
+            name: "bus",
+            state: .warning,
             message: "The service runs on a session bus: it keeps nothing from your own programs.",
-            remedy: "Install the service for the system bus to protect secrets.")
+            remedy: "Install the service for the system bus to protect secrets."
+        )
     }
 
     private var state: Check {
@@ -54,9 +56,12 @@ struct Diagnosis {
             return Check(name: "state", state: .ok, message: "Counters and generations are kept.")
         }
         return Check(
-            name: "state", state: .failed,
+            name: "state",
+            state: .failed,
             message: "The database was damaged and set aside as \(path).",
-            remedy: "Give your passcode once (localauthctl evaluate --policy 2), then delete that file.")
+            remedy:
+                "Give your passcode once (localauthctl evaluate --policy 2), then delete that file."
+        )
     }
 
     private func passcode(_ facts: Facts) -> Check {
@@ -65,12 +70,18 @@ struct Diagnosis {
         }
         if service.verifier.owner == nil {
             return Check(
-                name: "passcode", state: .failed, message: "No passcode verifier is on the bus.",
-                remedy: "Start localauth-passcode.")
+                name: "passcode",
+                state: .failed,
+                message: "No passcode verifier is on the bus.",
+                remedy: "Start localauth-passcode."
+            )
         }
         return Check(
-            name: "passcode", state: .failed, message: "Your account has no passcode.",
-            remedy: "Set one with passwd.")
+            name: "passcode",
+            state: .failed,
+            message: "Your account has no passcode.",
+            remedy: "Set one with passwd."
+        )
     }
 
     private func sensors(_ facts: Facts) -> [Check] {
@@ -78,8 +89,11 @@ struct Diagnosis {
         guard !sensors.isEmpty else {
             return [
                 Check(
-                    name: "sensors", state: .warning, message: "No sensor is on the bus.",
-                    remedy: "Start a sensor, for example localauth-sensor-simulated.")
+                    name: "sensors",
+                    state: .warning,
+                    message: "No sensor is on the bus.",
+                    remedy: "Start a sensor, for example localauth-sensor-simulated."
+                )
             ]
         }
         return sensors.map { sensor in
@@ -88,9 +102,11 @@ struct Diagnosis {
                 return Check(name: name, state: .ok, message: sensor.facts.description)
             }
             return Check(
-                name: name, state: .failed,
+                name: name,
+                state: .failed,
                 message: "\(sensor.name) can't be used: \(sensor.unavailability).",
-                remedy: Self.remedy(for: sensor.unavailability))
+                remedy: Self.remedy(for: sensor.unavailability)
+            )
         }
     }
 
@@ -111,17 +127,27 @@ struct Diagnosis {
             .reduce(0) { $0 + $1.templates }
         if count > 0 {
             return Check(
-                name: "enrolment", state: .ok,
-                message: "You have \(count) template\(count == 1 ? "" : "s") on usable sensors.")
+                name: "enrolment",
+                state: .ok,
+                message: "You have \(count) template\(count == 1 ? "" : "s") on usable sensors."
+            )
         }
         return Check(
-            name: "enrolment", state: .warning, message: "Nothing of you is enrolled.",
-            remedy: "Run localauthctl enroll.")
+            name: "enrolment",
+            state: .warning,
+            message: "Nothing of you is enrolled.",
+            remedy: "Run localauthctl enroll."
+        )
     }
 
     private func biometry(_ facts: Facts) -> Check {
         let refusal = service.engine.availability(
-            .biometrics, uid: peer.uid, facts: facts, context: nil, at: service.now)
+            .biometrics,
+            uid: peer.uid,
+            facts: facts,
+            context: nil,
+            at: service.now
+        )
         guard let refusal else {
             return Check(name: "biometry", state: .ok, message: "Biometry can be used.")
         }
@@ -143,7 +169,10 @@ struct Diagnosis {
             return Check(name: "agent", state: .ok, message: "A prompt agent serves you.")
         }
         return Check(
-            name: "agent", state: .failed, message: "No prompt agent serves you.",
-            remedy: "Start one: localauthctl agent.")
+            name: "agent",
+            state: .failed,
+            message: "No prompt agent serves you.",
+            remedy: "Start one: localauthctl agent."
+        )
     }
 }

@@ -54,7 +54,8 @@ final class Enrolments {
                 strength: sensor.facts.strength,
                 availability: sensor.isUsable
                     ? .usable : (sensor.isAway && !listed.isEmpty ? .away : .unavailable),
-                templates: listed.count)
+                templates: listed.count
+            )
         }
         for (name, templates) in recorded
         where service.directory.sensors[name] == nil && !templates.isEmpty {
@@ -64,13 +65,17 @@ final class Enrolments {
                     type: .fingerprint,
                     strength: .convenience,
                     availability: .away,
-                    templates: templates.count))
+                    templates: templates.count
+                )
+            )
         }
         return result
     }
 
-    /// Asks all sensors. Calls that come while one look-up runs share the one behind it, so that
-    /// every answer is younger than its question and a flood of questions is two look-ups.
+    /// Asks all sensors.
+    ///
+    /// Calls that come while one look-up runs share the one behind it, so that every answer is
+    /// younger than its question and a flood of questions is two look-ups.
     func refresh(_ uid: UInt32) async {
         if let waiting = next[uid] { return await waiting.value }
         let before = last[uid]

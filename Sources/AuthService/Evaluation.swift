@@ -73,7 +73,9 @@ final class Evaluation {
             "stage": .string(presentation.stage.rawValue),
             "sensors": .strings(presentation.sensors),
             "biometry-types": .array(
-                element: .uint32, presentation.types.map { .uint32($0.rawValue) }),
+                element: .uint32,
+                presentation.types.map { .uint32($0.rawValue) }
+            ),
             "require-confirmation": .bool(presentation.requiresConfirmation),
         ]
         details["fallback-title"] = text.fallbackTitle.map(Variant.string)

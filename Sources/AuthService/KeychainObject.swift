@@ -1,13 +1,17 @@
 import DBus
 import LocalAuthBus
 
-/// `/org/localauth/Keychain1`. There is no keychain yet: every call says so.
+/// `/org/localauth/Keychain1`.
+///
+/// There is no keychain yet: every call says so.
 @BusActor
 final class KeychainObject: Keychain1Service {
     static let path = ObjectPath(trusted: "/org/localauth/Keychain1")
 
     private static let unavailable = DBusError(
-        .keychainNotAvailable, "This version of the service has no keychain.")
+        .keychainNotAvailable,
+        "This version of the service has no keychain."
+    )
 
     func add(
         attributes: [String: Variant],

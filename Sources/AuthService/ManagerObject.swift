@@ -40,12 +40,16 @@ final class ManagerObject: Authentication1Service {
             id: EvaluationID(service.nextID()),
             client: service.client(of: peer).id,
             uid: options.uid ?? peer.uid,
-            policy: policy)
+            policy: policy
+        )
         request.isUnlock = options.uid != nil
         request.apply(options)
         let audience = Evaluation.Audience(
-            peer: peer, path: Self.path, interface: Authentication1Proxy.interface,
-            serial: call.serial)
+            peer: peer,
+            path: Self.path,
+            interface: Authentication1Proxy.interface,
+            serial: call.serial
+        )
         let text = Evaluation.Text(reason: reason, options: options)
         return service.evaluate(request, text, audience)
     }
@@ -184,7 +188,10 @@ final class ManagerObject: Authentication1Service {
     func interactive(for peer: Peer?) throws(DBusError) -> Bool {
         guard let peer, let session = service.session(of: peer.uid) else { return false }
         return service.engine.hasAgent(
-            uid: peer.uid, session: session, processes: CallerProcess(pid: peer.pid).lineage)
+            uid: peer.uid,
+            session: session,
+            processes: CallerProcess(pid: peer.pid).lineage
+        )
     }
 }
 
@@ -207,6 +214,7 @@ extension Evaluation.Text {
             fallbackTitle: options.fallbackTitle,
             cancelTitle: options.cancelTitle,
             parentWindow: options.parentWindow,
-            activationToken: options.activationToken)
+            activationToken: options.activationToken
+        )
     }
 }

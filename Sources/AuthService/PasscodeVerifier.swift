@@ -2,7 +2,9 @@ import AuthEngine
 import DBus
 import LocalAuthBus
 
-/// The process that asks PAM. The daemon hands it the channel and hears yes or no.
+/// The process that asks PAM.
+///
+/// The daemon hands it the channel and hears yes or no.
 @BusActor
 final class PasscodeVerifier {
     static let name = "org.localauth.Passcode1"
@@ -24,7 +26,9 @@ final class PasscodeVerifier {
         self.service = service
     }
 
-    /// Watches for the verifier. Over a socketpair there is none.
+    /// Watches for the verifier.
+    ///
+    /// Over a socketpair there is none.
     func start() {
         guard !connection.isPeerToPeer else { return }
         _ = connection.watchName(Self.name) { [weak self] owner in
@@ -47,7 +51,9 @@ final class PasscodeVerifier {
         return answer.isSet
     }
 
-    /// Whether the user has a passcode. No verifier, no answer: no passcode.
+    /// Whether the user has a passcode.
+    ///
+    /// No verifier, no answer: no passcode.
     func isSet(for uid: UInt32) async -> Bool {
         guard let owner = await currentOwner() else { return remember(false, for: uid) }
         let proxy = Passcode1Proxy(connection, destination: owner, path: Self.path)
@@ -78,7 +84,10 @@ final class PasscodeVerifier {
         let proxy = Passcode1Proxy(connection, destination: owner, path: Self.path)
         do throws(DBusError) {
             let isCorrect = try await proxy.verify(
-                uid: uid, socket: channel, timeout: Self.longestVerify)
+                uid: uid,
+                socket: channel,
+                timeout: Self.longestVerify
+            )
             guard self.owner == owner else { return .failed }
             return isCorrect ? .correct : .wrong
         } catch {

@@ -25,7 +25,9 @@ final class SensorDirectory: SensorEvents {
         self.service = service
     }
 
-    /// Watches the bus for names of sensors. Over a socketpair there are none.
+    /// Watches the bus for names of sensors.
+    ///
+    /// Over a socketpair there are none.
     func start() {
         guard !connection.isPeerToPeer else { return }
         _ = connection.watchNames(under: Self.prefix) { [weak self] name, owner in
@@ -46,7 +48,9 @@ final class SensorDirectory: SensorEvents {
     var types: [BiometryType] {
         let known = sensors.values.filter { $0.facts.type != .none && $0.state == .ready }
         let ranked = known.sorted {
-            ($1.facts.strength, $0.facts.type.rawValue) < ($0.facts.strength, $1.facts.type.rawValue)
+            ($1.facts.strength, $0.facts.type.rawValue) < (
+                $0.facts.strength, $1.facts.type.rawValue
+            )
         }
         var result: [BiometryType] = []
         for sensor in ranked where !result.contains(sensor.facts.type) {
@@ -75,8 +79,11 @@ final class SensorDirectory: SensorEvents {
 
     private func activate(_ busName: String) async throws(DBusError) {
         _ = try await connection.call(
-            to: "org.freedesktop.DBus", path: ObjectPath(trusted: "/org/freedesktop/DBus"),
-            interface: "org.freedesktop.DBus", member: "StartServiceByName", signature: "su",
+            to: "org.freedesktop.DBus",
+            path: ObjectPath(trusted: "/org/freedesktop/DBus"),
+            interface: "org.freedesktop.DBus",
+            member: "StartServiceByName",
+            signature: "su",
             timeout: nil
         ) { writer throws(DBusError) in
             try writer.write(busName)
@@ -86,7 +93,8 @@ final class SensorDirectory: SensorEvents {
 
     /// Makes a sensor's link what the bus says of its name.
     private func review(_ name: String) {
-        let isKnown = (owners[name] != nil || activatable.contains(name)) && !disabled.contains(name)
+        let isKnown =
+            (owners[name] != nil || activatable.contains(name)) && !disabled.contains(name)
         guard isKnown else { return remove(name) }
         let sensor = sensors[name] ?? add(name)
         guard let sensor else { return }

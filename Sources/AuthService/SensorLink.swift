@@ -108,7 +108,8 @@ final class SensorLink {
             guard self.owner == owner else { return }
             guard facts.update(properties) else { return settle(.broken("failed")) }
             settle(
-                facts.versions.isDisjoint(with: Self.versions) ? .broken("incompatible") : .ready)
+                facts.versions.isDisjoint(with: Self.versions) ? .broken("incompatible") : .ready
+            )
         } catch {
             guard self.owner == owner else { return }
             settle(.broken("failed"))
@@ -195,7 +196,8 @@ final class SensorLink {
                 let template = try await call(proxy)
                 end = template.utf8.count <= 256 ? .finished(template: template) : .ended
             } catch {
-                end = error.name == .sensorDuplicate || error.name == .sensorFull
+                end =
+                    error.name == .sensorDuplicate || error.name == .sensorFull
                     ? .refused(error) : .ended
             }
             self.finish(operation, end)
@@ -225,12 +227,16 @@ final class SensorLink {
         case "ready": running.report(.ready)
         case "no-match": running.report(.mismatched)
         case "hint":
-            if let hint = detail["hint"]?.asString, Self.isWord(hint) { running.report(.hinted(hint)) }
+            if let hint = detail["hint"]?.asString, Self.isWord(hint) {
+                running.report(.hinted(hint))
+            }
         case "stage":
             running.report(
                 .stage(
                     min(detail["stage"]?.asUInt32 ?? 0, 1000),
-                    of: min(detail["stages"]?.asInt32 ?? -1, 1000)))
+                    of: min(detail["stages"]?.asInt32 ?? -1, 1000)
+                )
+            )
         default: break
         }
     }

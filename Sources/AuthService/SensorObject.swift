@@ -36,8 +36,13 @@ final class SensorObject: Device1Service {
     /// Tells everybody what may have changed.
     func announce() {
         service.connection.propertiesChanged(
-            path, Device1Interface(self),
-            ["Description", "BiometryType", "Strength", "Available", "Unavailability", "EnrollStages"])
+            path,
+            Device1Interface(self),
+            [
+                "Description", "BiometryType", "Strength", "Available", "Unavailability",
+                "EnrollStages",
+            ]
+        )
     }
 
     // MARK: - Templates
@@ -176,7 +181,9 @@ final class SensorObject: Device1Service {
         return uid
     }
 
-    /// A passcode within the last minute, or one now. Root needs none.
+    /// A passcode within the last minute, or one now.
+    ///
+    /// Root needs none.
     private func authorize(
         _ call: IncomingCall,
         _ options: [String: Variant],
@@ -187,17 +194,26 @@ final class SensorObject: Device1Service {
         let client = service.client(of: peer)
         if let path = try OptionReader(options).value("context", \.asObjectPath) {
             let context = client.contexts.values.first { $0.path == path }
-            guard let context else { throw DBusError(.unknownObject, "no context of yours is there") }
+            guard let context else {
+                throw DBusError(.unknownObject, "no context of yours is there")
+            }
             let age = service.engine.passcodeAge(of: context.id, uid: peer.uid, at: service.now)
             if let age, age <= Self.passcodeFreshness { return }
         }
         // Policy 2 without any sensor: the passcode, at once.
         var request = Request(
-            id: EvaluationID(service.nextID()), client: client.id, uid: peer.uid,
-            policy: .biometricsOrPasscode)
+            id: EvaluationID(service.nextID()),
+            client: client.id,
+            uid: peer.uid,
+            policy: .biometricsOrPasscode
+        )
         request.sensors = []
         let audience = Evaluation.Audience(
-            peer: peer, path: path, interface: Device1Proxy.interface, serial: call.serial)
+            peer: peer,
+            path: path,
+            interface: Device1Proxy.interface,
+            serial: call.serial
+        )
         let text = Evaluation.Text(reason: reason)
         if case .refused(let refusal) = await service.outcome(of: request, text, audience) {
             throw DBusError(refusal)
@@ -212,11 +228,14 @@ final class SensorObject: Device1Service {
     private var unavailable: DBusError {
         DBusError(
             .biometryNotAvailable,
-            "The sensor \(sensor.name) can't be used now (\(sensor.unavailability)).")
+            "The sensor \(sensor.name) can't be used now (\(sensor.unavailability))."
+        )
     }
 
     private static func checked(_ label: String) throws(DBusError) -> String {
-        guard label.utf8.count <= longestLabel else { throw .invalid("the label is over 256 bytes") }
+        guard label.utf8.count <= longestLabel else {
+            throw .invalid("the label is over 256 bytes")
+        }
         return DisplayText.cleaned(label, limit: longestLabel)
     }
 

@@ -14,7 +14,9 @@ public struct ConfigurationFile: Sendable {
         self.path = path
     }
 
-    /// Reads the file. A named one must be there; the standard one may be absent.
+    /// Reads the file.
+    ///
+    /// A named one must be there; the standard one may be absent.
     ///
     /// - Throws: `ConfigurationError` with file, line and key.
     public func read() throws(ConfigurationError) -> Configuration {

@@ -123,7 +123,8 @@ public final class AuthStore: Sendable {
 }
 
 extension AuthStore {
-    private static func openDatabase(
+    /// Opens the database, or makes it, and finds out whether it is sound.
+    static func openDatabase(
         in directory: StateDirectory,
         lock: DirectoryLock
     ) throws(StoreError) -> Database {

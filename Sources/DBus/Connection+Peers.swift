@@ -7,7 +7,7 @@ struct PeerLookUp {
 
 extension Connection {
     /// The most calls of one sender that wait until it is known.
-    private static let waitingLimit = 64
+    private static let waitingLimit = 1024
 
     /// Who has a unique name.
     ///

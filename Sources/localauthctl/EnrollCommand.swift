@@ -25,6 +25,7 @@ struct EnrollCommand: ParsableCommand {
             let row = try await service.sensor(sensor)
             let device = service.device(row)
             let own = try await OwnAgent.start(service, person)
+            tell("Enrolling on \(row.name), a \(biometryName(row.type)) sensor. Ctrl-C cancels.")
             let call = try device.enrollStream(label: label, options: person.options)
             onInterruption {
                 own?.abort()

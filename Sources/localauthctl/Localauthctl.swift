@@ -9,7 +9,7 @@ import ArgumentParser
             Exit status: 0 yes, 1 no (refused or failed), 3 the service can't be reached, \
             64 wrong usage.
             """,
-        version: "localauthctl 1.0.0",
+        version: "localauthctl 0.1.0",
         subcommands: [
             StatusCommand.self, CanEvaluateCommand.self, EvaluateCommand.self,
             SensorsCommand.self, EnrollCommand.self, TemplatesCommand.self, RemoveCommand.self,

@@ -18,8 +18,8 @@ struct SensorsCommand: ParsableCommand {
             } else if sensors.isEmpty {
                 print("No sensor.")
             } else {
-                printTable([["NAME", "TYPE", "STRENGTH", "STATE", "DESCRIPTION"]])
-                printTable(sensors.map(\.row))
+                let titles = ["NAME", "TYPE", "STRENGTH", "STATE", "DESCRIPTION"]
+                printTable([titles] + sensors.map(\.row))
             }
         }
     }

@@ -10,16 +10,24 @@ ServiceProgram(
         .value("state-directory", "DIR", help: "where counters, generations and keys are kept"),
         .value("config", "FILE", help: "the settings (default: \(ConfigurationFile.standard))"),
     ]
-).main { connection, arguments in
+)
+.main { connection, arguments in
     let file = ConfigurationFile(path: arguments["config"])
     let configuration = try file.read()
     let directory = try StateDirectory.path(arguments["state-directory"])
     let (store, state) = try AuthStore.open(
-        directory: directory, now: Boot.now(), bootID: Boot.id() ?? "",
-        settings: configuration.engineSettings)
+        directory: directory,
+        now: Boot.now(),
+        bootID: Boot.id() ?? "",
+        settings: configuration.engineSettings
+    )
     let service = AuthService(
-        connection: connection, store: store, state: state, configuration: configuration,
-        rereadConfiguration: file.read)
+        connection: connection,
+        store: store,
+        state: state,
+        configuration: configuration,
+        rereadConfiguration: file.read
+    )
     try service.start()
     return RunningService(reload: { service.reload() }, stop: { await service.stop() })
 }

@@ -57,7 +57,7 @@ struct ExhaustiveTests {
 
     private static func almostDelayed() -> UserRecord {
         var record = UserRecord()
-        record.wrongPasscodes = 4
+        record.wrongPasscodes = 5
         return record
     }
 
@@ -79,7 +79,8 @@ struct ExhaustiveTests {
                 name: "policy 2, finger, delays",
                 sensors: [.finger],
                 requests: [first: [request(1, .biometricsOrPasscode)]],
-                records: [uid: almostDelayed()]
+                records: [uid: almostDelayed()],
+                depth: 10
             ),
             SmallWorld(
                 name: "policies 3 and 4, key and webcam",
@@ -95,7 +96,8 @@ struct ExhaustiveTests {
                         request(1, .biometricsOrPasscode) { $0.context = context },
                     ]
                 ],
-                hasContext: true
+                hasContext: true,
+                depth: 9
             ),
             SmallWorld(
                 name: "two in one session",
@@ -104,7 +106,7 @@ struct ExhaustiveTests {
                     first: [request(1, .biometrics)], second: [request(2, .biometrics)],
                 ],
                 hasPasscode: false,
-                depth: 14
+                depth: 8
             ),
             SmallWorld(
                 name: "an unlock",

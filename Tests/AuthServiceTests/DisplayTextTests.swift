@@ -4,9 +4,12 @@ import Testing
 
 @Suite("Text on its way to a prompt")
 struct DisplayTextTests {
-    @Test("L14: control and bidirectional-override characters are stripped, the rest stays as given")
+    @Test(
+        "L14: control and bidirectional-override characters are stripped, the rest stays as given"
+    )
     func stripping() {
-        let hostile = "pay \u{202E}\u{2066}\u{1B}[31m\u{07}<b>30</b>\n euros\u{2069}\u{85}\u{7F}\u{200F}"
+        let hostile =
+            "pay \u{202E}\u{2066}\u{1B}[31m\u{07}<b>30</b>\n euros\u{2069}\u{85}\u{7F}\u{200F}"
         #expect(DisplayText.cleaned(hostile, limit: 512) == "pay [31m<b>30</b> euros")
     }
 
@@ -19,7 +22,8 @@ struct DisplayTextTests {
 
     @Test(
         "R20: a reason of which nothing is left is as empty as an empty one",
-        arguments: ["", " ", "\t\n", "\u{202E}\u{07}\u{1B}", "\u{200B} \u{FEFF}"])
+        arguments: ["", " ", "\t\n", "\u{202E}\u{07}\u{1B}", "\u{200B} \u{FEFF}"]
+    )
     func blank(_ text: String) {
         #expect(DisplayText.isBlank(text))
         #expect(throws: (any Error).self) { try Checked.reason(text) }

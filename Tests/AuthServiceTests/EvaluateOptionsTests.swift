@@ -24,18 +24,23 @@ struct EvaluateOptionsTests {
 
     @Test(
         "A duration that is negative, infinite or not a number is malformed",
-        arguments: [-1.0, .infinity, -.infinity, .nan])
+        arguments: [-1.0, .infinity, -.infinity, .nan]
+    )
     func durations(_ seconds: Double) {
-        #expect(throws: (any Error).self) { try EvaluateOptions(["reuse-duration": .double(seconds)]) }
+        #expect(throws: (any Error).self) {
+            try EvaluateOptions(["reuse-duration": .double(seconds)])
+        }
     }
 
     @Test(
         "A known option of a wrong type is malformed",
         arguments: [
-            "timeout", "fallback-title", "cancel-title", "interaction-not-allowed", "reuse-duration",
+            "timeout", "fallback-title", "cancel-title", "interaction-not-allowed",
+            "reuse-duration",
             "sensors", "minimum-strength", "require-confirmation", "parent-window",
             "activation-token", "uid",
-        ])
+        ]
+    )
     func wrongTypes(_ name: String) {
         #expect(throws: (any Error).self) { try EvaluateOptions([name: .int16(1)]) }
     }

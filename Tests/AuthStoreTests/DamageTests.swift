@@ -62,6 +62,18 @@ struct DamageTests {
         try expectSetAside(folder)
     }
 
+    @Test(
+        "A database whose list of free pages is wrong is set aside, although all rows can be read"
+    )
+    func damagedHeader() async throws {
+        let folder = try await usedFolder()
+        var bytes = try folder.read("state.sqlite")
+        // The number of free pages.
+        bytes[39] = 5
+        try folder.write(bytes, to: "state.sqlite")
+        try expectSetAside(folder)
+    }
+
     @Test("A database that was cut is set aside")
     func cut() async throws {
         let folder = try await usedFolder()

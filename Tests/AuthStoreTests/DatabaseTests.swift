@@ -34,6 +34,38 @@ struct DatabaseTests {
         #expect(try database.integer("SELECT count(*) FROM t") == 1)
     }
 
+    @Test("A transaction whose body fails is undone; later ones work")
+    func undone() throws {
+        let folder = try StateFolder()
+        let database = try database(folder)
+        try database.run("CREATE TABLE t (x TEXT UNIQUE) STRICT")
+        #expect(throws: StoreError.self) {
+            try database.transaction { () throws(StoreError) in
+                try database.run("INSERT INTO t VALUES ('y')")
+                try database.run("INSERT INTO t VALUES ('y')")
+            }
+        }
+        #expect(try database.integer("SELECT count(*) FROM t") == 0)
+        try database.transaction { () throws(StoreError) in
+            try database.run("INSERT INTO t VALUES ('y')")
+        }
+        #expect(try database.integer("SELECT count(*) FROM t") == 1)
+    }
+
+    @Test("The store's database writes a log first and waits for the disk")
+    func durability() throws {
+        let folder = try StateFolder()
+        let directory = try StateDirectory(path: folder.path)
+        let database = try AuthStore.openDatabase(in: directory, lock: directory.lock())
+        var mode: String?
+        try database.run("PRAGMA journal_mode") { row throws(StoreError) in
+            mode = try row.text(0)
+        }
+        #expect(mode == "wal")
+        // FULL
+        #expect(try database.integer("PRAGMA synchronous") == 2)
+    }
+
     @Test("A value of another type than expected is damage, and values keep every byte")
     func types() throws {
         let folder = try StateFolder()

@@ -53,7 +53,8 @@ struct DomainStateTests {
         let enrolments = [
             enrolment(["A": ["1"]]), enrolment(["A": ["2"]]), enrolment(["B": ["1"]]),
             enrolment(["A": ["1"]], generation: 2), enrolment(["A": ["1", "2"]]),
-            enrolment(["A": ["12"]]), enrolment(["A": ["1"], "B": ["2"]]),
+            enrolment(["A": ["12"]]), enrolment(["A": ["12", ""]]),
+            enrolment(["A": ["1"], "B": ["2"]]),
             enrolment(["A": ["1", "B", "2"]]), enrolment(["A1": [""]]),
             enrolment(["A": ["", "1"]]),
             enrolment(["A": ["\u{E9}"]]), enrolment(["A": ["e\u{301}"]]),

@@ -4,7 +4,7 @@ import Testing
 
 /// Names, peers and signals on a bus.
 @BusActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct BusTests {
     private static let name = "org.example.Test1"
 

@@ -4,7 +4,7 @@ import Testing
 
 /// File descriptors over a socket pair.
 @BusActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct DescriptorTests {
     @Test("A descriptor arrives open, and the receiver's copy is closed when it is done")
     func passing() async throws {

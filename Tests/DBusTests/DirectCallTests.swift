@@ -4,7 +4,7 @@ import Testing
 
 /// Calls over a socket pair.
 @BusActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct DirectCallTests {
     @Test("Every basic type comes back as it was sent")
     func basicTypes() async throws {

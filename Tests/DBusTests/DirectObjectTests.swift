@@ -3,7 +3,7 @@ import Testing
 
 /// What every object answers by itself, over a socket pair.
 @BusActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct DirectObjectTests {
     private static let properties = "org.freedesktop.DBus.Properties"
     private static let introspectable = "org.freedesktop.DBus.Introspectable"

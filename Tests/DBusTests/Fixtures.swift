@@ -73,7 +73,6 @@ struct DirectPair {
     let service: ExampleService
 
     init() throws {
-        EventLoop.shared.startThread()
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         server = try Connection(server: OwnedDescriptor(adopting: ends[0]))

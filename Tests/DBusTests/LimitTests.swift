@@ -3,7 +3,7 @@ import Testing
 
 /// Input beyond the limits, over a socket pair.
 @BusActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct LimitTests {
     private static let signature = "ayasaua{sv}aa{sv}(is)va{us}"
 

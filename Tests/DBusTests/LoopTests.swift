@@ -4,12 +4,8 @@ import Testing
 
 /// The loop itself.
 @BusActor
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct LoopTests {
-    init() {
-        EventLoop.shared.startThread()
-    }
-
     @Test("Timers fire in the order of their deadlines, and canceled ones never")
     func timers() async {
         let fired = Collected<Int>()

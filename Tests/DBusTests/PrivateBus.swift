@@ -9,7 +9,6 @@ final class PrivateBus: Sendable {
     private let daemon: ChildProcess
 
     init() throws {
-        EventLoop.shared.startThread()
         var template = Array("/tmp/dbus-tests-XXXXXX".utf8CString)
         try #require(mkdtemp(&template) != nil)
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -34,7 +34,6 @@ final class Desk: Sendable {
         guard !said.fileHandleForReading.availableData.isEmpty else {
             throw DBusError(.failed, bus.said)
         }
-        EventLoop.shared.startThread()
     }
 
     deinit {

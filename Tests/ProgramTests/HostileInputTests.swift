@@ -5,8 +5,10 @@ import Testing
 
 /// Whatever a client sends, the daemon answers it and then the next call as if nothing had happened.
 @Suite("Hostile input", .timeLimit(.minutes(2)))
-@BusActor
 struct HostileInputTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
     /// One value of each basic type, and of the containers that the interfaces use.
     static func samples() throws -> [Variant] {
         let (end, _) = try descriptorPair()
@@ -54,6 +56,7 @@ struct HostileInputTests {
         }
     }
 
+    @BusActor
     private func isStillThere(_ client: Connection) async throws {
         let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
         let answer = try await manager.canEvaluate(policy: 2)
@@ -61,6 +64,7 @@ struct HostileInputTests {
     }
 
     @Test("Every method refuses every argument of a wrong type")
+    @BusActor
     func wrongTypes() async throws {
         let desk = try await Desk()
         let daemon = try await desk.daemon()
@@ -111,6 +115,7 @@ struct HostileInputTests {
     @Test(
         "Properties, objects, interfaces and members that aren't there are errors with their names"
     )
+    @BusActor
     func unknownThings() async throws {
         let desk = try await Desk()
         let daemon = try await desk.daemon()
@@ -142,6 +147,7 @@ struct HostileInputTests {
     }
 
     @Test("Huge strings, deep variants, NaN durations and unknown options end in an answer")
+    @BusActor
     func extremes() async throws {
         let desk = try await Desk()
         let daemon = try await desk.daemon()
@@ -205,6 +211,7 @@ struct HostileInputTests {
     }
 
     @Test("A closed or wrong descriptor is refused, and none stays behind")
+    @BusActor
     func descriptors() async throws {
         let desk = try await Desk()
         let daemon = try await desk.daemon()

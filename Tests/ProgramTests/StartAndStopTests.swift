@@ -5,9 +5,11 @@ import Testing
 
 /// How the programs begin and end.
 @Suite("Programs", .timeLimit(.minutes(2)))
-@BusActor
 struct StartAndStopTests {
-    nonisolated static let services = [
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    static let services = [
         "localauthd", "localauth-passcode", "localauth-sensor-simulated",
     ]
 
@@ -16,6 +18,7 @@ struct StartAndStopTests {
         arguments: services + ["localauthctl"],
         ["--help", "--version"]
     )
+    @BusActor
     func helpAndVersion(name: String, flag: String) async throws {
         let program = try Program(
             Program.folder + "/" + name,
@@ -28,6 +31,7 @@ struct StartAndStopTests {
     }
 
     @Test("Without a bus a program ends with status 1 and one line", arguments: services)
+    @BusActor
     func noBus(name: String) async throws {
         let desk = try await Desk()
         let program = try Program(
@@ -40,6 +44,7 @@ struct StartAndStopTests {
     }
 
     @Test("A program ends with status 0 at SIGTERM and gives its name back")
+    @BusActor
     func terminate() async throws {
         let desk = try await Desk()
         let daemon = try await desk.daemon()
@@ -56,6 +61,7 @@ struct StartAndStopTests {
     }
 
     @Test("A second daemon is refused, and the first goes on")
+    @BusActor
     func secondDaemon() async throws {
         let desk = try await Desk()
         let first = try await desk.daemon()
@@ -68,6 +74,7 @@ struct StartAndStopTests {
     }
 
     @Test("A mistake in the configuration stops the start with file, line and key")
+    @BusActor
     func badConfiguration() async throws {
         let desk = try await Desk()
         let file = desk.folder + "/localauth.conf"

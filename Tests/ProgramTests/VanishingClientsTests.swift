@@ -4,9 +4,12 @@ import Testing
 
 /// Clients come and go without a word; nothing of them stays.
 @Suite("Vanishing clients", .timeLimit(.minutes(2)))
-@BusActor
 struct VanishingClientsTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
     /// Connects, evaluates and vanishes, once for each client.
+    @BusActor
     private func storm(_ desk: Desk, clients: Int) async throws {
         var connections: [Connection] = []
         for _ in 0..<clients {
@@ -34,6 +37,7 @@ struct VanishingClientsTests {
     }
 
     @Test("200 clients that connect, evaluate and vanish leave no descriptor and no memory")
+    @BusActor
     func leaveNothing() async throws {
         let desk = try await Desk()
         let verifier = try await desk.verifier()

@@ -132,7 +132,17 @@ extension SensorContractSuite {
     @BusActor private static func expectStranger(_ sensor: Sensor1Proxy) async throws {
         let user = SensorBench.user
         let calls: [(String, @BusActor () async throws -> Void)] = [
-            ("Verify", { _ = try await sensor.verify(operation: 1, uid: user, options: [:]) }),
+            (
+                "Verify",
+                {
+                    _ = try await sensor.verify(
+                        operation: 1,
+                        uid: user,
+                        options: [:],
+                        timeout: .seconds(5)
+                    )
+                }
+            ),
             (
                 "Enroll",
                 {
@@ -140,7 +150,8 @@ extension SensorContractSuite {
                         operation: 1,
                         uid: user,
                         label: "one",
-                        options: [:]
+                        options: [:],
+                        timeout: .seconds(5)
                     )
                 }
             ),

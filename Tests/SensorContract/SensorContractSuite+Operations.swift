@@ -10,7 +10,8 @@ extension SensorContractSuite {
                 _ = try await bench.sensor.verify(
                     operation: 1,
                     uid: SensorBench.user,
-                    options: [:]
+                    options: [:],
+                    timeout: .seconds(5)
                 )
             }
         },
@@ -35,7 +36,8 @@ extension SensorContractSuite {
                 _ = try await bench.sensor.verify(
                     operation: bench.nextOperation(),
                     uid: SensorBench.user,
-                    options: [:]
+                    options: [:],
+                    timeout: .seconds(5)
                 )
             }
             try await expectError(.sensorBusy, of: "Enroll") {
@@ -43,7 +45,8 @@ extension SensorContractSuite {
                     operation: bench.nextOperation(),
                     uid: SensorBench.user,
                     label: "two",
-                    options: [:]
+                    options: [:],
+                    timeout: .seconds(5)
                 )
             }
             let matched = try await bench.presenting(true) { try await call.reply() }
@@ -101,7 +104,8 @@ extension SensorContractSuite {
                 _ = try await bench.sensor.verify(
                     operation: number,
                     uid: SensorBench.user,
-                    options: [:]
+                    options: [:],
+                    timeout: .seconds(5)
                 )
             }
         },

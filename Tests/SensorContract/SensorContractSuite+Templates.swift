@@ -62,7 +62,12 @@ extension SensorContractSuite {
         },
         SensorCheck("A uid that is no user and a label that is too long are refused") { bench in
             try await expectError(.invalidArgs, of: "Verify") {
-                _ = try await bench.sensor.verify(operation: 1, uid: .max, options: [:])
+                _ = try await bench.sensor.verify(
+                    operation: 1,
+                    uid: .max,
+                    options: [:],
+                    timeout: .seconds(5)
+                )
             }
             try await expectError(.invalidArgs, of: "ListTemplates") {
                 _ = try await bench.sensor.listTemplates(uid: .max)
@@ -73,7 +78,8 @@ extension SensorContractSuite {
                     operation: 2,
                     uid: SensorBench.user,
                     label: label,
-                    options: [:]
+                    options: [:],
+                    timeout: .seconds(5)
                 )
             }
         },

@@ -91,7 +91,8 @@ struct SimulatedSensorTests {
                 _ = try await bench.sensor.verify(
                     operation: bench.nextOperation(),
                     uid: SensorBench.user,
-                    options: [:]
+                    options: [:],
+                    timeout: .seconds(5)
                 )
             }
             try await control(bench).reset()
@@ -181,7 +182,8 @@ struct SimulatedSensorTests {
                     operation: 1,
                     uid: SensorBench.user,
                     label: "more",
-                    options: [:]
+                    options: [:],
+                    timeout: .seconds(5)
                 )
             }
         },

@@ -56,6 +56,8 @@ struct Manifest {
         let name: String
         let line: Int
         let dependencies: [Dependency]
+        /// Whether its sources lie among the tests.
+        let isForTests: Bool
     }
 
     let path: String
@@ -70,7 +72,9 @@ struct Manifest {
             guard [".target", ".executableTarget", ".systemLibrary"].contains(word.text) else {
                 continue
             }
-            targets.append(rest.target(line: word.line))
+            let target = rest.target(line: word.line)
+            // Tests may have what they need.
+            if !target.isForTests { targets.append(target) }
         }
         self.targets = targets
     }
@@ -175,7 +179,7 @@ struct Manifest {
         mutating func target(line: Int) -> Target {
             var name = ""
             var dependencies: [Dependency] = []
-            var (depth, isDependency, label) = (0, false, "")
+            var (depth, isDependency, label, path) = (0, false, "", "")
             while let (text, line) = next() {
                 if text == "(" { depth += 1 }
                 if text == ")" { depth -= 1 }
@@ -186,13 +190,20 @@ struct Manifest {
                     let string = String(text.dropFirst())
                     if name.isEmpty {
                         name = string
+                    } else if label == "path:" {
+                        path = string
                     } else if isDependency && label != "package:" {
                         dependencies.append(Dependency(name: string, line: line))
                     }
                 }
                 label = text
             }
-            return Target(name: name, line: line, dependencies: dependencies)
+            return Target(
+                name: name,
+                line: line,
+                dependencies: dependencies,
+                isForTests: path.hasPrefix("Tests/")
+            )
         }
     }
 }

@@ -211,6 +211,7 @@ struct ImportRuleTests {
                     .product(name: "Crypto", package: "swift-crypto")]),
                 .executableTarget(name: "dbus-codegen", dependencies: ["DBusCodegen"]),
                 .testTarget(name: "ATests", dependencies: ["Extras"]),
+                .target(name: "Support", dependencies: ["Extras"], path: "Tests/Support"),
             ])
         """
     private let manifest = Manifest(SourceFile(path: "Package.swift", text: text))
