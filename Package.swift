@@ -33,8 +33,16 @@ let package = Package(
         .target(name: "DBusCodegen", dependencies: ["DBusModel"], swiftSettings: strict),
 
         // Edges: one for each outside world.
-        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CSystemd",
+            pkgConfig: "libsystemd",
+            providers: [.apt(["libsystemd-dev"])]
+        ),
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]
+        ),
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
         .target(name: "DBus", dependencies: ["CSystemd"], swiftSettings: strict),
         .target(name: "LocalAuthBus", dependencies: ["DBus", "AuthEngine"], swiftSettings: strict),
@@ -43,7 +51,8 @@ let package = Package(
             dependencies: [
                 "AuthEngine", "CSQLite", .product(name: "Crypto", package: "swift-crypto"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict
+        ),
         .target(name: "ServiceProgram", dependencies: ["DBus", "CSystemd"], swiftSettings: strict),
 
         // Roles: who speaks on the bus.
@@ -52,94 +61,139 @@ let package = Package(
             dependencies: [
                 "AuthEngine", "AuthStore", "CSystemd", "DBus", "LocalAuthBus", "ServiceProgram",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict
+        ),
         .target(
-            name: "SensorKit", dependencies: ["DBus", "LocalAuthBus", "ServiceProgram"],
-            swiftSettings: strict),
+            name: "SensorKit",
+            dependencies: ["DBus", "LocalAuthBus", "ServiceProgram"],
+            swiftSettings: strict
+        ),
         .target(
-            name: "AgentKit", dependencies: ["CSystemd", "DBus", "LocalAuthBus"],
-            swiftSettings: strict),
+            name: "AgentKit",
+            dependencies: ["CSystemd", "DBus", "LocalAuthBus"],
+            swiftSettings: strict
+        ),
 
         // Programs: parse, wire, run.
         .executableTarget(
-            name: "localauthd", dependencies: ["AuthService", "AuthStore", "DBus", "ServiceProgram"],
-            swiftSettings: strict),
+            name: "localauthd",
+            dependencies: ["AuthService", "AuthStore", "DBus", "ServiceProgram"],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "localauth-sensor-simulated",
             dependencies: ["SensorKit", "DBus", "LocalAuthBus", "ServiceProgram"],
-            swiftSettings: strict),
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "localauth-passcode",
             dependencies: ["CPAM", "CSystemd", "DBus", "LocalAuthBus", "ServiceProgram"],
-            swiftSettings: strict),
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "localauthctl",
             dependencies: [
                 "AgentKit", "CSystemd", "DBus", "LocalAuthBus",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict
+        ),
         .executableTarget(
-            name: "dbus-codegen", dependencies: ["DBusCodegen", "DBusModel"], swiftSettings: strict),
+            name: "dbus-codegen",
+            dependencies: ["DBusCodegen", "DBusModel"],
+            swiftSettings: strict
+        ),
 
         // Tests, folder by folder, and what they need beside the product.
         .testTarget(name: "AuthEngineTests", dependencies: ["AuthEngine"], swiftSettings: strict),
         .testTarget(name: "DBusModelTests", dependencies: ["DBusModel"], swiftSettings: strict),
         .testTarget(
-            name: "DBusCodegenTests", dependencies: ["DBusCodegen", "DBusModel"],
-            swiftSettings: strict),
+            name: "DBusCodegenTests",
+            dependencies: ["DBusCodegen", "DBusModel"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "TidyTests", swiftSettings: strict),
         .executableTarget(
-            name: "StoreCrashProbe", dependencies: ["AuthEngine", "AuthStore"],
-            path: "Tests/StoreCrashProbe", swiftSettings: strict),
+            name: "StoreCrashProbe",
+            dependencies: ["AuthEngine", "AuthStore"],
+            path: "Tests/StoreCrashProbe",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "AuthStoreTests",
             dependencies: ["AuthEngine", "AuthStore", "CSQLite", "StoreCrashProbe"],
-            swiftSettings: strict),
+            swiftSettings: strict
+        ),
         .systemLibrary(
-            name: "CDBus1", path: "Tests/CDBus1", pkgConfig: "dbus-1",
-            providers: [.apt(["libdbus-1-dev"])]),
+            name: "CDBus1",
+            path: "Tests/CDBus1",
+            pkgConfig: "dbus-1",
+            providers: [.apt(["libdbus-1-dev"])]
+        ),
         .executableTarget(
-            name: "InteropClient", dependencies: ["CDBus1"], path: "Tests/InteropClient"),
+            name: "InteropClient",
+            dependencies: ["CDBus1"],
+            path: "Tests/InteropClient"
+        ),
         .testTarget(
-            name: "DBusTests", dependencies: ["CSystemd", "DBus", "InteropClient"],
-            swiftSettings: strict),
+            name: "DBusTests",
+            dependencies: ["CSystemd", "DBus", "InteropClient"],
+            swiftSettings: strict
+        ),
         .testTarget(
-            name: "AuthServiceTests", dependencies: ["AuthEngine", "AuthService", "DBus"],
-            swiftSettings: strict),
+            name: "AuthServiceTests",
+            dependencies: ["AuthEngine", "AuthService", "DBus"],
+            swiftSettings: strict
+        ),
         .target(
-            name: "SensorContract", dependencies: ["CSystemd", "DBus", "LocalAuthBus"],
-            path: "Tests/SensorContract", swiftSettings: strict),
+            name: "SensorContract",
+            dependencies: ["CSystemd", "DBus", "LocalAuthBus"],
+            path: "Tests/SensorContract",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "ServiceProgramTests",
-            dependencies: ["DBus", "SensorContract", "ServiceProgram", "localauth-sensor-simulated"],
-            swiftSettings: strict),
+            dependencies: [
+                "DBus", "SensorContract", "ServiceProgram", "localauth-sensor-simulated",
+            ],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "SensorKitTests",
             dependencies: [
                 "DBus", "LocalAuthBus", "SensorContract", "SensorKit", "localauth-sensor-simulated",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "PasscodeTests",
             dependencies: ["DBus", "LocalAuthBus", "SensorContract", "localauth-passcode"],
-            swiftSettings: strict),
+            swiftSettings: strict
+        ),
         .target(
-            name: "AgentTestSupport", dependencies: ["CSystemd", "DBus", "LocalAuthBus"],
-            path: "Tests/AgentKitTests/Support", swiftSettings: strict),
+            name: "AgentTestSupport",
+            dependencies: ["CSystemd", "DBus", "LocalAuthBus"],
+            path: "Tests/AgentKitTests/Support",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "AgentKitTests",
             dependencies: ["AgentKit", "AgentTestSupport", "DBus", "LocalAuthBus"],
-            exclude: ["Support"], swiftSettings: strict),
+            exclude: ["Support"],
+            swiftSettings: strict
+        ),
         .testTarget(
-            name: "ControlTests", dependencies: ["AgentTestSupport", "DBus", "localauthctl"],
-            swiftSettings: strict),
+            name: "ControlTests",
+            dependencies: ["AgentTestSupport", "DBus", "localauthctl"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "ProgramTests",
             dependencies: [
                 "DBus", "LocalAuthBus", "localauth-passcode", "localauth-sensor-simulated",
                 "localauthctl", "localauthd",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict
+        ),
     ]
 )

@@ -86,7 +86,7 @@ public enum PromptText {
         case "", "fallback": "The password is needed."
         case "attempts": "The password is needed after so many failed attempts."
         case "lockout": "The password is needed: too many attempts have failed."
-        case "no-sensor": "The password is needed: no sensor works any more."
+        case "sensor-failed": "The password is needed: no sensor works any more."
         case "verifier-failed": "The password could not be checked. Type it again."
         case "delay-over": "You can type the password again now."
         default: "The password is needed: \(cause)"

@@ -75,7 +75,7 @@ extension AuthEngine {
 
     /// Until when no passcode of this user is taken; nil: one is taken.
     func delayEnd(of uid: UInt32) -> Instant? {
-        guard let end = records[uid]?.delayedUntil, now < end else { return nil }
+        guard let end = record(of: uid).delayedUntil, now < end else { return nil }
         return end
     }
 

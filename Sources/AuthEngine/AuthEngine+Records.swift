@@ -1,6 +1,6 @@
 /// What outlives the process: strict at once in memory, told when it is on the disk (L17).
 extension AuthEngine {
-    func record(of uid: UInt32) -> UserRecord { records[uid] ?? UserRecord() }
+    func record(of uid: UInt32) -> UserRecord { records[uid] ?? unknown }
 
     /// Whether a write of this user's record is under way: nothing is concluded on it meanwhile.
     func isBeingWritten(_ uid: UInt32) -> Bool {

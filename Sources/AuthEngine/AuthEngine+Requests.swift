@@ -16,6 +16,7 @@ extension AuthEngine {
     /// What needs no look-up.
     private func refusalOnArrival(_ request: Request) -> Refusal? {
         if isStopping { return .stopping }
+        if request.timeout <= .zero { return .deadlinePassed }
         if let context = request.context, isInvalid(context) { return .invalidContext }
         if pendingCount(of: request.client) >= settings.pendingPerConnection {
             return .tooManyPending

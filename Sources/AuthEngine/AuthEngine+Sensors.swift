@@ -154,7 +154,7 @@ extension AuthEngine {
 
     private func passcodeCause(of evaluation: Evaluation) -> String {
         if evaluation.isLockedOut {
-            return records[evaluation.request.uid]?.passcodeCause ?? "lockout"
+            return record(of: evaluation.request.uid).passcodeCause ?? "lockout"
         }
         return evaluation.lastExhausted == nil ? "sensor-failed" : "attempts"
     }

@@ -8,6 +8,8 @@ public struct AuthEngine: Hashable, Sendable {
     public var settings: Settings
     /// What outlives the process, by uid: as strict as the last event made it, written or not.
     public internal(set) var records: [UInt32: UserRecord]
+    /// The record of a user of whom nothing is known.
+    let unknown: UserRecord
 
     /// Those that have not been answered.
     var evaluations: [EvaluationID: Evaluation] = [:]
@@ -31,9 +33,19 @@ public struct AuthEngine: Hashable, Sendable {
     var effects: [Effect] = []
 
     /// An engine with what was kept from its last life.
-    public init(settings: Settings = Settings(), records: [UInt32: UserRecord] = [:]) {
+    ///
+    /// - Parameters:
+    ///   - settings: the administrator's numbers.
+    ///   - records: what was kept, by uid.
+    ///   - unknown: the record of every other user; after a damage it requires a passcode first.
+    public init(
+        settings: Settings = Settings(),
+        records: [UInt32: UserRecord] = [:],
+        unknown: UserRecord = UserRecord()
+    ) {
         self.settings = settings
         self.records = records
+        self.unknown = unknown
     }
 
     /// Takes one event and says what to do about it, in order.

@@ -23,7 +23,7 @@ public final class AuthService {
     private(set) lazy var agents = AgentDirectory(service: self)
     private(set) lazy var verifier = PasscodeVerifier(connection: connection, service: self)
     private(set) lazy var enrolments = Enrolments(loadedEnrolments, store: store, service: self)
-    private(set) lazy var manager = ManagerObject(service: self)
+    private(set) lazy var manager = AuthenticationObject(service: self)
     private var loadedEnrolments: [UInt32: Enrolment]
 
     var evaluations: [EvaluationID: Evaluation] = [:]
@@ -59,15 +59,19 @@ public final class AuthService {
         readConfiguration = rereadConfiguration
         setAside = state.setAside
         loadedEnrolments = state.enrolments
-        engine = AuthEngine(settings: configuration.engineSettings, records: state.records)
+        engine = AuthEngine(
+            settings: configuration.engineSettings,
+            records: state.records,
+            unknown: state.unknown
+        )
     }
 
     /// Puts the objects on the bus and looks for sensors, then takes the name.
     ///
     /// - Throws: Failed when the name is taken.
     public func start() throws(DBusError) {
-        connection.serveObjectManager(at: ManagerObject.path)
-        connection.export(ManagerObject.path, [Authentication1Interface(manager)])
+        connection.serveObjectManager(at: AuthenticationObject.path)
+        connection.export(AuthenticationObject.path, [Authentication1Interface(manager)])
         connection.export(KeychainObject.path, [Keychain1Interface(KeychainObject())])
         directory.disabled = Set(configuration.disabledSensors)
         directory.start()
@@ -187,7 +191,7 @@ public final class AuthService {
     func sensorsChanged() {
         enrolments.sensorsChanged()
         connection.propertiesChanged(
-            ManagerObject.path,
+            AuthenticationObject.path,
             Authentication1Interface(manager),
             ["BiometryType", "BiometryTypes"]
         )
@@ -196,7 +200,7 @@ public final class AuthService {
     /// Agents came or went.
     func agentsChanged() {
         connection.propertiesChanged(
-            ManagerObject.path,
+            AuthenticationObject.path,
             Authentication1Interface(manager),
             ["Interactive"]
         )

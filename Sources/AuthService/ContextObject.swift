@@ -32,7 +32,9 @@ final class ContextObject: Context1Service {
         service: AuthService
     ) throws(DBusError) {
         id = ContextID(service.nextID())
-        path = ObjectPath(unchecked: ManagerObject.path.rawValue + "/context/" + Handle.random())
+        path = ObjectPath(
+            unchecked: AuthenticationObject.path.rawValue + "/context/" + Handle.random()
+        )
         self.client = client
         self.service = service
         try take(properties)

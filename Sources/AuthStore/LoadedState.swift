@@ -14,14 +14,18 @@ public struct LoadedState: Hashable, Sendable {
     /// Nothing known.
     public init() {}
 
-    /// The record to begin with, for any user.
+    /// The record of a user of whom nothing is known.
     ///
-    /// After damage a user of whom nothing is known needs a passcode first (L17): lockouts may
-    /// have been lost. Saving that user's record with another cause ends it.
-    public func record(of uid: UInt32) -> UserRecord {
-        if let known = records[uid] { return known }
+    /// After damage it requires a passcode first (L17): lockouts may have been lost. Saving that
+    /// user's record ends it.
+    public var unknown: UserRecord {
         var record = UserRecord()
         record.passcodeCause = damaged ? "damaged" : nil
         return record
+    }
+
+    /// The record to begin with, for any user.
+    public func record(of uid: UInt32) -> UserRecord {
+        records[uid] ?? unknown
     }
 }

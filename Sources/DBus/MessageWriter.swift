@@ -5,6 +5,7 @@ public struct MessageWriter {
     /// Borrowed from the function that builds the message and lends out the writer.
     let message: OpaquePointer
     var variantDepth = 0
+    private(set) var hasDescriptors = false
 
     init(_ message: OpaquePointer) {
         self.message = message
@@ -121,6 +122,7 @@ public struct MessageWriter {
     /// sd-bus makes its own copy.
     mutating func descriptor(_ descriptor: Int32) throws(DBusError) {
         try basic("h", descriptor)
+        hasDescriptors = true
     }
 
     static var refused: DBusError {

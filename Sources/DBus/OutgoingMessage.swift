@@ -17,6 +17,10 @@ enum OutgoingMessage {
         guard sd_bus_message_has_signature(pointer, signature) > 0 else {
             throw DBusError(.failed, "The values to send are not '\(signature)'.")
         }
+        if writer.hasDescriptors, let bus = sd_bus_message_get_bus(pointer) {
+            // sd-bus would wait by itself, and never for an other end that is on this loop too.
+            EventSources.shared.finishOpening(bus)
+        }
     }
 
     /// Sends it, and gives the number that a reply will carry.

@@ -75,7 +75,7 @@ private let details: [String: Variant] = [
             _ = await desk.service.next()
             let stranger = try desk.bus.connect()
             for (member, signature) in [("Update", "ssa{sv}"), ("End", "ss")] {
-                await #expect(throws: DBusError.self) {
+                let error = await #expect(throws: DBusError.self) {
                     _ = try await stranger.call(
                         to: desk.connection.uniqueName,
                         path: ObjectPath(trusted: "/org/localauth/Agent1"),
@@ -89,6 +89,7 @@ private let details: [String: Variant] = [
                         if member == "Update" { try writer.write([String: Variant]()) }
                     }
                 }
+                #expect(error?.name == .accessDenied)
             }
             #expect(desk.view.seen.isEmpty)
         }

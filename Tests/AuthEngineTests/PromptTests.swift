@@ -228,6 +228,17 @@ struct PromptTests {
         }
     }
 
+    @Test("R33: A success that a lockout ended does not come back with the passcode")
+    func reuseStaysEnded() {
+        var desk = Desk(.finger)
+        succeed(&desk, .biometry)
+        desk.fail(5)
+        let passcode = desk.evaluate(.biometricsOrPasscode)
+        desk.passcode(passcode, .correct)
+        let id = desk.evaluate(.biometrics, context: Desk.context)
+        #expect(desk.isPending(id))
+    }
+
     @Test("R33: A success counts for requests of at most its strength, and for its own user")
     func reuseStrength() {
         var desk = Desk(.webcam, .finger)

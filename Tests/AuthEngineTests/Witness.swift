@@ -214,7 +214,7 @@ struct Witness: Hashable {
         case .save(let save, let uid, let record):
             seeSave(save, uid, record, event, engine)
         case .reply(let id, let outcome):
-            seeReply(id, outcome, event, write, now)
+            seeReply(id, outcome, event, write, engine)
         }
     }
 
@@ -326,7 +326,7 @@ struct Witness: Hashable {
         _ outcome: Outcome,
         _ event: Event,
         _ write: Write?,
-        _ now: Instant
+        _ engine: AuthEngine
     ) {
         guard let known = live.removeValue(forKey: id) else {
             complain("a second answer, or one to nobody: \(id)")
@@ -340,13 +340,7 @@ struct Witness: Hashable {
         switch outcome {
         case .granted(let grant):
             outcomes[0, default: 0] += 1
-            if grant.uid != known.request.uid { complain("\(id) is granted for another user") }
-            if now >= known.deadline { complain("\(id) is granted after its deadline") }
-            if unwritten.contains(where: { $0.evaluation == id && $0.kind == .acceptance }) {
-                complain("\(id) is granted before it is written")
-            }
-            if !isProved(grant, known, now) { complain("\(id) is granted without proof") }
-            remember(grant, known, now)
+            seeGrant(id, grant, known, write, engine)
         case .refused(let refusal):
             outcomes[Int(refusal.code.rawValue), default: 0] += 1
             // The last wrong passcode is written; a non-match that is not is no reason for this.
@@ -362,6 +356,29 @@ struct Witness: Hashable {
     }
 
     // MARK: Proof
+
+    private mutating func seeGrant(
+        _ id: EvaluationID,
+        _ grant: Grant,
+        _ known: Live,
+        _ write: Write?,
+        _ engine: AuthEngine
+    ) {
+        let now = engine.now
+        if grant.uid != known.request.uid { complain("\(id) is granted for another user") }
+        if now >= known.deadline { complain("\(id) is granted after its deadline") }
+        if !isProved(grant, known, now) { complain("\(id) is granted without proof") }
+        let isWritten = write?.evaluation == id && write?.kind == .acceptance
+        let record = engine.records[grant.uid] ?? UserRecord()
+        let hadNothingToWrite =
+            switch grant.mechanism {
+            case .biometry: record.failures == 0
+            case .passcode: record == UserRecord()
+            case .companion, .context, .reuse: true
+            }
+        if !isWritten, !hadNothingToWrite { complain("\(id) is granted before it is written") }
+        remember(grant, known, now)
+    }
 
     private func isProved(_ grant: Grant, _ known: Live, _ now: Instant) -> Bool {
         let request = known.request

@@ -3,12 +3,12 @@ import Glibc
 import Testing
 
 /// Names, peers and signals on a bus.
-@BusActor
 @Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct BusTests {
     private static let name = "org.example.Test1"
 
     @Test("A name that somebody has cannot be taken")
+    @BusActor
     func taken() async throws {
         try await withBus { _, server, client in
             try server.requestName(Self.name)
@@ -25,6 +25,7 @@ struct BusTests {
     }
 
     @Test("The caller is known by the bus, not by the message")
+    @BusActor
     func credentials() async throws {
         try await withBus { _, server, client in
             server.export(ExampleService.path, [ExampleService(server)])
@@ -43,6 +44,7 @@ struct BusTests {
     }
 
     @Test("Calls of a sender that is looked up wait in order, and no more than 64")
+    @BusActor
     func order() async throws {
         try await withBus { _, server, client in
             server.export(ExampleService.path, [ExampleService(server)])
@@ -70,6 +72,7 @@ struct BusTests {
     }
 
     @Test("A caller that leaves cancels what it had running")
+    @BusActor
     func leaving() async throws {
         try await withBus { bus, server, _ in
             let service = ExampleService(server)
@@ -97,6 +100,7 @@ struct BusTests {
     }
 
     @Test("A signal of anybody else than the expected sender is ignored")
+    @BusActor
     func forgery() async throws {
         try await withBus { bus, server, client in
             let stranger = try bus.connect()
@@ -123,6 +127,7 @@ struct BusTests {
     }
 
     @Test("A reply of anybody else than the callee is ignored")
+    @BusActor
     func forgedReply() async throws {
         try await withBus { bus, server, client in
             server.export(ExampleService.path, [ExampleService(server)])
@@ -143,6 +148,7 @@ struct BusTests {
     }
 
     @Test("The owner of a watched name is told first, then every change")
+    @BusActor
     func watching() async throws {
         try await withBus { bus, server, client in
             let owners = Collected<String?>()
@@ -162,6 +168,7 @@ struct BusTests {
     }
 
     @Test("Names under a prefix are told as they are and as they change")
+    @BusActor
     func watchingPrefix() async throws {
         try await withBus { _, server, client in
             try server.requestName("org.example.Sensor1.Old")
@@ -184,6 +191,7 @@ struct BusTests {
     }
 
     @Test("A hidden object exists for its owner only")
+    @BusActor
     func hidden() async throws {
         try await withBus { bus, server, client in
             let stranger = try bus.connect()
@@ -205,6 +213,7 @@ struct BusTests {
         }
     }
 
+    @BusActor
     private func expected(_ isVisible: Bool) -> DBusError.Name? {
         isVisible ? nil : .unknownObject
     }
@@ -216,6 +225,7 @@ struct View {
     let connection: Connection
     let server: String
 
+    @BusActor
     func error(_ member: String, _ interface: String, _ path: ObjectPath) async -> DBusError.Name? {
         do throws(DBusError) {
             _ = try await connection.call(
@@ -226,6 +236,7 @@ struct View {
         }
     }
 
+    @BusActor
     func introspect(_ path: ObjectPath) async throws -> String {
         try await connection.call(
             to: server, path: path, interface: "org.freedesktop.DBus.Introspectable",
@@ -233,6 +244,7 @@ struct View {
         ).read("s") { (reader) throws(DBusError) in try reader.read(String.self) }
     }
 
+    @BusActor
     func managed(_ path: ObjectPath) async throws -> [ObjectPath] {
         let reply = try await connection.call(
             to: server, path: path, interface: "org.freedesktop.DBus.ObjectManager",

@@ -3,10 +3,10 @@ import Glibc
 import Testing
 
 /// File descriptors over a socket pair.
-@BusActor
 @Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct DescriptorTests {
     @Test("A descriptor arrives open, and the receiver's copy is closed when it is done")
+    @BusActor
     func passing() async throws {
         try await withDirectPair { pair in
             let file = try Files.holding([4, 5, 6])
@@ -24,6 +24,7 @@ struct DescriptorTests {
     }
 
     @Test("A descriptor in a reply outlives the reply")
+    @BusActor
     func receiving() async throws {
         try await withDirectPair { pair in
             let file = try await pair.call("Open").read("h") { (reader) throws(DBusError) in
@@ -35,6 +36,7 @@ struct DescriptorTests {
     }
 
     @Test("More descriptors than a message may have are refused")
+    @BusActor
     func tooMany() async throws {
         try await withDirectPair { pair in
             let file = try Files.holding([1])
@@ -52,6 +54,7 @@ struct DescriptorTests {
     }
 
     /// How many descriptors of this process are the same open file.
+    @BusActor
     static func openEnds(of file: OwnedDescriptor) -> Int {
         var wanted = stat()
         fstat(file.rawValue, &wanted)

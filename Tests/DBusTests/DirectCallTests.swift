@@ -3,10 +3,10 @@ import Glibc
 import Testing
 
 /// Calls over a socket pair.
-@BusActor
 @Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct DirectCallTests {
     @Test("Every basic type comes back as it was sent")
+    @BusActor
     func basicTypes() async throws {
         try await withDirectPair { pair in
             let reply = try await pair.call("Basic", "bynqiuxtdsog") { (writer) throws(DBusError) in
@@ -20,6 +20,7 @@ struct DirectCallTests {
     }
 
     @Test("Every kind of container comes back as it was sent")
+    @BusActor
     func containers() async throws {
         try await withDirectPair { pair in
             let signature = "ayasaua{sv}aa{sv}(is)va{us}"
@@ -35,6 +36,7 @@ struct DirectCallTests {
     }
 
     @Test("A method answers now or later", arguments: ["Add", "AddLater"])
+    @BusActor
     func answers(member: String) async throws {
         try await withDirectPair { pair in
             let reply = try await pair.call(member, "uu") { (writer) throws(DBusError) in
@@ -49,6 +51,7 @@ struct DirectCallTests {
     }
 
     @Test("What a method throws is the error reply, now or later")
+    @BusActor
     func errors() async throws {
         try await withDirectPair { pair in
             #expect(await pair.error("Refuse") == "org.example.Error.No")
@@ -57,6 +60,7 @@ struct DirectCallTests {
     }
 
     @Test("A call without a reply ends with its timeout")
+    @BusActor
     func timeout() async throws {
         try await withDirectPair { pair in
             #expect(await pair.error("Hold", timeout: .milliseconds(5)) == .noReply)
@@ -64,6 +68,7 @@ struct DirectCallTests {
     }
 
     @Test("Canceling the task ends the call")
+    @BusActor
     func cancellation() async throws {
         try await withDirectPair { pair in
             let failure = Collected<DBusError.Name?>()
@@ -75,6 +80,7 @@ struct DirectCallTests {
     }
 
     @Test("A call that the service forgets is answered with Failed")
+    @BusActor
     func forgotten() async throws {
         try await withDirectPair { pair in
             #expect(await pair.error("Forget") == .failed)
@@ -89,6 +95,7 @@ struct DirectCallTests {
     }
 
     @Test("An answer that cannot be encoded is Failed")
+    @BusActor
     func unencodable() async throws {
         try await withDirectPair { pair in
             #expect(await pair.error("Unencodable") == .failed)
@@ -96,6 +103,7 @@ struct DirectCallTests {
     }
 
     @Test("The other end of a socket pair is known from the kernel")
+    @BusActor
     func directPeer() async throws {
         try await withDirectPair { pair in
             let (name, uid, pid) = try await pair.call("Who").read("sui") {
@@ -115,6 +123,7 @@ struct DirectCallTests {
     }
 
     @Test("Bus names are not supported over a socket pair")
+    @BusActor
     func noNames() async throws {
         try await withDirectPair { pair in
             #expect(throws: DBusError.self) { try pair.server.requestName("org.example.Name") }
@@ -128,6 +137,7 @@ struct DirectCallTests {
     }
 
     @Test("Progress comes before the reply, and the stream ends with it")
+    @BusActor
     func progress() async throws {
         try await withDirectPair { pair in
             let call: StreamingCall<UInt32> = try pair.client.stream(
@@ -150,6 +160,7 @@ struct DirectCallTests {
     }
 
     @Test("Calls fail and peers leave when the other end closes")
+    @BusActor
     func disconnection() async throws {
         try await withDirectPair { pair in
             let left = Signal()

@@ -2,13 +2,13 @@ import DBus
 import Testing
 
 /// What every object answers by itself, over a socket pair.
-@BusActor
 @Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct DirectObjectTests {
     private static let properties = "org.freedesktop.DBus.Properties"
     private static let introspectable = "org.freedesktop.DBus.Introspectable"
 
     @Test("Unknown objects, interfaces and methods are told apart")
+    @BusActor
     func unknown() async throws {
         try await withDirectPair { pair in
             let nowhere = ObjectPath(trusted: "/nowhere")
@@ -22,6 +22,7 @@ struct DirectObjectTests {
     }
 
     @Test("Arguments of another signature are InvalidArgs")
+    @BusActor
     func signatures() async throws {
         try await withDirectPair { pair in
             #expect(await pair.error("Add") == .invalidArgs)
@@ -39,6 +40,7 @@ struct DirectObjectTests {
     }
 
     @Test("Properties are read one by one and together")
+    @BusActor
     func reading() async throws {
         try await withDirectPair { pair in
             let level = try await pair.client.property(
@@ -55,6 +57,7 @@ struct DirectObjectTests {
     }
 
     @Test("Setting a property announces it as its description says")
+    @BusActor
     func setting() async throws {
         try await withDirectPair { pair in
             let changes = Collected<(changed: [String: Variant], invalidated: [String])>()
@@ -75,6 +78,7 @@ struct DirectObjectTests {
     }
 
     @Test("What cannot be set is refused, each with its own error")
+    @BusActor
     func refusing() async throws {
         try await withDirectPair { pair in
             func set(_ name: String, of interface: String, _ value: Variant) async -> DBusError.Name? {
@@ -96,6 +100,7 @@ struct DirectObjectTests {
     }
 
     @Test("Introspection shows docs, standard interfaces and the objects beneath")
+    @BusActor
     func introspection() async throws {
         try await withDirectPair { pair in
             let text = try await introspect(pair, ExampleService.path)
@@ -109,6 +114,7 @@ struct DirectObjectTests {
         }
     }
 
+    @BusActor
     private func introspect(_ pair: DirectPair, _ path: ObjectPath) async throws -> String {
         try await pair.call("Introspect", path: path, interface: Self.introspectable).read("s") {
             (reader) throws(DBusError) in
@@ -116,11 +122,13 @@ struct DirectObjectTests {
         }
     }
 
+    @BusActor
     private func introspect(_ pair: DirectPair, _ path: StaticString) async throws -> String {
         try await introspect(pair, ObjectPath(trusted: path))
     }
 
     @Test("An object manager lists what is managed, and announces what comes and goes")
+    @BusActor
     func objectManager() async throws {
         try await withDirectPair { pair in
             let manager = "org.freedesktop.DBus.ObjectManager"

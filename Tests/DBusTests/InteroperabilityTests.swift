@@ -3,12 +3,12 @@ import Glibc
 import Testing
 
 /// Other people's clients, each calling the example service.
-@BusActor
 @Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct InteroperabilityTests {
     private static let name = "org.example.Test1"
     private static let path = "/org/example/Test1"
 
+    @BusActor
     private func output(_ arguments: (_ address: String) -> [String]) async throws -> String {
         let bus = try PrivateBus()
         let server = try bus.connect()
@@ -18,10 +18,12 @@ struct InteroperabilityTests {
         return try await ChildProcess.run(arguments(bus.address))
     }
 
+    @BusActor
     private func busctl(_ arguments: String...) async throws -> String {
         try await output { ["busctl", "--no-pager", "--address=" + $0] + arguments }
     }
 
+    @BusActor
     private func gdbus(_ command: String, _ arguments: String...) async throws -> String {
         try await output {
             [
@@ -31,12 +33,14 @@ struct InteroperabilityTests {
     }
 
     @Test("busctl calls a method")
+    @BusActor
     func busctlCall() async throws {
         let text = try await busctl("call", Self.name, Self.path, Self.name, "Add", "uu", "2", "3")
         #expect(text == "u 5\n")
     }
 
     @Test("busctl reads and sets a property")
+    @BusActor
     func busctlProperty() async throws {
         let read = try await busctl("get-property", Self.name, Self.path, Self.name, "Level")
         #expect(read == "u 7\n")
@@ -46,6 +50,7 @@ struct InteroperabilityTests {
     }
 
     @Test("busctl shows the tree and the interface")
+    @BusActor
     func busctlIntrospection() async throws {
         let tree = try await busctl("tree", "--list", Self.name)
         #expect(tree.contains(Self.path))
@@ -56,6 +61,7 @@ struct InteroperabilityTests {
     }
 
     @Test("gdbus calls a method and introspects")
+    @BusActor
     func gdbusClient() async throws {
         let sum = try await gdbus("call", "--method", Self.name + ".Add", "2", "3")
         #expect(sum == "(uint32 5,)\n")
@@ -64,6 +70,7 @@ struct InteroperabilityTests {
     }
 
     @Test("A client with libdbus calls, reads a property and gets the errors")
+    @BusActor
     func libdbusClient() async throws {
         let client = try #require(Self.interopClient)
         let text = try await output { [client, $0] }

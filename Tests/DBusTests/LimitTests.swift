@@ -2,12 +2,12 @@ import DBus
 import Testing
 
 /// Input beyond the limits, over a socket pair.
-@BusActor
 @Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct LimitTests {
     private static let signature = "ayasaua{sv}aa{sv}(is)va{us}"
 
     /// Whether the service takes the values; those that the client's own writer refuses included.
+    @BusActor
     private func answer(
         to pair: DirectPair, _ change: (inout ContainerValues) -> Void
     ) async -> DBusError.Name? {
@@ -18,6 +18,7 @@ struct LimitTests {
         }
     }
 
+    @BusActor
     private func nested(_ depth: Int) -> Variant {
         var value = Variant.bool(true)
         for _ in 1..<depth {
@@ -27,6 +28,7 @@ struct LimitTests {
     }
 
     @Test("Values at the limits pass, and values beyond them are InvalidArgs")
+    @BusActor
     func limits() async throws {
         try await withDirectPair { pair in
             let string = String(repeating: "a", count: MessageLimits.string)
@@ -47,6 +49,7 @@ struct LimitTests {
     }
 
     @Test("The reader refuses by itself what a careless writer sends", arguments: RawBody.allCases)
+    @BusActor
     func reading(body: RawBody) async throws {
         try await withDirectPair { pair in
             let pointer = try RawMessage(pair.client, body)
@@ -56,6 +59,7 @@ struct LimitTests {
     }
 
     @Test("Object paths and signatures are checked")
+    @BusActor
     func validation() {
         #expect(ObjectPath("/a/b_1") != nil)
         for text in ["", "a", "/a/", "//", "/a b", "/ä", "/a\0b"] {

@@ -3,10 +3,10 @@ import Glibc
 import Testing
 
 /// The loop itself.
-@BusActor
 @Suite(.runningLoop, .timeLimit(.minutes(1)))
 struct LoopTests {
     @Test("Timers fire in the order of their deadlines, and canceled ones never")
+    @BusActor
     func timers() async {
         let fired = Collected<Int>()
         for number in [3, 1, 2] {
@@ -17,6 +17,7 @@ struct LoopTests {
     }
 
     @Test("A thousand canceled timers leave those that remain alone")
+    @BusActor
     func canceledTimers() async {
         let fired = Collected<Int>()
         let canceled = (0..<1000).map { _ in
@@ -30,6 +31,7 @@ struct LoopTests {
     }
 
     @Test("A watched descriptor is told for as long as it is readable")
+    @BusActor
     func watching() async throws {
         let file = try Files.holding([1, 2, 3])
         let seen = Collected<Int>()
@@ -42,6 +44,7 @@ struct LoopTests {
     }
 
     @Test("A signal is told on the loop")
+    @BusActor
     func signals() async {
         let seen = Signal()
         let source = EventLoop.shared.onSignal(SIGUSR2) { seen.set() }
@@ -52,6 +55,7 @@ struct LoopTests {
     }
 
     @Test("A task stays on the loop's thread across every suspension")
+    @BusActor
     func oneThread() async {
         let done = Signal()
         onLoop {
@@ -70,6 +74,7 @@ struct LoopTests {
     }
 
     @Test("A pause ends early when its task is canceled")
+    @BusActor
     func canceledPause() async {
         let done = Signal()
         let task = onLoop {

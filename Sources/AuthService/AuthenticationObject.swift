@@ -5,7 +5,7 @@ import ServiceProgram
 
 /// `/org/localauth/Authentication1`: what everybody may ask.
 @BusActor
-final class ManagerObject: Authentication1Service {
+final class AuthenticationObject: Authentication1Service {
     static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
 
     private unowned let service: AuthService
