@@ -1,5 +1,6 @@
 import AuthEngine
 public import AuthStore
+import CSystemd
 public import DBus
 import LocalAuthBus
 import ServiceProgram
@@ -70,6 +71,8 @@ public final class AuthService {
     ///
     /// - Throws: Failed when the name is taken.
     public func start() throws(DBusError) {
+        // Sensors may run as the same user: they are not to look into this process.
+        if isSystemBus { _ = forbid_tracing() }
         connection.serveObjectManager(at: AuthenticationObject.path)
         connection.export(AuthenticationObject.path, [Authentication1Interface(manager)])
         connection.export(KeychainObject.path, [Keychain1Interface(KeychainObject())])

@@ -1,17 +1,14 @@
+import DBus
 import Glibc
 
 /// The name of a user, for people.
 enum UserName {
     /// The account's name, or its number when it has none.
+    ///
+    /// Only the loop's thread asks, which is what getpwuid(3) needs.
+    @BusActor
     static func of(_ uid: UInt32) -> String {
-        var buffer = [CChar](repeating: 0, count: 16_384)
-        return buffer.withUnsafeMutableBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { return "\(uid)" }
-            var entry = passwd()
-            var found: UnsafeMutablePointer<passwd>?
-            let status = getpwuid_r(uid, &entry, base, buffer.count, &found)
-            guard status == 0, let found, let name = found.pointee.pw_name else { return "\(uid)" }
-            return DisplayText.cleaned(String(cString: name), limit: DisplayText.titleLimit)
-        }
+        guard let entry = getpwuid(uid), let name = entry.pointee.pw_name else { return "\(uid)" }
+        return DisplayText.cleaned(String(cString: name), limit: DisplayText.titleLimit)
     }
 }

@@ -25,6 +25,10 @@ struct ucred {
 };
 #endif
 
+/// Forbids others of the same user to trace this process or to dump its memory; 0: done.
+/// prctl is variadic, and Swift imports no variadic functions.
+static inline int forbid_tracing(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
 #ifndef SCM_CREDENTIALS
 #define SCM_CREDENTIALS 0x02
 #endif

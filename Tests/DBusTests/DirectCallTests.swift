@@ -73,8 +73,11 @@ struct DirectCallTests {
         try await withDirectPair { pair in
             let failure = Collected<DBusError.Name?>()
             let task = onLoop { failure.add(await pair.error("Wait")) }
+            print("A"); fflush(nil)
             await pair.service.started.wait()
+            print("B"); fflush(nil)
             task.cancel()
+            print("C"); fflush(nil)
             #expect(await failure.first(1) == [.noReply])
         }
     }

@@ -1,3 +1,4 @@
+import CSystemd
 import DBus
 import Glibc
 
@@ -18,7 +19,7 @@ struct SecretLine: ~Copyable {
     /// The process can't be traced or dumped by others from now on.
     /// - Throws: Failed when the memory can't be protected.
     init() throws(DBusError) {
-        guard let forbidden = forbidTracing(), forbidden else {
+        guard forbid_tracing() == 0 else {
             throw DBusError(.failed, "This process can't be protected from being traced.")
         }
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
@@ -89,15 +90,4 @@ struct SecretLine: ~Copyable {
         explicit_bzero(input, Self.inputCapacity)
         return size
     }
-}
-
-/// PR_SET_DUMPABLE 0: no ptrace, no /proc/PID/mem, no core dump.
-///
-/// nil when prctl isn't there.
-private func forbidTracing() -> Bool? {
-    typealias Prctl = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
-    // Swift doesn't import variadic functions; on Linux the calling convention is the same.
-    guard let symbol = dlsym(nil, "prctl") else { return nil }
-    let setDumpable: Int32 = 4
-    return unsafeBitCast(symbol, to: Prctl.self)(setDumpable, 0, 0, 0, 0) == 0
 }
