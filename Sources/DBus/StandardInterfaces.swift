@@ -58,13 +58,7 @@ struct StandardCall {
 
 extension Connection {
     func answer(_ standard: StandardCall) throws(DBusError) {
-        let peer = standard.call.peer
-        let children = standard.object == nil ? self.children(of: standard.path, for: peer) : []
         let isManager = objectManagers.contains(standard.path)
-        guard standard.object != nil || !children.isEmpty || isManager || standard.path == "/"
-        else {
-            throw Self.unknownObject(standard.path)
-        }
         if standard.isFor(StandardInterface.introspectable, "Introspect") {
             try introspect(standard)
         } else if isManager, standard.isFor(StandardInterface.objectManager, "GetManagedObjects") {
@@ -86,6 +80,10 @@ extension Connection {
         let object = standard.object
         let hasManager = objectManagers.contains(standard.path)
         let names = children(of: standard.path, for: standard.call.peer)
+        // Paths on the way to an object can be introspected, so that trees can be walked.
+        guard object != nil || hasManager || !names.isEmpty || standard.path == "/" else {
+            throw Self.unknownObject(standard.path)
+        }
         try standard.reply("", "s") { (_) throws(DBusError) in
         } write: {
             (_, writer) throws(DBusError) in

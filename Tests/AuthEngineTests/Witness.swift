@@ -8,6 +8,7 @@ struct Witness: Hashable {
     struct Live: Hashable {
         var request: Request
         var deadline: Instant
+        var isLookedUp = false
         var facts: Facts?
         var isBegun = false
         var isEnded = false
@@ -76,7 +77,9 @@ struct Witness: Hashable {
                 owners[context] = request.client
             }
         case .lookedUp(let id, let facts):
-            if live[id]?.isBegun == false { live[id]?.facts = facts }
+            // Only the first answer to a look-up counts.
+            if live[id]?.isLookedUp == true { live[id]?.facts = facts }
+            live[id]?.isLookedUp = false
         case .sensorMatched(let operation, template: _):
             if let id = owner(of: operation), let sensor = live[id]?.operations[operation] {
                 live[id]?.match = sensor
@@ -184,6 +187,7 @@ struct Witness: Hashable {
         switch effect {
         case .lookUp(let id):
             if live[id]?.isBegun != false { complain("a look-up for \(id), which has begun") }
+            live[id]?.isLookedUp = true
         case .begin(let id, let agent, let presentation):
             seeBegin(id, agent, presentation)
         case .tell(let id, let progress):

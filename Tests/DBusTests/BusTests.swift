@@ -30,8 +30,11 @@ struct BusTests {
         try await withBus { _, server, client in
             server.export(ExampleService.path, [ExampleService(server)])
             let reply = try await client.call(
-                to: server.uniqueName, path: ExampleService.path, interface: ExampleService.name,
-                member: "Who")
+                to: server.uniqueName,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Who"
+            )
             let who = try reply.read("sui") { (reader) throws(DBusError) in
                 (
                     try reader.read(String.self), try reader.read(UInt32.self),
@@ -48,15 +51,19 @@ struct BusTests {
     func order() async throws {
         try await withBus { _, server, client in
             server.export(ExampleService.path, [ExampleService(server)])
-            let calls = try (0..<80).map { number in
-                try client.startCall(
-                    to: server.uniqueName, path: ExampleService.path,
-                    interface: ExampleService.name, member: "Add", signature: "uu"
-                ) { (writer) throws(DBusError) in
-                    try writer.write(UInt32(number))
-                    try writer.write(UInt32(0))
+            let calls = try (0..<80)
+                .map { number in
+                    try client.startCall(
+                        to: server.uniqueName,
+                        path: ExampleService.path,
+                        interface: ExampleService.name,
+                        member: "Add",
+                        signature: "uu"
+                    ) { (writer) throws(DBusError) in
+                        try writer.write(UInt32(number))
+                        try writer.write(UInt32(0))
+                    }
                 }
-            }
             var answers: [DBusError.Name?] = []
             for call in calls {
                 do throws(DBusError) {
@@ -79,8 +86,12 @@ struct BusTests {
             server.export(ExampleService.path, [service])
             let caller = try bus.connect()
             _ = try caller.startCall(
-                to: server.uniqueName, path: ExampleService.path, interface: ExampleService.name,
-                member: "Wait", timeout: Connection.noTimeout)
+                to: server.uniqueName,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Wait",
+                timeout: Connection.noTimeout
+            )
             await service.started.wait()
             let peer = try await server.peer(named: caller.uniqueName)
             let left = Signal()
@@ -108,8 +119,11 @@ struct BusTests {
             let seen = Collected<String>()
             for isBroadcast in [true, false] {
                 _ = client.subscribe(
-                    sender: server.uniqueName, path: ExampleService.path,
-                    interface: ExampleService.name, member: "Event", broadcast: isBroadcast
+                    sender: server.uniqueName,
+                    path: ExampleService.path,
+                    interface: ExampleService.name,
+                    member: "Event",
+                    broadcast: isBroadcast
                 ) { seen.add($0.sender ?? "") }
             }
             // The match is in force once the bus answers what was asked after it.
@@ -117,8 +131,11 @@ struct BusTests {
             for sender in [stranger, server] {
                 for destination in [client.uniqueName, nil] {
                     sender.emit(
-                        path: ExampleService.path, interface: ExampleService.name,
-                        member: "Event", to: destination)
+                        path: ExampleService.path,
+                        interface: ExampleService.name,
+                        member: "Event",
+                        to: destination
+                    )
                 }
                 _ = try? await sender.nameOwner(Self.name)
             }
@@ -132,8 +149,12 @@ struct BusTests {
         try await withBus { bus, server, client in
             server.export(ExampleService.path, [ExampleService(server)])
             let call = try client.startCall(
-                to: server.uniqueName, path: ExampleService.path, interface: ExampleService.name,
-                member: "Hold", timeout: .milliseconds(200))
+                to: server.uniqueName,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Hold",
+                timeout: .milliseconds(200)
+            )
             let stranger = try bus.connect()
             defer { stranger.close() }
             try ForgedReply.send(to: client.uniqueName, serial: call.serial, on: stranger)
@@ -184,7 +205,8 @@ struct BusTests {
             #expect(
                 await seen.first(3).suffix(2) == [
                     "org.example.Sensor1.New \(owner)", "org.example.Sensor1.Old -",
-                ])
+                ]
+            )
             watch.cancel()
             #expect(try await client.listActivatableNames().contains("org.freedesktop.DBus"))
         }
@@ -206,8 +228,11 @@ struct BusTests {
                 #expect(await view.error("Who", ExampleService.name, path) == expected(isVisible))
                 let introspectable = "org.freedesktop.DBus.Introspectable"
                 #expect(
-                    await view.error("Introspect", introspectable, path) == expected(isVisible))
-                #expect(try await view.introspect(ExampleService.path).contains("secret") == isVisible)
+                    await view.error("Introspect", introspectable, path) == expected(isVisible)
+                )
+                #expect(
+                    try await view.introspect(ExampleService.path).contains("secret") == isVisible
+                )
                 #expect(try await view.managed(ExampleService.path).contains(path) == isVisible)
             }
         }
@@ -229,7 +254,11 @@ struct View {
     func error(_ member: String, _ interface: String, _ path: ObjectPath) async -> DBusError.Name? {
         do throws(DBusError) {
             _ = try await connection.call(
-                to: server, path: path, interface: interface, member: member)
+                to: server,
+                path: path,
+                interface: interface,
+                member: member
+            )
             return nil
         } catch {
             return error.name
@@ -239,16 +268,22 @@ struct View {
     @BusActor
     func introspect(_ path: ObjectPath) async throws -> String {
         try await connection.call(
-            to: server, path: path, interface: "org.freedesktop.DBus.Introspectable",
+            to: server,
+            path: path,
+            interface: "org.freedesktop.DBus.Introspectable",
             member: "Introspect"
-        ).read("s") { (reader) throws(DBusError) in try reader.read(String.self) }
+        )
+        .read("s") { (reader) throws(DBusError) in try reader.read(String.self) }
     }
 
     @BusActor
     func managed(_ path: ObjectPath) async throws -> [ObjectPath] {
         let reply = try await connection.call(
-            to: server, path: path, interface: "org.freedesktop.DBus.ObjectManager",
-            member: "GetManagedObjects")
+            to: server,
+            path: path,
+            interface: "org.freedesktop.DBus.ObjectManager",
+            member: "GetManagedObjects"
+        )
         return try reply.read("a{oa{sa{sv}}}") { (reader) throws(DBusError) in
             Array(try reader.read([ObjectPath: [String: [String: Variant]]].self).keys)
         }

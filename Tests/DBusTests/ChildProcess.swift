@@ -2,7 +2,9 @@ import DBus
 import Glibc
 import Testing
 
-/// A program that a test runs. Ended, by its pid, when the last reference goes.
+/// A program that a test runs.
+///
+/// Ended, by its pid, when the last reference goes.
 final class ChildProcess: Sendable {
     private let pid: pid_t
     /// What it writes to its standard output and error.

@@ -27,9 +27,10 @@ struct DescriptorTests {
     @BusActor
     func receiving() async throws {
         try await withDirectPair { pair in
-            let file = try await pair.call("Open").read("h") { (reader) throws(DBusError) in
-                try reader.read(OwnedDescriptor.self)
-            }
+            let file = try await pair.call("Open")
+                .read("h") { (reader) throws(DBusError) in
+                    try reader.read(OwnedDescriptor.self)
+                }
             #expect(Files.contents(of: file) == [1, 2, 3])
             #expect(fcntl(file.rawValue, F_GETFD) & FD_CLOEXEC != 0)
         }
@@ -45,7 +46,8 @@ struct DescriptorTests {
                 var values = ContainerValues()
                 values.list = Array(
                     repeating: ["file": .descriptor(file)],
-                    count: MessageLimits.descriptors + 1)
+                    count: MessageLimits.descriptors + 1
+                )
                 try values.write(to: &writer)
             }
             #expect(name == .invalidArgs)
@@ -58,10 +60,11 @@ struct DescriptorTests {
     static func openEnds(of file: OwnedDescriptor) -> Int {
         var wanted = stat()
         fstat(file.rawValue, &wanted)
-        return (0..<4096).count { number in
-            var other = stat()
-            return fstat(Int32(number), &other) == 0 && other.st_ino == wanted.st_ino
-                && other.st_dev == wanted.st_dev
-        }
+        return (0..<4096)
+            .count { number in
+                var other = stat()
+                return fstat(Int32(number), &other) == 0 && other.st_ino == wanted.st_ino
+                    && other.st_dev == wanted.st_dev
+            }
     }
 }

@@ -73,11 +73,8 @@ struct DirectCallTests {
         try await withDirectPair { pair in
             let failure = Collected<DBusError.Name?>()
             let task = onLoop { failure.add(await pair.error("Wait")) }
-            print("A"); fflush(nil)
             await pair.service.started.wait()
-            print("B"); fflush(nil)
             task.cancel()
-            print("C"); fflush(nil)
             #expect(await failure.first(1) == [.noReply])
         }
     }
@@ -109,13 +106,14 @@ struct DirectCallTests {
     @BusActor
     func directPeer() async throws {
         try await withDirectPair { pair in
-            let (name, uid, pid) = try await pair.call("Who").read("sui") {
-                (reader) throws(DBusError) in
-                (
-                    try reader.read(String.self), try reader.read(UInt32.self),
-                    try reader.read(Int32.self)
-                )
-            }
+            let (name, uid, pid) = try await pair.call("Who")
+                .read("sui") {
+                    (reader) throws(DBusError) in
+                    (
+                        try reader.read(String.self), try reader.read(UInt32.self),
+                        try reader.read(Int32.self)
+                    )
+                }
             #expect(name == ":peer")
             #expect(uid == getuid())
             #expect(pid == getpid())
@@ -144,8 +142,12 @@ struct DirectCallTests {
     func progress() async throws {
         try await withDirectPair { pair in
             let call: StreamingCall<UInt32> = try pair.client.stream(
-                to: Peer.direct, path: ExampleService.path, interface: ExampleService.name,
-                member: "Progress", signature: "u", matching: .call
+                to: Peer.direct,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Progress",
+                signature: "u",
+                matching: .call
             ) { (writer) throws(DBusError) in
                 try writer.write(UInt32(3))
             } reply: { message throws(DBusError) in

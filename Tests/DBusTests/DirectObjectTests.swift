@@ -44,15 +44,23 @@ struct DirectObjectTests {
     func reading() async throws {
         try await withDirectPair { pair in
             let level = try await pair.client.property(
-                "Level", of: ExampleService.name, at: ExampleService.path, on: Peer.direct,
-                as: UInt32.self)
+                "Level",
+                of: ExampleService.name,
+                at: ExampleService.path,
+                on: Peer.direct,
+                as: UInt32.self
+            )
             #expect(level == 7)
             let all = try await pair.client.properties(
-                of: ExampleService.name, at: ExampleService.path, on: Peer.direct)
+                of: ExampleService.name,
+                at: ExampleService.path,
+                on: Peer.direct
+            )
             #expect(
                 all == [
                     "Level": .uint32(7), "Caller": .string(":peer"), "Version": .string("1"),
-                ])
+                ]
+            )
         }
     }
 
@@ -62,14 +70,20 @@ struct DirectObjectTests {
         try await withDirectPair { pair in
             let changes = Collected<(changed: [String: Variant], invalidated: [String])>()
             _ = pair.client.onPropertiesChanged(
-                of: ExampleService.name, at: ExampleService.path, sender: Peer.direct,
+                of: ExampleService.name,
+                at: ExampleService.path,
+                sender: Peer.direct,
                 broadcast: false
             ) { changed, invalidated in
                 changes.add((changed, invalidated))
             }
             try await pair.client.setProperty(
-                "Level", of: ExampleService.name, at: ExampleService.path, on: Peer.direct,
-                to: UInt32(9))
+                "Level",
+                of: ExampleService.name,
+                at: ExampleService.path,
+                on: Peer.direct,
+                to: UInt32(9)
+            )
             #expect(pair.service.level == 9)
             let change = await changes.first(1)[0]
             #expect(change.changed == ["Level": .uint32(9)])
@@ -81,7 +95,11 @@ struct DirectObjectTests {
     @BusActor
     func refusing() async throws {
         try await withDirectPair { pair in
-            func set(_ name: String, of interface: String, _ value: Variant) async -> DBusError.Name? {
+            func set(
+                _ name: String,
+                of interface: String,
+                _ value: Variant
+            ) async -> DBusError.Name? {
                 await pair.error("Set", "ssv", interface: Self.properties) {
                     (writer) throws(DBusError) in
                     try writer.write(interface)
@@ -116,10 +134,11 @@ struct DirectObjectTests {
 
     @BusActor
     private func introspect(_ pair: DirectPair, _ path: ObjectPath) async throws -> String {
-        try await pair.call("Introspect", path: path, interface: Self.introspectable).read("s") {
-            (reader) throws(DBusError) in
-            try reader.read(String.self)
-        }
+        try await pair.call("Introspect", path: path, interface: Self.introspectable)
+            .read("s") {
+                (reader) throws(DBusError) in
+                try reader.read(String.self)
+            }
     }
 
     @BusActor
@@ -136,22 +155,27 @@ struct DirectObjectTests {
             pair.server.serveObjectManager(at: ExampleService.path)
             let seen = Collected<String>()
             _ = pair.client.subscribe(
-                sender: Peer.direct, path: ExampleService.path, interface: manager, member: nil,
+                sender: Peer.direct,
+                path: ExampleService.path,
+                interface: manager,
+                member: nil,
                 broadcast: false
             ) { message in
                 seen.add("\(message.member ?? "") \(message.signature)")
             }
             pair.server.export(thing, [ExampleService(pair.server)], managed: true)
-            let listed = try await pair.call("GetManagedObjects", interface: manager).read(
-                "a{oa{sa{sv}}}"
-            ) { (reader) throws(DBusError) in
-                try reader.read([ObjectPath: [String: [String: Variant]]].self)
-            }
+            let listed = try await pair.call("GetManagedObjects", interface: manager)
+                .read(
+                    "a{oa{sa{sv}}}"
+                ) { (reader) throws(DBusError) in
+                    try reader.read([ObjectPath: [String: [String: Variant]]].self)
+                }
             #expect(Array(listed.keys) == [thing])
             #expect(listed[thing]?[ExampleService.name]?["Level"] == .uint32(7))
             pair.server.unexport(thing)
             #expect(
-                await seen.first(2) == ["InterfacesAdded oa{sa{sv}}", "InterfacesRemoved oas"])
+                await seen.first(2) == ["InterfacesAdded oa{sa{sv}}", "InterfacesRemoved oas"]
+            )
             #expect(await pair.error("Who", path: thing) == .unknownObject)
         }
     }

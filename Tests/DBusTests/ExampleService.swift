@@ -41,7 +41,9 @@ final class ExampleService: ServedInterface {
     }
 
     func get(
-        _ property: String, for peer: Peer?, into writer: inout MessageWriter
+        _ property: String,
+        for peer: Peer?,
+        into writer: inout MessageWriter
     ) throws(DBusError) {
         switch property {
         case "Level": try writer.write(level)
@@ -52,7 +54,9 @@ final class ExampleService: ServedInterface {
     }
 
     func set(
-        _ property: String, from reader: inout MessageReader, by peer: Peer
+        _ property: String,
+        from reader: inout MessageReader,
+        by peer: Peer
     ) throws(DBusError) {
         let value = try reader.read(UInt32.self)
         guard value <= 100 else { throw DBusError(.invalidArgs, "Too much.") }
@@ -96,21 +100,23 @@ final class ExampleService: ServedInterface {
     }
 
     private func refuseLater(_ call: IncomingCall) {
-        let answer = Answer<Void>.later { () async throws(DBusError) in
-            throw DBusError("org.example.Error.Later", "Not today either.")
-        }
+        let answer = Answer<Void>
+            .later { () async throws(DBusError) in
+                throw DBusError("org.example.Error.Later", "Not today either.")
+            }
         call.answer(answer, "") { (_, _) throws(DBusError) in }
     }
 
     private func wait(_ call: IncomingCall) {
         waits += 1
-        let answer = Answer<Void>.later { () async throws(DBusError) in
-            self.started.set()
-            await pause(.seconds(600))
-            if Task.isCancelled {
-                self.canceled.set()
+        let answer = Answer<Void>
+            .later { () async throws(DBusError) in
+                self.started.set()
+                await pause(.seconds(600))
+                if Task.isCancelled {
+                    self.canceled.set()
+                }
             }
-        }
         call.answer(answer, "") { (_, _) throws(DBusError) in }
     }
 
@@ -126,11 +132,16 @@ final class ExampleService: ServedInterface {
         }
         for step in 0..<count {
             connection.emit(
-                path: call.path, interface: Self.name, member: "Event", signature: "sa{sv}",
+                path: call.path,
+                interface: Self.name,
+                member: "Event",
+                signature: "sa{sv}",
                 to: call.peer.name
             ) { (writer) throws(DBusError) in
                 try writer.write("step")
-                let detail: [String: Variant] = ["step": .uint32(step), "call": .uint32(call.serial)]
+                let detail: [String: Variant] = [
+                    "step": .uint32(step), "call": .uint32(call.serial),
+                ]
                 try writer.write(detail)
             }
         }
@@ -178,7 +189,9 @@ extension ExampleService {
                 ("RefuseLater", "", ""), ("Wait", "", ""), ("Hold", "", ""), ("Forget", "", ""),
                 ("Unencodable", "", "s"), ("Progress", "u", "u"), ("Measure", "h", "ay"),
                 ("Open", "", "h"), ("Who", "", "sui"),
-            ].map { ($0.0, .init(name: $0.0, input: $0.1, output: $0.2)) }),
+            ]
+            .map { ($0.0, .init(name: $0.0, input: $0.1, output: $0.2)) }
+        ),
         properties: [
             .init(name: "Level", signature: "u", isWritable: true, change: .value),
             .init(name: "Caller", signature: "s", isWritable: false, change: .invalidates),
@@ -201,5 +214,6 @@ extension ExampleService {
                 <property name="Caller" type="s" access="read"/>
                 <property name="Version" type="s" access="read"/>
               </interface>
-            """)
+            """
+    )
 }

@@ -88,8 +88,10 @@ struct ContainerValues: Equatable, Sendable {
     var variant = Variant.structure([
         .array(element: Signature("n") ?? .none, [.int16(1), .int16(-1)]),
         .entries(
-            key: Signature("y") ?? .none, value: Signature("s") ?? .none,
-            [.init(key: .uint8(1), value: .string("one"))]),
+            key: Signature("y") ?? .none,
+            value: Signature("s") ?? .none,
+            [.init(key: .uint8(1), value: .string("one"))]
+        ),
         .objectPath(ObjectPath(trusted: "/")),
     ])
     var names: [UInt32: String] = [1: "one", 2: "two"]

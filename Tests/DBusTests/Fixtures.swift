@@ -18,8 +18,14 @@ final class Signal {
     }
 
     func wait() async {
-        guard !isSet else { return }
-        await withCheckedContinuation { waiting.append($0) }
+        // The condition is tested inside: other jobs may run before the closure does.
+        await withCheckedContinuation { continuation in
+            if isSet {
+                continuation.resume()
+            } else {
+                waiting.append(continuation)
+            }
+        }
     }
 }
 
@@ -39,8 +45,13 @@ final class Collected<Value: Sendable> {
     }
 
     func first(_ count: Int) async -> [Value] {
-        if values.count < count {
-            await withCheckedContinuation { waiting.append((count, $0)) }
+        // The condition is tested inside: other jobs may run before the closure does.
+        await withCheckedContinuation { continuation in
+            if values.count >= count {
+                continuation.resume()
+            } else {
+                waiting.append((count, continuation))
+            }
         }
         return Array(values.prefix(count))
     }
@@ -87,24 +98,42 @@ struct DirectPair {
     }
 
     func call(
-        _ member: String, _ signature: String = "", path: ObjectPath = ExampleService.path,
-        interface: String = ExampleService.name, timeout: Duration? = nil,
+        _ member: String,
+        _ signature: String = "",
+        path: ObjectPath = ExampleService.path,
+        interface: String = ExampleService.name,
+        timeout: Duration? = nil,
         _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
     ) async throws(DBusError) -> Message {
         try await client.call(
-            to: Peer.direct, path: path, interface: interface, member: member,
-            signature: signature, timeout: timeout, encode)
+            to: Peer.direct,
+            path: path,
+            interface: interface,
+            member: member,
+            signature: signature,
+            timeout: timeout,
+            encode
+        )
     }
 
     /// The error that a call is answered with.
     func error(
-        _ member: String, _ signature: String = "", path: ObjectPath = ExampleService.path,
-        interface: String = ExampleService.name, timeout: Duration? = nil,
+        _ member: String,
+        _ signature: String = "",
+        path: ObjectPath = ExampleService.path,
+        interface: String = ExampleService.name,
+        timeout: Duration? = nil,
         _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
     ) async -> DBusError.Name? {
         do throws(DBusError) {
             _ = try await call(
-                member, signature, path: path, interface: interface, timeout: timeout, encode)
+                member,
+                signature,
+                path: path,
+                interface: interface,
+                timeout: timeout,
+                encode
+            )
             return nil
         } catch {
             return error.name

@@ -1,6 +1,7 @@
 import CSystemd
-@testable import DBus
 import Testing
+
+@testable import DBus
 
 /// A method return that nobody asked its sender for.
 @BusActor
@@ -15,8 +16,15 @@ enum ForgedReply {
         // sd-bus makes a reply from a call only: one from the destination, with its serial.
         try #require(
             sd_bus_message_new_method_call(
-                connection.bus, &call, connection.uniqueName, "/", "org.example.Test1", "Hold")
-                >= 0)
+                connection.bus,
+                &call,
+                connection.uniqueName,
+                "/",
+                "org.example.Test1",
+                "Hold"
+            )
+                >= 0
+        )
         try #require(sd_bus_message_set_sender(call, destination) >= 0)
         try #require(sd_bus_message_seal(call, UInt64(serial), 0) >= 0)
         try #require(sd_bus_message_new_method_return(call, &reply) >= 0)

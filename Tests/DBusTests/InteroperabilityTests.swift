@@ -45,7 +45,14 @@ struct InteroperabilityTests {
         let read = try await busctl("get-property", Self.name, Self.path, Self.name, "Level")
         #expect(read == "u 7\n")
         let set = try await busctl(
-            "set-property", Self.name, Self.path, Self.name, "Level", "u", "8")
+            "set-property",
+            Self.name,
+            Self.path,
+            Self.name,
+            "Level",
+            "u",
+            "8"
+        )
         #expect(set.isEmpty)
     }
 
@@ -82,7 +89,8 @@ struct InteroperabilityTests {
                 Add without arguments org.freedesktop.DBus.Error.InvalidArgs
                 nowhere org.freedesktop.DBus.Error.UnknownObject
 
-                """)
+                """
+        )
     }
 
     /// The program is built next to this one.
@@ -90,7 +98,10 @@ struct InteroperabilityTests {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         guard count > 0 else { return nil }
-        let own = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let own = String(
+            decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) },
+            as: UTF8.self
+        )
         let candidates = [own] + CommandLine.arguments
         for candidate in candidates {
             guard let slash = candidate.lastIndex(of: "/") else { continue }

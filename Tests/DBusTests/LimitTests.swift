@@ -9,7 +9,8 @@ struct LimitTests {
     /// Whether the service takes the values; those that the client's own writer refuses included.
     @BusActor
     private func answer(
-        to pair: DirectPair, _ change: (inout ContainerValues) -> Void
+        to pair: DirectPair,
+        _ change: (inout ContainerValues) -> Void
     ) async -> DBusError.Name? {
         await pair.error("Containers", Self.signature) { (writer) throws(DBusError) in
             var values = ContainerValues()

@@ -20,9 +20,10 @@ struct LoopTests {
     @BusActor
     func canceledTimers() async {
         let fired = Collected<Int>()
-        let canceled = (0..<1000).map { _ in
-            EventLoop.shared.schedule(after: .seconds(60)) { fired.add(-1) }
-        }
+        let canceled = (0..<1000)
+            .map { _ in
+                EventLoop.shared.schedule(after: .seconds(60)) { fired.add(-1) }
+            }
         _ = EventLoop.shared.schedule(after: .milliseconds(2)) { fired.add(1) }
         for source in canceled {
             source.cancel()

@@ -11,7 +11,10 @@ final class PrivateBus: Sendable {
     init() throws {
         var template = Array("/tmp/dbus-tests-XXXXXX".utf8CString)
         try #require(mkdtemp(&template) != nil)
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let folder = String(
+            decoding: template.dropLast().map { UInt8(bitPattern: $0) },
+            as: UTF8.self
+        )
         self.folder = folder
         let configuration = folder + "/bus.conf"
         let file = try #require(fopen(configuration, "w"))

@@ -1,4 +1,5 @@
 import CSystemd
+
 @testable import DBus
 
 /// Bodies that the writer would not let through.
@@ -18,8 +19,11 @@ struct RawMessage {
     init(_ client: Connection, _ body: RawBody) throws(DBusError) {
         let values = ContainerValues()
         call = try client.startCall(
-            to: Peer.direct, path: ExampleService.path, interface: ExampleService.name,
-            member: "Containers", signature: "ayasaua{sv}aa{sv}(is)va{us}"
+            to: Peer.direct,
+            path: ExampleService.path,
+            interface: ExampleService.name,
+            member: "Containers",
+            signature: "ayasaua{sv}aa{sv}(is)va{us}"
         ) { (writer) throws(DBusError) in
             try writer.uncheckedBytes(body == .longBytes ? MessageLimits.bytes + 1 : 1)
             try writer.write(values.strings)
@@ -28,7 +32,8 @@ struct RawMessage {
             try writer.write(values.list)
             try writer.uncheckedPair(length: body == .longString ? MessageLimits.string + 1 : 1)
             try writer.uncheckedVariant(
-                depth: body == .deepVariant ? MessageLimits.variantDepth + 1 : 1)
+                depth: body == .deepVariant ? MessageLimits.variantDepth + 1 : 1
+            )
             try writer.write(values.names)
         }
     }

@@ -21,20 +21,19 @@ final class Program: Sendable {
         pid = try Self.spawn(path, arguments, log: log, output: output?.fileDescriptor)
         let (endings, feed) = AsyncStream.makeStream(of: Int32.self)
         self.endings = endings
-        // A thread that may block; this object can be gone before the process is.
-        DispatchQueue.global()
-            .async { [pid, ending] in
-                var info = siginfo_t()
-                waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT)
-                let status = ending.status.withLock { known in
-                    var status: Int32 = 0
-                    waitpid(pid, &status, 0)
-                    known = status & 0x7F == 0 ? status >> 8 & 0xFF : status & 0x7F
-                    return known
-                }
-                feed.yield(status ?? -1)
-                feed.finish()
+        // A thread of its own: one that blocks would be missing where tasks run.
+        Thread.detachNewThread { [pid, ending] in
+            var info = siginfo_t()
+            waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT)
+            let status = ending.status.withLock { known in
+                var status: Int32 = 0
+                waitpid(pid, &status, 0)
+                known = status & 0x7F == 0 ? status >> 8 & 0xFF : status & 0x7F
+                return known
             }
+            feed.yield(status ?? -1)
+            feed.finish()
+        }
     }
 
     deinit {
