@@ -60,6 +60,10 @@ install: ## Install the release build under $(DESTDIR)$(PREFIX)
 	$(INSTALL) -m 755 $(RELEASE)/localauthctl $(DESTDIR)$(BINDIR)
 	$(INSTALL) -m 755 $(SERVICES:%=$(RELEASE)/%) $(DESTDIR)$(LIBEXECDIR)
 	$(INSTALL) -m 644 dbus/*.xml $(DESTDIR)$(DATADIR)/dbus-1/interfaces
+	for section in 1 5 8; do \
+	    $(INSTALL) -d $(DESTDIR)$(DATADIR)/man/man$$section && \
+	    $(INSTALL) -m 644 docs/man/*.$$section $(DESTDIR)$(DATADIR)/man/man$$section || exit 1; \
+	done
 
 clean: ## Remove everything that was built
 	rm -rf $(BUILD) Benchmarks/$(BUILD)

@@ -18,6 +18,7 @@ let package = Package(
         .executable(name: "localauthctl", targets: ["localauthctl"]),
         .executable(name: "localauth-passcode", targets: ["localauth-passcode"]),
         .executable(name: "localauth-sensor-simulated", targets: ["localauth-sensor-simulated"]),
+        .library(name: "AuthService", targets: ["AuthService", "AuthStore", "DBus"]),
         .library(name: "SensorKit", targets: ["SensorKit"]),
         .library(name: "AgentKit", targets: ["AgentKit"]),
         .library(name: "LocalAuthBus", targets: ["LocalAuthBus"]),

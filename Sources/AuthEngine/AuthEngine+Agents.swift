@@ -30,12 +30,13 @@ extension AuthEngine {
 
     /// The agent that would show a prompt: the one of the process (or its nearest parent), else
     /// the session's own, else its fallback.
+    ///
+    /// One of another session shows nothing here: that one may be remote.
     public func agent(for uid: UInt32, session: String, processes: [Int32]) -> Agent? {
-        let own = agents.filter { $0.uid == uid }
+        let here = agents.filter { $0.uid == uid && $0.session == session }
         for process in processes {
-            if let agent = own.first(where: { $0.kind == .process(process) }) { return agent }
+            if let agent = here.first(where: { $0.kind == .process(process) }) { return agent }
         }
-        let here = own.filter { $0.session == session }
         return here.first { $0.kind == .normal } ?? here.first { $0.kind == .fallback }
     }
 

@@ -1,7 +1,8 @@
 extension AuthEngine {
     /// Why such an evaluation is not possible now; nil when it is.
     ///
-    /// Shows nothing, starts nothing. In the order of R10: -6 or -13, -7, -8, -5. An invalid context comes before all (-10).
+    /// Shows nothing, starts nothing. In the order of R10: -6 or -13, -7, -8, -5. An invalid
+    /// context comes before all (-10).
     public func availability(
         _ policy: Policy,
         uid: UInt32,
@@ -27,6 +28,7 @@ extension AuthEngine {
         let sensors = facts.sensors.filter { $0.type != .none }
         let usable = sensors.filter { $0.availability == .usable }
         if usable.isEmpty {
+            if facts.isRemote { return .remoteSession }
             let isAway = sensors.contains { $0.availability == .away && $0.templates > 0 }
             return isAway ? .sensorAway : .noSensor
         }

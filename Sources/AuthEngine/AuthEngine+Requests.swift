@@ -16,6 +16,7 @@ extension AuthEngine {
     /// What needs no look-up.
     private func refusalOnArrival(_ request: Request) -> Refusal? {
         if isStopping { return .stopping }
+        if isSuspended { return .suspending }
         if request.timeout <= .zero { return .deadlinePassed }
         if let context = request.context, isInvalid(context) { return .invalidContext }
         if pendingCount(of: request.client) >= settings.pendingPerConnection {
@@ -54,8 +55,11 @@ extension AuthEngine {
             finish(id, .refused(refusal))
             return
         }
-        guard let session = facts.session,
-            let agent = agent(for: request.uid, session: session, processes: facts.processes)
+        guard let session = facts.session else {
+            finish(id, .refused(.notPresent))
+            return
+        }
+        guard let agent = agent(for: request.uid, session: session, processes: facts.processes)
         else {
             finish(id, .refused(.noAgent))
             return

@@ -26,6 +26,7 @@ public struct AuthEngine: Hashable, Sendable {
     var lastOperation: UInt64 = 0
     var lastSave: UInt64 = 0
     var isStopping = false
+    var isSuspended = false
 
     /// The moment of the step that is being taken.
     var now = Instant(nanoseconds: 0)
@@ -78,6 +79,9 @@ public struct AuthEngine: Hashable, Sendable {
         case .enrolmentChanged(let uid): dropBiometricSuccesses(of: uid)
         case .saved(let save): saved(save)
         case .saveFailed(let save): saveFailed(save)
+        case .interrupted(let session, let interruption): interrupted(session, interruption)
+        case .suspending: suspending()
+        case .resumed: isSuspended = false
         case .timePassed: break
         case .stopping: stopping()
         }

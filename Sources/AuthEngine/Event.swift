@@ -57,10 +57,24 @@ public enum Event: Hashable, Sendable {
     case saved(SaveID)
     /// The store could not write a record.
     case saveFailed(SaveID)
+    /// The session was locked, or is not in front any more.
+    case interrupted(session: String, Interruption)
+    /// The machine goes to sleep: nothing is evaluated until `resumed`.
+    case suspending
+    /// The machine is awake again.
+    case resumed
     /// `nextDeadline` has come (or any time has passed).
     case timePassed
     /// The service stops.
     case stopping
+}
+
+/// What ended the presence of somebody at a session.
+public enum Interruption: Hashable, Sendable {
+    /// It was locked.
+    case locked
+    /// Another session is in front, or it ended.
+    case left
 }
 
 /// What the verifier said of one packet.

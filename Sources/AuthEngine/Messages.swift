@@ -20,6 +20,10 @@ extension Refusal {
         .notInteractive,
         "Nothing in this session can show a prompt."
     )
+    static let notPresent = Refusal(
+        .notInteractive,
+        "The caller is in no active, unlocked session of this user."
+    )
     static let interactionNotAllowed = Refusal(
         .notInteractive,
         "The user would have to be asked, and the caller forbade it."
@@ -39,6 +43,18 @@ extension Refusal {
     static let unlockFirst = Refusal(
         .systemCancel,
         "Unlocking the screen came first."
+    )
+    static let sessionLocked = Refusal(
+        .systemCancel,
+        "The session was locked."
+    )
+    static let sessionLeft = Refusal(
+        .systemCancel,
+        "The session is not in front any more."
+    )
+    static let suspending = Refusal(
+        .systemCancel,
+        "The machine goes to sleep."
     )
     static let stopping = Refusal(
         .systemCancel,
@@ -79,6 +95,10 @@ extension Refusal {
     static let noSensor = Refusal(
         .biometryNotAvailable,
         "No biometric sensor can be used now."
+    )
+    static let remoteSession = Refusal(
+        .biometryNotAvailable,
+        "Biometric sensors can't be used from a remote session."
     )
     static let sensorsFailed = Refusal(
         .biometryNotAvailable,

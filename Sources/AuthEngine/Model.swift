@@ -96,8 +96,10 @@ public struct Facts: Hashable, Sendable {
     /// Whether the user has a passcode that can be verified.
     public var isPasscodeSet: Bool
     /// The session whose agent shows the prompt; nil when the caller may not be prompted
-    /// (remote or inactive session).
+    /// (inactive, locked or another user's session).
     public var session: String?
+    /// Whether the caller is in a remote session, where sensors are of no use (L2).
+    public var isRemote = false
     /// The caller's process and its parents, for agents that serve one process only.
     public var processes: [Int32]
 

@@ -47,20 +47,12 @@ final class AgentDirectory {
         _ peer: Peer,
         path: ObjectPath,
         options: [String: Variant]
-    ) throws(DBusError) -> String {
+    ) throws(DBusError) -> Answer<String> {
         let reader = OptionReader(options)
         let isFallback = try reader.value("fallback", \.asBool) ?? false
         let process = try reader.value("process", \.asUInt32)
         guard !CallerProcess.isSandboxed(pid: peer.pid) else {
             throw .denied("a sandboxed program can't be a prompt agent")
-        }
-        let client = service.client(of: peer).id
-        let mine = registrations.values.filter { $0.agent.client == client }
-        guard mine.count < Self.limit else {
-            throw .exceeded("a connection registers at most \(Self.limit) agents")
-        }
-        guard !mine.contains(where: { $0.path == path }) else {
-            throw DBusError(.agentExists, "this object is registered already")
         }
         let kind: Agent.Kind
         if let process {
@@ -68,8 +60,28 @@ final class AgentDirectory {
         } else {
             kind = isFallback ? .fallback : .normal
         }
-        guard let session = service.session(of: peer.uid) else {
-            throw .denied("the caller has no session that prompts can be shown in")
+        return .later { [self] () throws(DBusError) in
+            let home = try await service.sessions.home(of: peer, isForProcess: process != nil)
+            guard let home, !peer.hasLeft else {
+                throw .denied("the caller has no session that prompts can be shown in")
+            }
+            return try register(peer, path: path, kind: kind, in: home)
+        }
+    }
+
+    private func register(
+        _ peer: Peer,
+        path: ObjectPath,
+        kind: Agent.Kind,
+        in session: String
+    ) throws(DBusError) -> String {
+        let client = service.client(of: peer).id
+        let mine = registrations.values.filter { $0.agent.client == client }
+        guard mine.count < Self.limit else {
+            throw .exceeded("a connection registers at most \(Self.limit) agents")
+        }
+        guard !mine.contains(where: { $0.path == path }) else {
+            throw DBusError(.agentExists, "this object is registered already")
         }
         guard
             service.engine.canRegister(
@@ -114,6 +126,7 @@ final class AgentDirectory {
             registration.peer.onLeave { [weak self] in self?.remove(id) }
         )
         registrations[id] = registration
+        service.report(.agentRegistered, registration)
         service.handle(.agentRegistered(registration.agent))
         service.agentsChanged()
     }
@@ -122,6 +135,7 @@ final class AgentDirectory {
         guard let registration = registrations.removeValue(forKey: id) else { return }
         for source in registration.sources { source.cancel() }
         registration.sources = []
+        service.report(.agentLeft, registration)
         service.handle(.agentGone(id))
         service.agentsChanged()
     }

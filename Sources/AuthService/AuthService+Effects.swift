@@ -21,12 +21,15 @@ extension AuthService {
             prompt.channel.listen()
         case .save(let id, let uid, let record): save(id, uid, record)
         case .reply(let id, let outcome):
-            evaluations.removeValue(forKey: id)?.reply(outcome)
+            guard let evaluation = evaluations.removeValue(forKey: id) else { return }
+            report(evaluation, outcome)
+            evaluation.reply(outcome)
         }
     }
 
     private func save(_ id: SaveID, _ uid: UInt32, _ record: UserRecord) {
         lastSave = id
+        audit.changed(record, of: uid, lockoutAttempts: engine.settings.lockoutAttempts)
         store.save(record, uid: uid) { error in
             onLoop {
                 if let error { log(.error, "a counter could not be saved: \(error)") }
@@ -49,9 +52,12 @@ extension AuthService {
         guard let evaluation = evaluations[id] else { return }
         onLoop {
             let facts = await self.facts(
+                for: evaluation.audience.peer,
                 uid: evaluation.request.uid,
+                isUnlock: evaluation.request.isUnlock,
                 processes: evaluation.process.lineage
             )
+            evaluation.session = facts.session
             self.handle(
                 evaluation.audience.peer.hasLeft ? .lookUpFailed(id) : .lookedUp(id, facts)
             )
@@ -59,16 +65,29 @@ extension AuthService {
     }
 
     /// Everything that an answer depends on, asked anew.
-    func facts(uid: UInt32, processes: [Int32] = []) async -> Facts {
+    ///
+    /// Where the caller stands is said last: what happens to its session later is an event.
+    func facts(
+        for peer: Peer,
+        uid: UInt32,
+        isUnlock: Bool = false,
+        processes: [Int32] = []
+    ) async -> Facts {
+        let around =
+            sessions.isAbsent ? nil : onLoop { await self.sessions.refresh(peer, for: uid) }
         let templates = onLoop { await self.enrolments.refresh(uid) }
         let isPasscodeSet = await verifier.isSet(for: uid)
         await templates.value
-        return Facts(
+        await around?.value
+        let place = await sessions.place(of: peer, for: uid, isUnlock: isUnlock)
+        var facts = Facts(
             sensors: enrolments.facts(of: uid),
             isPasscodeSet: isPasscodeSet,
-            session: session(of: uid),
+            session: place.session,
             processes: processes
         )
+        if place.isRemote { facts.keepSensorsFromAfar() }
+        return facts
     }
 
     // MARK: - Prompts
@@ -118,6 +137,7 @@ extension AuthService {
 
     private func tell(_ id: EvaluationID, _ progress: Progress) {
         guard let evaluation = evaluations[id] else { return }
+        evaluation.count(progress)
         let (kind, detail) = progress.wire
         if let prompt = evaluation.prompt, progress != .promptShown {
             send(prompt, "Update", "ssa{sv}") { writer throws(DBusError) in
@@ -144,7 +164,8 @@ extension AuthService {
         }
     }
 
-    /// `call` tells a caller's one-shots apart; a lone one's `no-match` carries `attempts-left` alone.
+    /// `call` tells a caller's one-shots apart; a lone one's `no-match` carries `attempts-left`
+    /// alone.
     private func hasSeveralOneShots(_ peer: Peer) -> Bool {
         var count = 0
         for other in evaluations.values
@@ -208,6 +229,14 @@ extension AuthService {
 
     private func cancel(_ operation: OperationID) {
         looking.removeValue(forKey: operation)?.cancel(operation: operation.rawValue)
+    }
+}
+
+extension Facts {
+    /// No sensor is of use to who is not there (L2).
+    fileprivate mutating func keepSensorsFromAfar() {
+        isRemote = true
+        for index in sensors.indices { sensors[index].availability = .unavailable }
     }
 }
 

@@ -9,9 +9,10 @@ extension AuthService {
     /// Whether `policy` could be evaluated now; no prompt.
     func canEvaluate(
         _ policy: Policy,
-        uid: UInt32,
+        for peer: Peer,
         context: ContextObject? = nil
     ) -> Answer<Availability> {
+        let uid = peer.uid
         if policy == .biometricsOrPasscode, let isSet = verifier.warmAnswer(for: uid, at: now) {
             let facts = Facts(isPasscodeSet: isSet)
             return .now(availability(policy, uid, facts, context))
@@ -23,7 +24,7 @@ extension AuthService {
             }
         }
         return .later { () throws(DBusError) in
-            let facts = await self.facts(uid: uid)
+            let facts = await self.facts(for: peer, uid: uid)
             return self.availability(policy, uid, facts, context)
         }
     }
@@ -41,10 +42,14 @@ extension AuthService {
             context: context?.id,
             at: now
         )
-        if let refusal { return (false, refusal.code.rawValue, refusal.message) }
-        if policy == .biometrics || policy == .biometricsOrCompanion {
-            context?.evaluatedDomainState = enrolments.domainState(of: uid)
+        // R40: there is one while biometry could be evaluated, and none while it is locked out.
+        if policy == .biometrics || policy == .biometricsOrCompanion,
+            refusal?.code != .invalidContext
+        {
+            context?.evaluatedDomainState =
+                refusal == nil ? enrolments.domainState(of: uid) : []
         }
+        if let refusal { return (false, refusal.code.rawValue, refusal.message) }
         return (true, 0, "")
     }
 
@@ -68,7 +73,13 @@ extension AuthService {
         _ text: Evaluation.Text,
         _ audience: Evaluation.Audience
     ) async -> Outcome {
-        await withCheckedContinuation { answer in
+        // The engine counts its own.
+        let client = client(of: audience.peer)
+        guard client.enrolments == 0 || hasRoom(for: client) else {
+            let message = "This connection waits for too many answers at once."
+            return .refused(Refusal(.limitsExceeded, message))
+        }
+        return await withCheckedContinuation { answer in
             evaluations[request.id] = Evaluation(
                 request: request,
                 audience: audience,

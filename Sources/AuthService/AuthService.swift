@@ -2,6 +2,7 @@ import AuthEngine
 public import AuthStore
 import CSystemd
 public import DBus
+import Glibc
 import LocalAuthBus
 import ServiceProgram
 
@@ -18,12 +19,15 @@ public final class AuthService {
     private(set) var configuration: Configuration
     private(set) var engine: AuthEngine
     let setAside: String?
+    let audit: AuditTrail
     private let readConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)?
 
     private(set) lazy var directory = SensorDirectory(connection: connection, service: self)
+    private(set) lazy var sessions = Sessions(service: self)
     private(set) lazy var agents = AgentDirectory(service: self)
     private(set) lazy var verifier = PasscodeVerifier(connection: connection, service: self)
     private(set) lazy var enrolments = Enrolments(loadedEnrolments, store: store, service: self)
+    private(set) lazy var monitors = Monitors(service: self)
     private(set) lazy var manager = AuthenticationObject(service: self)
     private var loadedEnrolments: [UInt32: Enrolment]
 
@@ -34,9 +38,11 @@ public final class AuthService {
     var savedLast: SaveID?
     var saveWaiters: [(id: SaveID, done: CheckedContinuation<Void, Never>)] = []
     private var clients: [String: Client] = [:]
+    private var announcedTypes: [BiometryType] = []
     private var lastID: UInt64 = 0
     private var events: [Event] = []
     private var isHandling = false
+    private var trimming: EventSource?
     private var timer: (source: EventSource, at: Instant)?
 
     /// A service that has nothing on the bus yet.
@@ -47,12 +53,14 @@ public final class AuthService {
     ///   - state: what the store held.
     ///   - configuration: the administrator's settings.
     ///   - rereadConfiguration: how `reload()` gets them anew.
+    ///   - journal: the socket of the journal that decisions are written to.
     public init(
         connection: Connection,
         store: AuthStore,
         state: LoadedState,
         configuration: Configuration,
-        rereadConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)? = nil
+        rereadConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)? = nil,
+        journal: String = "/run/systemd/journal/socket"
     ) {
         self.connection = connection
         self.store = store
@@ -60,6 +68,7 @@ public final class AuthService {
         readConfiguration = rereadConfiguration
         setAside = state.setAside
         loadedEnrolments = state.enrolments
+        audit = AuditTrail(path: journal, records: state.records, unknown: state.unknown)
         engine = AuthEngine(
             settings: configuration.engineSettings,
             records: state.records,
@@ -77,9 +86,12 @@ public final class AuthService {
         connection.export(AuthenticationObject.path, [Authentication1Interface(manager)])
         connection.export(KeychainObject.path, [Keychain1Interface(KeychainObject())])
         directory.disabled = Set(configuration.disabledSensors)
+        sessions.start()
         directory.start()
         verifier.start()
         if !connection.isPeerToPeer { try connection.requestName(Self.name) }
+        audit.write(AuditRecord(.serviceStarted))
+        if let setAside { audit.write(AuditRecord(.databaseSetAside, [.file: setAside])) }
     }
 
     /// Ends every evaluation with SystemCancel, then writes what is still to be written.
@@ -91,6 +103,7 @@ public final class AuthService {
         connection.flush()
         connection.releaseName(Self.name)
         connection.flush()
+        audit.close()
         store.close()
     }
 
@@ -102,8 +115,10 @@ public final class AuthService {
             engine.settings = configuration.engineSettings
             directory.disabled = Set(configuration.disabledSensors)
             log(.notice, "the configuration was read again")
+            audit.write(AuditRecord(.configurationReloaded))
         } catch {
             log(.error, "\(error); the old settings stay")
+            audit.write(AuditRecord(.configurationRefused, [.cause: "\(error)"]))
         }
     }
 
@@ -123,13 +138,6 @@ public final class AuthService {
 
     /// Whether this instance serves the whole system.
     var isSystemBus: Bool { connection.address == .system }
-
-    /// The session whose agent prompts a user.
-    ///
-    /// Without logind it is the user's one and only.
-    func session(of uid: UInt32) -> String? {
-        "uid:\(uid)"
-    }
 
     // MARK: - Events
 
@@ -180,7 +188,25 @@ public final class AuthService {
     private func left(_ client: Client) {
         clients[client.peer.name] = nil
         handle(.clientGone(client.id))
+        let hadContexts = !client.contexts.isEmpty
         for context in client.contexts.values { context.remove() }
+        if hadContexts { giveBackMemory() }
+    }
+
+    /// What departed clients held goes back to the system, a moment later for all that leave
+    /// together.
+    private func giveBackMemory() {
+        guard trimming == nil else { return }
+        trimming = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
+            self?.trimming = nil
+            _ = malloc_trim(0)
+        }
+    }
+
+    /// Whether a connection may wait for one more answer.
+    func hasRoom(for client: Client) -> Bool {
+        engine.pendingCount(of: client.id) + client.enrolments
+            < engine.settings.pendingPerConnection
     }
 
     /// How many contexts a user's connections hold together.
@@ -193,11 +219,20 @@ public final class AuthService {
     /// Sensors came, went or changed.
     func sensorsChanged() {
         enrolments.sensorsChanged()
+        for uid in Set(clients.values.filter { !$0.contexts.isEmpty }.map(\.peer.uid)) {
+            onLoop { await self.enrolments.refresh(uid) }
+        }
+        let types = directory.types
+        guard types != announcedTypes else { return }
+        announcedTypes = types
         connection.propertiesChanged(
             AuthenticationObject.path,
             Authentication1Interface(manager),
             ["BiometryType", "BiometryTypes"]
         )
+        for client in clients.values {
+            for context in client.contexts.values { context.announce("BiometryType") }
+        }
     }
 
     /// Agents came or went.
@@ -211,8 +246,9 @@ public final class AuthService {
 
     /// A user's templates are others now: the contexts of that user say so.
     func enrolmentChanged(_ uid: UInt32) {
+        audit.write(AuditRecord(.enrolmentChanged, uid: uid))
         for client in clients.values where client.peer.uid == uid {
-            for context in client.contexts.values { context.domainStateChanged() }
+            for context in client.contexts.values { context.announce("DomainState") }
         }
     }
 }
@@ -223,6 +259,8 @@ final class Client {
     let id: ClientID
     let peer: Peer
     var contexts: [ContextID: ContextObject] = [:]
+    /// Enrolments that have not been answered, and don't wait for a passcode.
+    var enrolments = 0
 
     init(id: ClientID, peer: Peer) {
         self.id = id

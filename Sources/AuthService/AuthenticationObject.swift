@@ -20,7 +20,7 @@ final class AuthenticationObject: Authentication1Service {
         policy: UInt32,
         call: IncomingCall
     ) throws(DBusError) -> Answer<(available: Bool, code: Int32, message: String)> {
-        service.canEvaluate(try Checked.policy(policy), uid: call.peer.uid)
+        service.canEvaluate(try Checked.policy(policy), for: call.peer)
     }
 
     func evaluate(
@@ -92,7 +92,7 @@ final class AuthenticationObject: Authentication1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
-        .now(try service.agents.register(call.peer, path: agent, options: options))
+        try service.agents.register(call.peer, path: agent, options: options)
     }
 
     func unregisterAgent(agent: ObjectPath, call: IncomingCall) throws(DBusError) -> Answer<Void> {
@@ -142,7 +142,8 @@ final class AuthenticationObject: Authentication1Service {
         }
         guard cause.utf8.count <= 1024 else { throw .invalid("the cause is over 1024 bytes") }
         let shown = DisplayText.cleaned(cause, limit: DisplayText.titleLimit)
-        service.handle(.passcodeRequired(uid: uid, cause: shown.isEmpty ? "remote lock" : shown))
+        let cause = shown.isEmpty ? "remote lock" : shown
+        service.handle(.passcodeRequired(uid: uid, cause: cause), for: call.peer)
         return durable()
     }
 
@@ -154,8 +155,8 @@ final class AuthenticationObject: Authentication1Service {
         guard call.peer.uid == 0 else { throw .denied("only root can report an unlock") }
         guard uid != UInt32.max else { throw .invalid("there is no user \(uid)") }
         switch method {
-        case "passcode": service.handle(.unlocked(uid: uid, byPasscode: true))
-        case "biometry": service.handle(.unlocked(uid: uid, byPasscode: false))
+        case "passcode": service.handle(.unlocked(uid: uid, byPasscode: true), for: call.peer)
+        case "biometry": service.handle(.unlocked(uid: uid, byPasscode: false), for: call.peer)
         default: throw .invalid("the method is neither biometry nor passcode")
         }
         return durable()
@@ -166,10 +167,17 @@ final class AuthenticationObject: Authentication1Service {
         .later { [service] () throws(DBusError) in await service.savesDone() }
     }
 
+    func monitor(
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        .now(try service.monitors.add(call.peer))
+    }
+
     func diagnose(call: IncomingCall) throws(DBusError) -> Answer<[[String: Variant]]> {
         let peer = call.peer
         return .later { [service] () throws(DBusError) in
-            await Diagnosis(service: service, peer: peer).checks().map(\.wire)
+            await service.diagnosis(for: peer).checks.map(\.wire)
         }
     }
 
@@ -186,7 +194,7 @@ final class AuthenticationObject: Authentication1Service {
     }
 
     func interactive(for peer: Peer?) throws(DBusError) -> Bool {
-        guard let peer, let session = service.session(of: peer.uid) else { return false }
+        guard let peer, let session = service.sessions.knownSession(of: peer) else { return false }
         return service.engine.hasAgent(
             uid: peer.uid,
             session: session,

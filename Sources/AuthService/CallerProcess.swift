@@ -25,7 +25,8 @@ struct CallerProcess {
         return result
     }
 
-    /// The parent's pid: the second field behind the name in /proc/PID/stat, which may hold anything.
+    /// The parent's pid: the second field behind the name in /proc/PID/stat, which may hold
+    /// anything.
     private static func parent(of pid: Int32) -> Int32? {
         guard let stat = SmallFile.read("/proc/\(pid)/stat", limit: 4096),
             let end = stat.lastIndex(of: UInt8(ascii: ")"))

@@ -18,7 +18,11 @@ final class ContextObject: Context1Service {
 
     let id: ContextID
     let path: ObjectPath
-    var evaluatedDomainState: [UInt8] = []
+    var evaluatedDomainState: [UInt8] = [] {
+        didSet {
+            if evaluatedDomainState != oldValue { announce("EvaluatedPolicyDomainState") }
+        }
+    }
     private var properties = Properties()
     private var credentials: [Credential.Kind: Credential] = [:]
     private var isInvalid = false
@@ -84,7 +88,7 @@ final class ContextObject: Context1Service {
     ) throws(DBusError) -> Answer<(available: Bool, code: Int32, message: String)> {
         let policy = try Checked.policy(policy)
         guard !isInvalid else { return .now((false, -10, Self.invalidated)) }
-        return service.canEvaluate(policy, uid: client.peer.uid, context: self)
+        return service.canEvaluate(policy, for: client.peer, context: self)
     }
 
     func evaluate(
@@ -259,17 +263,21 @@ final class ContextObject: Context1Service {
     }
 
     func domainState(for peer: Peer?) throws(DBusError) -> [String: Variant] {
-        let state = isInvalid ? [] : service.enrolments.domainState(of: client.peer.uid)
-        return ["biometry": .bytes(state), "combined": .bytes(state)]
+        guard !isInvalid else { return ["biometry": .bytes([]), "combined": .bytes([])] }
+        let (uid, enrolments) = (client.peer.uid, service.enrolments)
+        return [
+            "biometry": .bytes(enrolments.domainState(of: uid)),
+            "combined": .bytes(enrolments.domainState(of: uid, withCompanions: true)),
+        ]
     }
 
-    /// Tells the creator that its templates are others now.
-    func domainStateChanged() {
+    /// Tells the creator that a property is another now.
+    func announce(_ property: String) {
         guard !isInvalid else { return }
         service.connection.propertiesChanged(
             path,
             Context1Interface(self),
-            ["DomainState"],
+            [property],
             to: client.peer.name
         )
     }

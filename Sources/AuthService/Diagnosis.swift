@@ -1,13 +1,13 @@
 import AuthEngine
 import DBus
 
-/// What is right and wrong with the service, seen by one caller.
-@BusActor
-struct Diagnosis {
+/// What is right and wrong with the service, as one caller has it: what was found out, and what
+/// follows from it.
+struct Diagnosis: Sendable {
     /// One finding.
-    struct Check {
+    struct Check: Hashable, Sendable {
         /// How bad it is.
-        enum State: String {
+        enum State: String, Sendable {
             case ok
             case warning
             case failed
@@ -28,21 +28,57 @@ struct Diagnosis {
         }
     }
 
-    let service: AuthService
-    let peer: Peer
-
-    /// Every check, in the order in which an evaluation would fail.
-    func checks() async -> [Check] {
-        let process = CallerProcess(pid: peer.pid)
-        let facts = await service.facts(uid: peer.uid, processes: process.lineage)
-        return [bus, state, passcode(facts)] + sensors(facts)
-            + [enrolment(facts), biometry(facts), agent(facts)]
+    /// One sensor that the bus knows.
+    struct Sensor: Hashable, Sendable {
+        var name: String
+        var description = ""
+        /// Why it can't be used; empty when it can.
+        var unavailability = ""
+        /// `ok`, `degraded` or `failed`, and its own words; nil when it was not asked.
+        var health: Health?
     }
 
-    private var bus: Check {
-        if service.isSystemBus {
-            return Check(name: "bus", state: .ok, message: "The service runs on the system bus.")
-        }
+    struct Health: Hashable, Sendable {
+        var state: String
+        var message: String
+    }
+
+    /// No passcode is taken for so long, until that time of day.
+    struct Delay: Hashable, Sendable {
+        var left: Duration
+        var until: String
+    }
+
+    var isSystemBus = false
+    /// Whether the policy of the system bus is where it belongs; nil on another bus.
+    var hasPolicy: Bool?
+    var hasJournal = true
+    /// Where a damaged database is kept.
+    var setAside: String?
+    var hasVerifier = true
+    var facts = Facts()
+    var delay: Delay?
+    /// Nil where there is no login manager.
+    var isLidClosed: Bool?
+    /// Whether the bus knows fprintd; nil when no sensor needs it.
+    var hasFprintd: Bool?
+    var sensors: [Sensor] = []
+    /// Why biometry can't be evaluated.
+    var refusal: Refusal?
+    var hasAgent = false
+    var monitors = 0
+
+    /// Every check, in the order in which an evaluation would fail.
+    var checks: [Check] {
+        let machine = [bus, policy, journal, state, passcode, passcodeDelay, session, lid, fprintd]
+        return machine.compactMap(\.self) + sensorChecks
+            + [enrolment, biometry, agent, monitor]
+    }
+
+    // MARK: - The service
+
+    private var bus: Check? {
+        if isSystemBus { return ok("bus", "The service runs on the system bus.") }
         return Check(
             name: "bus",
             state: .warning,
@@ -51,86 +87,89 @@ struct Diagnosis {
         )
     }
 
-    private var state: Check {
-        guard let path = service.setAside else {
-            return Check(name: "state", state: .ok, message: "Counters and generations are kept.")
-        }
+    private var policy: Check? {
+        guard let hasPolicy else { return nil }
+        if hasPolicy { return ok("policy", "The bus policy is installed.") }
+        return Check(
+            name: "policy",
+            state: .failed,
+            message: "The bus policy \(BusPolicy.file) is missing.",
+            remedy: "Install it in \(BusPolicy.folders[0]), then reload the bus."
+        )
+    }
+
+    private var journal: Check? {
+        if hasJournal { return ok("journal", "Decisions are written to the journal.") }
+        return Check(
+            name: "journal",
+            state: .warning,
+            message: "There is no journal: decisions are written to standard error.",
+            remedy: "Run systemd-journald, or keep what the service says."
+        )
+    }
+
+    private var state: Check? {
+        guard let setAside else { return ok("state", "Counters and generations are kept.") }
         return Check(
             name: "state",
             state: .failed,
-            message: "The database was damaged and set aside as \(path).",
+            message: "The database was damaged and set aside as \(setAside).",
             remedy:
                 "Give your passcode once (localauthctl evaluate --policy 2), then delete that file."
         )
     }
 
-    private func passcode(_ facts: Facts) -> Check {
-        if facts.isPasscodeSet {
-            return Check(name: "passcode", state: .ok, message: "Your account has a passcode.")
-        }
-        if service.verifier.owner == nil {
-            return Check(
-                name: "passcode",
-                state: .failed,
-                message: "No passcode verifier is on the bus.",
-                remedy: "Start localauth-passcode."
-            )
-        }
+    // MARK: - The user
+
+    private var passcode: Check? {
+        if facts.isPasscodeSet { return ok("passcode", "Your account has a passcode.") }
         return Check(
             name: "passcode",
             state: .failed,
-            message: "Your account has no passcode.",
-            remedy: "Set one with passwd."
+            message: hasVerifier
+                ? "Your account has no passcode." : "No passcode verifier is on the bus.",
+            remedy: hasVerifier ? "Set one with passwd." : "Start localauth-passcode."
         )
     }
 
-    private func sensors(_ facts: Facts) -> [Check] {
-        let sensors = service.directory.sorted
-        guard !sensors.isEmpty else {
-            return [
-                Check(
-                    name: "sensors",
-                    state: .warning,
-                    message: "No sensor is on the bus.",
-                    remedy: "Start a sensor, for example localauth-sensor-simulated."
-                )
-            ]
-        }
-        return sensors.map { sensor in
-            let name = "sensor \(sensor.name)"
-            if sensor.isUsable {
-                return Check(name: name, state: .ok, message: sensor.facts.description)
-            }
+    private var passcodeDelay: Check? {
+        delay.map { delay in
+            let seconds = max(1, delay.left.components.seconds)
+            let time = seconds < 120 ? "\(seconds) seconds" : "\((seconds + 59) / 60) minutes"
             return Check(
-                name: name,
-                state: .failed,
-                message: "\(sensor.name) can't be used: \(sensor.unavailability).",
-                remedy: Self.remedy(for: sensor.unavailability)
+                name: "passcode-delay",
+                state: .warning,
+                message:
+                    "Too many wrong passcodes: none is taken for \(time), until \(delay.until).",
+                remedy: "Wait until \(delay.until)."
             )
         }
     }
 
-    private static func remedy(for unavailability: String) -> String {
-        switch unavailability {
-        case "no-hardware": "Connect the device."
-        case "lid-closed": "Open the lid, or dock with an external sensor."
-        case "suspended": "Wait until the system is awake."
-        case "incompatible": "Update the sensor or the service: they share no protocol version."
-        case "untrusted": "Run the sensor as root or as the user of the service."
-        case "remote-session": "Sit down at the machine: sensors are not for remote sessions."
-        default: "Restart the sensor and look into its log."
+    private var session: Check? {
+        if facts.isRemote {
+            return Check(
+                name: "session",
+                state: .warning,
+                message: "You are in a remote session: sensors are not used.",
+                remedy: "Sit down at the machine, or give your passcode: localauthctl agent."
+            )
         }
+        if let session = facts.session { return ok("session", "You are in session \(session).") }
+        return Check(
+            name: "session",
+            state: .warning,
+            message: "You are in no active, unlocked session: nobody can be asked.",
+            remedy: "Log in at the machine, or unlock the screen."
+        )
     }
 
-    private func enrolment(_ facts: Facts) -> Check {
+    private var enrolment: Check {
         let count = facts.sensors.filter { $0.availability == .usable }
             .reduce(0) { $0 + $1.templates }
         if count > 0 {
-            return Check(
-                name: "enrolment",
-                state: .ok,
-                message: "You have \(count) template\(count == 1 ? "" : "s") on usable sensors."
-            )
+            let templates = "\(count) template\(count == 1 ? "" : "s")"
+            return ok("enrolment", "You have \(templates) on usable sensors.")
         }
         return Check(
             name: "enrolment",
@@ -140,39 +179,37 @@ struct Diagnosis {
         )
     }
 
-    private func biometry(_ facts: Facts) -> Check {
-        let refusal = service.engine.availability(
-            .biometrics,
-            uid: peer.uid,
-            facts: facts,
-            context: nil,
-            at: service.now
-        )
-        guard let refusal else {
-            return Check(name: "biometry", state: .ok, message: "Biometry can be used.")
-        }
-        let remedy: String
-        switch refusal.code {
-        case .biometryLockout: remedy = "Give your passcode: localauthctl evaluate --policy 2."
-        case .biometryNotEnrolled: remedy = "Run localauthctl enroll."
-        case .passcodeNotSet: remedy = "Set a passcode with passwd."
-        default: remedy = "Connect or start a sensor."
-        }
+    private var biometry: Check {
+        guard let refusal else { return ok("biometry", "Biometry can be used.") }
+        let remedy =
+            switch refusal.code {
+            case .biometryLockout:
+                (delay.map { "Wait until \($0.until), then give" } ?? "Give")
+                    + " your passcode: localauthctl evaluate --policy 2."
+            case .biometryNotEnrolled: "Run localauthctl enroll."
+            case .passcodeNotSet: "Set a passcode with passwd."
+            case .biometryDisconnected: "Connect the sensor that knows you."
+            case _ where facts.isRemote: "Sit down at the machine."
+            default: "Connect or start a sensor."
+            }
         return Check(name: "biometry", state: .warning, message: refusal.message, remedy: remedy)
     }
 
-    private func agent(_ facts: Facts) -> Check {
-        let hasAgent = facts.session.map {
-            service.engine.hasAgent(uid: peer.uid, session: $0, processes: facts.processes)
-        }
-        if hasAgent == true {
-            return Check(name: "agent", state: .ok, message: "A prompt agent serves you.")
-        }
+    private var agent: Check {
+        if hasAgent { return ok("agent", "A prompt agent serves you.") }
         return Check(
             name: "agent",
             state: .failed,
             message: "No prompt agent serves you.",
             remedy: "Start one: localauthctl agent."
         )
+    }
+
+    private var monitor: Check {
+        ok("monitors", monitors == 0 ? "Nobody watches." : "Connections that watch: \(monitors).")
+    }
+
+    func ok(_ name: String, _ message: String) -> Check {
+        Check(name: name, state: .ok, message: message)
     }
 }

@@ -2,15 +2,24 @@ import AuthEngine
 import AuthStore
 import DBus
 import LocalAuthBus
+import ServiceProgram
 
 /// Who has which templates where, asked anew for each answer that depends on it (L11b, L12).
 @BusActor
 final class Enrolments {
+    /// What the record calls a companion; no name of a sensor has such a sign in it.
+    private static let companionPrefix = "companion/"
+
     private var known: [UInt32: Enrolment]
+    /// Users whose record is another than the one on the disk.
+    private var changed: Set<UInt32> = []
     /// Users whose templates were asked for since the sensors changed.
     private var current: Set<UInt32> = []
     /// Sensors that announced a change of a user's templates which was not looked at yet.
     private var announced: [UInt32: Set<String>] = [:]
+    private var announcements = Allowance(limit: 20)
+    /// Users to ask for when a flood of announcements is over.
+    private var postponed: Set<UInt32> = []
     /// The look-up that has not begun yet, and the last one that has, for each user.
     private var next: [UInt32: Task<Void, Never>] = [:]
     private var last: [UInt32: Task<Void, Never>] = [:]
@@ -23,9 +32,14 @@ final class Enrolments {
         self.service = service
     }
 
-    /// The user's domain state; empty when nothing is enrolled.
-    func domainState(of uid: UInt32) -> [UInt8] {
-        known[uid].flatMap { store.domainState(of: $0, uid: uid) } ?? []
+    /// The user's domain state, of biometry alone or with companions; empty when nothing is
+    /// enrolled.
+    func domainState(of uid: UInt32, withCompanions: Bool = false) -> [UInt8] {
+        guard var enrolment = known[uid] else { return [] }
+        if !withCompanions {
+            enrolment.templates = enrolment.templates.filter { !Self.isCompanion($0.key) }
+        }
+        return store.domainState(of: enrolment, uid: uid) ?? []
     }
 
     /// Whether the last look-up still stands.
@@ -37,32 +51,54 @@ final class Enrolments {
     }
 
     /// A sensor says that a user's templates changed, by us or behind our back.
+    ///
+    /// Of users that nothing is kept of and nobody asks for there is nothing to change.
     func templatesChanged(at sensor: String, uid: UInt32) {
-        announced[uid, default: []].insert(sensor)
         current.remove(uid)
-        onLoop { await self.refresh(uid) }
+        guard known[uid] != nil || service.contextCount(uid: uid) > 0 else { return }
+        announced[uid, default: []].insert(sensor)
+        if postponed.isEmpty, announcements.take(at: service.now) {
+            onLoop { await self.refresh(uid) }
+            return
+        }
+        if postponed.isEmpty {
+            _ = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
+                self?.askPostponed()
+            }
+        }
+        postponed.insert(uid)
     }
+
+    private func askPostponed() {
+        for uid in postponed { onLoop { await self.refresh(uid) } }
+        postponed = []
+    }
+
+    // MARK: - For the engine
 
     /// What the sensors are for this user, as last listed.
     func facts(of uid: UInt32) -> [SensorFact] {
         let recorded = known[uid]?.templates ?? [:]
         var result = service.directory.sorted.map { sensor in
-            let listed = sensor.templates[uid] ?? recorded[sensor.name] ?? []
+            let keys = [sensor.name, Self.companionPrefix + sensor.name]
+            let key = sensor.isKnown ? Self.key(of: sensor) : keys.first { recorded[$0] != nil }
+            let count = sensor.lists[uid]?.count ?? key.flatMap { recorded[$0]?.count } ?? 0
             return SensorFact(
                 name: sensor.name,
-                type: sensor.facts.type,
+                type: sensor.isKnown ? sensor.facts.type : Self.type(behind: key),
                 strength: sensor.facts.strength,
                 availability: sensor.isUsable
-                    ? .usable : (sensor.isAway && !listed.isEmpty ? .away : .unavailable),
-                templates: listed.count
+                    ? .usable : (sensor.isAway && count > 0 ? .away : .unavailable),
+                templates: count
             )
         }
-        for (name, templates) in recorded
-        where service.directory.sensors[name] == nil && !templates.isEmpty {
+        for (key, templates) in recorded where !templates.isEmpty {
+            let name = Self.isCompanion(key) ? key.dropFirst(Self.companionPrefix.count) : key[...]
+            guard service.directory.sensors[String(name)] == nil else { continue }
             result.append(
                 SensorFact(
-                    name: name,
-                    type: .fingerprint,
+                    name: String(name),
+                    type: Self.type(behind: key),
                     strength: .convenience,
                     availability: .away,
                     templates: templates.count
@@ -71,6 +107,19 @@ final class Enrolments {
         }
         return result
     }
+
+    /// Of a sensor that is gone only this much is known.
+    private static func type(behind key: String?) -> BiometryType {
+        key.map { isCompanion($0) ? .none : .fingerprint } ?? .none
+    }
+
+    private static func isCompanion(_ key: String) -> Bool { key.hasPrefix(companionPrefix) }
+
+    private static func key(of sensor: SensorLink) -> String {
+        sensor.facts.type == .none ? companionPrefix + sensor.name : sensor.name
+    }
+
+    // MARK: - Asking
 
     /// Asks all sensors.
     ///
@@ -90,37 +139,47 @@ final class Enrolments {
     }
 
     private func ask(_ uid: UInt32) async {
-        let sensors = service.directory.sorted.filter(\.isUsable)
         current.insert(uid)
-        var lists: [(sensor: SensorLink, task: Task<Void, Never>)] = []
-        for sensor in sensors {
-            lists.append((sensor, onLoop { _ = await sensor.listTemplates(of: uid) }))
+        let questions = service.directory.sorted.filter { $0.isUsable || $0.isStarting }
+            .map { sensor in
+                onLoop {
+                    guard let list = await sensor.listTemplates(of: uid) else { return }
+                    self.take(list, of: uid, from: sensor)
+                }
+            }
+        for question in questions { await question.value }
+        await write(uid)
+    }
+
+    /// An announcement from before the list is answered by it; one that comes later is looked at
+    /// later.
+    private func take(_ list: [Template], of uid: UInt32, from sensor: SensorLink) {
+        let isAnnounced = announced[uid]?.remove(sensor.name) != nil
+        if announced[uid]?.isEmpty == true { announced[uid] = nil }
+        var enrolment = known[uid] ?? Enrolment()
+        let key = Self.key(of: sensor)
+        let other = Self.isCompanion(key) ? sensor.name : Self.companionPrefix + sensor.name
+        var isOther = enrolment.update(sensor: key, ids: list.map(\.id))
+        if enrolment.update(sensor: other, ids: []) { isOther = true }
+        if !isOther, isAnnounced, known[uid] != nil {
+            // Added and removed again: what is there is the same, and yet it changed.
+            enrolment.generation += 1
+            isOther = true
         }
-        for list in lists { await list.task.value }
-        await record(uid, from: sensors)
+        guard isOther else { return }
+        known[uid] = enrolment
+        changed.insert(uid)
     }
 
     /// Writes down what changed before anybody is answered from it.
-    private func record(_ uid: UInt32, from sensors: [SensorLink]) async {
-        var enrolment = known[uid] ?? Enrolment()
-        var hasChanged = false
-        for sensor in sensors {
-            guard let ids = sensor.templates[uid] else { continue }
-            let isAnnounced = announced[uid]?.remove(sensor.name) != nil
-            if enrolment.update(sensor: sensor.name, ids: ids) {
-                hasChanged = true
-            } else if isAnnounced {
-                enrolment.generation += 1
-                hasChanged = true
-            }
-        }
-        if announced[uid]?.isEmpty == true { announced[uid] = nil }
-        guard hasChanged else { return }
-        known[uid] = enrolment
+    private func write(_ uid: UInt32) async {
+        guard changed.remove(uid) != nil, let enrolment = known[uid] else { return }
         service.handle(.enrolmentChanged(uid: uid))
-        let saved = enrolment
         await withCheckedContinuation { continuation in
-            store.save(saved, uid: uid) { _ in continuation.resume() }
+            store.save(enrolment, uid: uid) { error in
+                if let error { log(.error, "an enrolment could not be saved: \(error)") }
+                continuation.resume()
+            }
         }
         service.enrolmentChanged(uid)
     }

@@ -35,6 +35,10 @@ final class Evaluation {
     let text: Text
     let process: CallerProcess
     var prompt: Prompt?
+    /// The session that it would prompt in, once that is known.
+    var session: String?
+    /// Failed attempts so far.
+    private(set) var attempts = 0
     private var answer: CheckedContinuation<Outcome, Never>?
 
     init(
@@ -54,6 +58,14 @@ final class Evaluation {
     func reply(_ outcome: Outcome) {
         answer?.resume(returning: outcome)
         answer = nil
+    }
+
+    /// Counts what was told of a failed attempt.
+    func count(_ progress: Progress) {
+        switch progress {
+        case .noMatch, .passcodeRejected: attempts += 1
+        default: break
+        }
     }
 
     /// What Begin tells the agent.

@@ -14,6 +14,10 @@ final class SensorDirectory: SensorEvents {
     var disabled: Set<String> = [] {
         didSet { apply(disabled: oldValue.symmetricDifference(disabled)) }
     }
+    /// What all of them are part of.
+    var surroundings = Surroundings() {
+        didSet { for sensor in sorted { sensor.surroundings = surroundings } }
+    }
     private var objects: [String: SensorObject] = [:]
     private var owners: [String: String] = [:]
     private var activatable: Set<String> = []
@@ -46,7 +50,7 @@ final class SensorDirectory: SensorEvents {
 
     /// The known types, strongest sensor first; ties by the lowest number.
     var types: [BiometryType] {
-        let known = sensors.values.filter { $0.facts.type != .none && $0.state == .ready }
+        let known = sensors.values.filter { $0.isKnown && $0.facts.type != .none }
         let ranked = known.sorted {
             ($1.facts.strength, $0.facts.type.rawValue) < (
                 $0.facts.strength, $1.facts.type.rawValue
@@ -57,6 +61,16 @@ final class SensorDirectory: SensorEvents {
             result.append(sensor.facts.type)
         }
         return result
+    }
+
+    /// Returns once no sensor runs anything.
+    func idle() async {
+        for sensor in sorted { await sensor.idle() }
+    }
+
+    /// The machine slept: those that failed are looked at again at once.
+    func recover() {
+        for sensor in sorted { sensor.recoverSoon() }
     }
 
     // MARK: - Names
@@ -72,23 +86,6 @@ final class SensorDirectory: SensorEvents {
         let before = activatable
         activatable = Set(names.compactMap(Self.element(of:)))
         for name in activatable.union(before).sorted() { review(name) }
-        for name in activatable where owners[name] == nil && sensors[name]?.owner == nil {
-            try? await activate(Self.prefix + "." + name)
-        }
-    }
-
-    private func activate(_ busName: String) async throws(DBusError) {
-        _ = try await connection.call(
-            to: "org.freedesktop.DBus",
-            path: ObjectPath(trusted: "/org/freedesktop/DBus"),
-            interface: "org.freedesktop.DBus",
-            member: "StartServiceByName",
-            signature: "su",
-            timeout: nil
-        ) { writer throws(DBusError) in
-            try writer.write(busName)
-            try writer.write(UInt32(0))
-        }
     }
 
     /// Makes a sensor's link what the bus says of its name.
@@ -96,26 +93,28 @@ final class SensorDirectory: SensorEvents {
         let isKnown =
             (owners[name] != nil || activatable.contains(name)) && !disabled.contains(name)
         guard isKnown else { return remove(name) }
-        let sensor = sensors[name] ?? add(name)
-        guard let sensor else { return }
+        let before = sensors[name]
+        guard let sensor = before ?? add(name) else { return }
         if let owner = owners[name] {
             sensor.ownerChanged(owner)
-        } else if sensor.owner != nil {
-            sensor.detach()
-            sensor.crashed()
+        } else if before == nil {
+            sensor.start()
+        } else {
+            sensor.ownerLeft()
         }
     }
 
     private func add(_ name: String) -> SensorLink? {
         guard sensors.count < Self.limit else { return nil }
         let sensor = SensorLink(name: name, connection: connection, events: self)
+        sensor.surroundings = surroundings
         sensors[name] = sensor
         return sensor
     }
 
     private func remove(_ name: String) {
         guard let sensor = sensors.removeValue(forKey: name) else { return }
-        sensor.detach()
+        sensor.remove()
         if objects.removeValue(forKey: name) != nil {
             connection.unexport(ObjectPath(unchecked: Self.folder + name))
         }
@@ -143,12 +142,14 @@ final class SensorDirectory: SensorEvents {
 
     func sensorChanged(_ sensor: SensorLink) {
         guard sensors[sensor.name] === sensor else { return }
+        service.audit.changed(sensor)
         if let object = objects[sensor.name] {
             object.announce()
         } else {
-            let object = SensorObject(sensor: sensor, service: service)
+            let path = ObjectPath(unchecked: Self.folder + sensor.name)
+            let object = SensorObject(sensor: sensor, service: service, path: path)
             objects[sensor.name] = object
-            object.export(on: connection, at: ObjectPath(unchecked: Self.folder + sensor.name))
+            object.export(on: connection)
         }
         service.sensorsChanged()
     }

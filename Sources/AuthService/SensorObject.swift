@@ -5,44 +5,45 @@ import LocalAuthBus
 /// One sensor as clients see it: `…/sensor/<name>`.
 @BusActor
 final class SensorObject: Device1Service {
-    /// How long a passcode given earlier allows a change of templates.
-    static let passcodeFreshness = Duration.seconds(60)
     /// The longest label, in bytes.
     static let longestLabel = 256
+    /// What clients are told of when it changes.
+    private static let changing = [
+        "Description", "BiometryType", "Strength", "Available", "Unavailability", "EnrollStages",
+    ]
 
-    /// An enrolment that runs.
-    private struct Enrolling {
-        let operation: UInt64
-        let peer: Peer
-        let answer: CheckedContinuation<Result<String, DBusError>, Never>
-        let leave: EventSource
-    }
-
-    private let sensor: SensorLink
+    let sensor: SensorLink
+    let path: ObjectPath
     private unowned let service: AuthService
-    private var path = ObjectPath(trusted: "/")
-    private var enrolling: Enrolling?
+    private var enrolments: [DeviceEnrolment] = []
+    private var announced: [Variant] = []
 
-    init(sensor: SensorLink, service: AuthService) {
+    init(sensor: SensorLink, service: AuthService, path: ObjectPath) {
         self.sensor = sensor
         self.service = service
+        self.path = path
     }
 
-    func export(on connection: Connection, at path: ObjectPath) {
-        self.path = path
+    func export(on connection: Connection) {
+        announced = values
         connection.export(path, [Device1Interface(self)], managed: true)
     }
 
-    /// Tells everybody what may have changed.
+    /// Tells everybody what changed.
     func announce() {
-        service.connection.propertiesChanged(
-            path,
-            Device1Interface(self),
-            [
-                "Description", "BiometryType", "Strength", "Available", "Unavailability",
-                "EnrollStages",
-            ]
-        )
+        let before = announced
+        announced = values
+        let names = zip(Self.changing, zip(before, announced)).filter { $1.0 != $1.1 }.map(\.0)
+        guard !names.isEmpty else { return }
+        service.connection.propertiesChanged(path, Device1Interface(self), names)
+    }
+
+    private var values: [Variant] {
+        [
+            .string(sensor.facts.description), .uint32(sensor.facts.type.rawValue),
+            .string(sensor.facts.strength.rawValue), .bool(sensor.isUsable),
+            .string(sensor.unavailability), .int32(sensor.facts.enrollStages),
+        ]
     }
 
     // MARK: - Templates
@@ -51,10 +52,21 @@ final class SensorObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<[Template]> {
-        let uid = try subject(of: call, options)
-        return .later { [self] () throws(DBusError) in
-            guard let templates = await sensor.listTemplates(of: uid) else { throw unavailable }
-            return templates
+        let options = try DeviceOptions(options, of: call.peer)
+        return .later { [self] () throws(DBusError) in try await templates(of: options.uid) }
+    }
+
+    /// The templates of a user, asked for anew.
+    private func templates(of uid: UInt32) async throws(DBusError) -> [Template] {
+        guard sensor.isUsable else { throw sensor.unavailable }
+        await service.enrolments.refresh(uid)
+        guard sensor.isUsable, let list = sensor.lists[uid] else { throw sensor.unavailable }
+        return list
+    }
+
+    private func require(_ id: String, of uid: UInt32) async throws(DBusError) {
+        guard try await templates(of: uid).contains(where: { $0.id == id }) else {
+            throw SensorLink.cleaned(DBusError(.sensorNoTemplates, ""))
         }
     }
 
@@ -63,66 +75,53 @@ final class SensorObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
-        let uid = try subject(of: call, options)
+        let options = try DeviceOptions(options, of: call.peer)
         let label = try Self.checked(label)
-        guard sensor.isUsable else { throw unavailable }
+        guard sensor.isUsable else { throw sensor.unavailable }
+        try checkNotEnrolling()
+        let client = service.client(of: call.peer)
+        guard service.hasRoom(for: client) else {
+            throw .exceeded("this connection waits for too many answers at once")
+        }
+        let enrolment = DeviceEnrolment(
+            client: client,
+            options: options,
+            sensor: sensor,
+            service: service
+        )
+        enrolments.append(enrolment)
         return .later { [self] () throws(DBusError) in
-            try await authorize(call, options, "add to what \(sensor.name) recognises")
-            guard !call.peer.hasLeft else { throw DBusError(.sensorCanceled, "the caller left") }
-            guard enrolling == nil else {
-                throw DBusError(.sensorBusy, "this sensor is enrolling already")
+            defer { forget(enrolment) }
+            do throws(DBusError) {
+                let reason = "add to what \(sensor.name) knows"
+                try await authorize(enrolment.authorization, call, reason)
+            } catch {
+                throw enrolment.failure ?? error
             }
-            let id = try await enroll(label, uid: uid, for: call.peer).get()
-            await service.enrolments.refresh(uid)
+            try checkNotEnrolling()
+            let signals = Device1Signals(service.connection, path: path)
+            let id = try await enrolment.run(label) { kind, detail in
+                signals.event(kind: kind, detail: detail, to: call.peer.name)
+            }
+            await service.enrolments.refresh(options.uid)
             return id
         }
     }
 
-    private func enroll(
-        _ label: String,
-        uid: UInt32,
-        for peer: Peer
-    ) async -> Result<String, DBusError> {
-        // Far above the numbers of the engine's operations, so that the two never meet.
-        let operation = (1 << 62) + service.nextID()
-        return await withCheckedContinuation { answer in
-            let leave = peer.onLeave { [weak self] in self?.sensor.cancel(operation: operation) }
-            enrolling = Enrolling(operation: operation, peer: peer, answer: answer, leave: leave)
-            sensor.enroll(operation: operation, uid: uid, label: label) { [weak self] progress in
-                self?.heard(progress)
-            }
+    private func checkNotEnrolling() throws(DBusError) {
+        guard !enrolments.contains(where: \.isRunning) else {
+            throw SensorLink.cleaned(DBusError(.sensorBusy, ""))
         }
     }
 
-    private func heard(_ progress: SensorProgress) {
-        guard let running = enrolling else { return }
-        switch progress {
-        case .stage(let stage, let stages):
-            tell(running.peer, "stage", ["stage": .uint32(stage), "stages": .int32(stages)])
-        case .hinted(let hint): tell(running.peer, "hint", ["hint": .string(hint)])
-        case .ready, .mismatched: break
-        case .finished(let template): finish(running, .success(template))
-        case .refused(let error): finish(running, .failure(error))
-        case .ended:
-            finish(running, .failure(DBusError(.sensorCanceled, "The enrolment ended early.")))
-        }
-    }
-
-    private func finish(_ running: Enrolling, _ result: Result<String, DBusError>) {
-        enrolling = nil
-        running.leave.cancel()
-        running.answer.resume(returning: result)
-    }
-
-    private func tell(_ peer: Peer, _ kind: String, _ detail: [String: Variant]) {
-        Device1Signals(service.connection, path: path)
-            .event(kind: kind, detail: detail, to: peer.name)
+    private func forget(_ enrolment: DeviceEnrolment) {
+        enrolment.close()
+        enrolments.removeAll { $0 === enrolment }
     }
 
     func cancelEnroll(call: IncomingCall) throws(DBusError) -> Answer<Void> {
-        if let enrolling, enrolling.peer === call.peer {
-            sensor.cancel(operation: enrolling.operation)
-            finish(enrolling, .failure(DBusError(.sensorCanceled, "The enrolment was canceled.")))
+        for enrolment in enrolments where enrolment.client.peer === call.peer {
+            enrolment.end(DBusError(.appCancel, "The enrolment was canceled."))
         }
         return .now(())
     }
@@ -133,10 +132,19 @@ final class SensorObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        let uid = try subject(of: call, options)
+        let uid = try DeviceOptions(options, of: call.peer).uid
         let label = try Self.checked(label)
+        try Self.check(id: id)
         return .later { [self] () throws(DBusError) in
-            try await proxy().renameTemplate(uid: uid, id: id, label: label)
+            try await require(id, of: uid)
+            try await sensor.change { proxy throws(DBusError) in
+                try await proxy.renameTemplate(
+                    uid: uid,
+                    id: id,
+                    label: label,
+                    timeout: SensorLink.longPatience
+                )
+            }
         }
     }
 
@@ -145,10 +153,16 @@ final class SensorObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        let uid = try subject(of: call, options)
+        let options = try DeviceOptions(options, of: call.peer)
+        let uid = options.uid
+        try Self.check(id: id)
         return .later { [self] () throws(DBusError) in
-            try await authorize(call, options, "remove from what \(sensor.name) recognises")
-            try await proxy().removeTemplate(uid: uid, id: id)
+            try await require(id, of: uid)
+            let authorization = Authorization(options: options, service: service)
+            try await authorize(authorization, call, "remove from what \(sensor.name) knows")
+            try await sensor.change { proxy throws(DBusError) in
+                try await proxy.removeTemplate(uid: uid, id: id, timeout: SensorLink.longPatience)
+            }
             await service.enrolments.refresh(uid)
         }
     }
@@ -157,79 +171,36 @@ final class SensorObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<UInt32> {
-        let uid = try subject(of: call, options)
+        let options = try DeviceOptions(options, of: call.peer)
+        let uid = options.uid
+        guard sensor.isUsable else { throw sensor.unavailable }
         return .later { [self] () throws(DBusError) in
-            try await authorize(call, options, "make \(sensor.name) forget you")
-            let removed = try await proxy().removeAllTemplates(uid: uid)
+            let authorization = Authorization(options: options, service: service)
+            try await authorize(authorization, call, "make \(sensor.name) forget you")
+            let removed = try await sensor.change { proxy throws(DBusError) in
+                try await proxy.removeAllTemplates(uid: uid, timeout: SensorLink.longPatience)
+            }
             await service.enrolments.refresh(uid)
             return removed
         }
     }
 
-    // MARK: - Who may
-
-    /// Whose templates the call is about: the caller's own, or those that root names.
-    private func subject(
-        of call: IncomingCall,
-        _ options: [String: Variant]
-    ) throws(DBusError) -> UInt32 {
-        guard let uid = try OptionReader(options).value("uid", \.asUInt32) else {
-            return call.peer.uid
-        }
-        guard call.peer.uid == 0 else { throw .denied("option uid is for root") }
-        guard uid != UInt32.max else { throw .invalid("there is no user \(uid)") }
-        return uid
-    }
-
     /// A passcode within the last minute, or one now.
-    ///
-    /// Root needs none.
     private func authorize(
+        _ authorization: Authorization,
         _ call: IncomingCall,
-        _ options: [String: Variant],
         _ reason: String
     ) async throws(DBusError) {
-        let peer = call.peer
-        guard peer.uid != 0 else { return }
-        let client = service.client(of: peer)
-        if let path = try OptionReader(options).value("context", \.asObjectPath) {
-            let context = client.contexts.values.first { $0.path == path }
-            guard let context else {
-                throw DBusError(.unknownObject, "no context of yours is there")
-            }
-            let age = service.engine.passcodeAge(of: context.id, uid: peer.uid, at: service.now)
-            if let age, age <= Self.passcodeFreshness { return }
-        }
-        // Policy 2 without any sensor: the passcode, at once.
-        var request = Request(
-            id: EvaluationID(service.nextID()),
-            client: client.id,
-            uid: peer.uid,
-            policy: .biometricsOrPasscode
-        )
-        request.sensors = []
         let audience = Evaluation.Audience(
-            peer: peer,
+            peer: call.peer,
             path: path,
             interface: Device1Proxy.interface,
             serial: call.serial
         )
-        let text = Evaluation.Text(reason: reason)
-        if case .refused(let refusal) = await service.outcome(of: request, text, audience) {
-            throw DBusError(refusal)
+        try await authorization.ask(reason, audience)
+        guard !call.peer.hasLeft else {
+            throw DBusError(.appCancel, "The caller left.")
         }
-    }
-
-    private func proxy() throws(DBusError) -> Sensor1Proxy {
-        guard sensor.isUsable, let proxy = sensor.proxy else { throw unavailable }
-        return proxy
-    }
-
-    private var unavailable: DBusError {
-        DBusError(
-            .biometryNotAvailable,
-            "The sensor \(sensor.name) can't be used now (\(sensor.unavailability))."
-        )
     }
 
     private static func checked(_ label: String) throws(DBusError) -> String {
@@ -237,6 +208,10 @@ final class SensorObject: Device1Service {
             throw .invalid("the label is over 256 bytes")
         }
         return DisplayText.cleaned(label, limit: longestLabel)
+    }
+
+    private static func check(id: String) throws(DBusError) {
+        guard SensorLink.isIdentifier(id) else { throw .invalid("no template has such an id") }
     }
 
     // MARK: - Properties
@@ -249,9 +224,14 @@ final class SensorObject: Device1Service {
 
     func strength(for peer: Peer?) throws(DBusError) -> String { sensor.facts.strength.rawValue }
 
-    func available(for peer: Peer?) throws(DBusError) -> Bool { sensor.isUsable }
+    func available(for peer: Peer?) throws(DBusError) -> Bool {
+        try unavailability(for: peer).isEmpty
+    }
 
-    func unavailability(for peer: Peer?) throws(DBusError) -> String { sensor.unavailability }
+    func unavailability(for peer: Peer?) throws(DBusError) -> String {
+        let isRemote = peer.map(service.sessions.isRemote) ?? false
+        return sensor.isUsable && isRemote ? "remote-session" : sensor.unavailability
+    }
 
     func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { sensor.facts.enrollStages }
 }

@@ -17,7 +17,8 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - path: The object.
-    ///   - interfaces: Each of another name. Introspectable, Properties and Peer come by themselves.
+    ///   - interfaces: Each of another name. Introspectable, Properties and Peer come by
+    ///   themselves.
     ///   - owner: The only caller for whom the object exists; nil: for everybody.
     ///   - managed: Whether object managers above it list it.
     public func export(

@@ -65,6 +65,7 @@ public final class Connection {
         guard let opened = Self.open(address) else {
             throw DBusError(.disconnected, "The bus cannot be reached.")
         }
+        // sd-bus hands its own string out; it is copied at once.
         var name: UnsafePointer<CChar>?
         guard sd_bus_get_unique_name(opened, &name) >= 0, let name else {
             sd_bus_close_unref(opened)

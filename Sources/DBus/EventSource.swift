@@ -23,10 +23,12 @@ public final class EventSource {
     ///
     /// Calling it again does nothing.
     public func cancel() {
-        body = nil
+        // What the body holds, such as the descriptor that is watched, lives until it is forgotten.
+        let body = body
         let forget = forget
+        self.body = nil
         self.forget = nil
-        forget?()
+        withExtendedLifetime(body) { forget?() }
     }
 
     /// A timer that has fired has nothing to forget.

@@ -10,7 +10,12 @@ final class EventSources {
     private var watches: [(descriptor: Int32, source: EventSource)] = []
     private var signals: [(number: Int32, source: EventSource)] = []
     private var timers = TimerQueue()
-    private var polled: [pollfd] = []
+    /// The kernel's list of descriptors to wait for; unlike poll(2)'s it is not built for each
+    /// wait.
+    private var poller: Int32
+    /// What the kernel was told to wait for, by descriptor.
+    private var interest: [Int32: UInt32] = [:]
+    private var ready = [epoll_event](repeating: epoll_event(), count: 16)
     private var signalDescriptor: Int32 = -1
     private let timerDescriptor: Int32
     /// What the timer descriptor is set to; `.max`: nothing.
@@ -21,7 +26,9 @@ final class EventSources {
             CLOCK_BOOTTIME,
             Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK)
         )
-        precondition(timerDescriptor >= 0, "The kernel refuses a timer.")
+        poller = epoll_create1(Int32(EPOLL_CLOEXEC))
+        precondition(timerDescriptor >= 0 && poller >= 0, "The kernel refuses a timer.")
+        arrange(timerDescriptor)
     }
 
     // MARK: Sources
@@ -32,6 +39,7 @@ final class EventSources {
 
     func remove(_ connection: Connection) {
         connections.removeAll { $0 === connection }
+        arrange(connection.descriptor, for: 0)
     }
 
     func addTimer(after duration: Duration, _ body: @escaping @BusActor () -> Void) -> EventSource {
@@ -47,9 +55,12 @@ final class EventSources {
         let source = EventSource(body: body) {
             self.watches.removeAll { $0.source === box.source }
             box.source = nil
+            let isWatched = self.watches.contains { $0.descriptor == descriptor }
+            if !isWatched { self.arrange(descriptor, for: 0) }
         }
         box.source = source
         watches.append((descriptor, source))
+        arrange(descriptor)
         return source
     }
 
@@ -80,6 +91,7 @@ final class EventSources {
         let descriptor = signalfd(signalDescriptor, &mask, flags)
         precondition(descriptor >= 0, "The kernel refuses a signal descriptor.")
         signalDescriptor = descriptor
+        arrange(descriptor)
     }
 
     // MARK: Serving
@@ -123,43 +135,55 @@ final class EventSources {
     /// True when `wake` was written to.
     func wait(_ wake: Int32) -> Bool {
         armTimer()
-        let count = fillPolled(wake)
-        let ready = poll(&polled, nfds_t(polled.count), pollTimeout())
-        guard ready > 0 else { return false }
-        if polled[1].revents != 0 {
+        arrange(wake)
+        for connection in connections {
+            arrange(connection.descriptor, for: UInt32(UInt16(bitPattern: connection.pollEvents)))
+        }
+        let count = Int(epoll_wait(poller, &ready, Int32(ready.count), waitTimeout()))
+        guard count > 0 else { return false }
+        // Taken down first: what is served may add and remove watches.
+        let descriptors = ready.prefix(count).map(\.data.fd)
+        let fired = watches.filter { descriptors.contains($0.descriptor) }.map(\.source)
+        if !descriptors.allSatisfy({ interest[$0] != nil }) {
+            renewPoller()
+        }
+        if descriptors.contains(timerDescriptor) {
             fireTimers()
         }
-        if polled[2].revents != 0 {
+        if descriptors.contains(signalDescriptor) {
             readSignals()
         }
-        let fired = watches.indices.filter { polled[count + $0].revents != 0 }
-        for source in fired.map({ watches[$0].source }) {
+        for source in fired {
             source.body?()
         }
-        return polled[0].revents != 0
+        return descriptors.contains(wake)
     }
 
-    /// Refills the poll list; returns where the watches begin.
-    private func fillPolled(_ wake: Int32) -> Int {
-        polled.removeAll(keepingCapacity: true)
-        let input = Int16(POLLIN)
-        polled.append(pollfd(fd: wake, events: input, revents: 0))
-        polled.append(pollfd(fd: timerDescriptor, events: input, revents: 0))
-        polled.append(pollfd(fd: signalDescriptor, events: input, revents: 0))
-        for connection in connections {
-            polled.append(
-                pollfd(fd: connection.descriptor, events: connection.pollEvents, revents: 0)
-            )
-        }
-        let count = polled.count
-        for watch in watches {
-            polled.append(pollfd(fd: watch.descriptor, events: input, revents: 0))
-        }
-        return count
+    /// Tells the kernel what to wait for at a descriptor, where that is something new; 0: nothing.
+    private func arrange(_ descriptor: Int32, for events: UInt32 = EPOLLIN.rawValue) {
+        let before = interest[descriptor]
+        guard events != before ?? 0 else { return }
+        interest[descriptor] = events == 0 ? nil : events
+        var event = epoll_event(events: events, data: epoll_data_t(fd: descriptor))
+        let change = events == 0 ? EPOLL_CTL_DEL : before == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
+        epoll_ctl(poller, Int32(change), descriptor, &event)
+    }
+
+    /// Begins a new list when the kernel reports a descriptor that nobody waits for.
+    ///
+    /// It was closed before it was forgotten, and lives on as a copy in another process: the old
+    /// list can't be rid of it.
+    private func renewPoller() {
+        close(poller)
+        poller = epoll_create1(Int32(EPOLL_CLOEXEC))
+        precondition(poller >= 0, "The kernel refuses a list of descriptors.")
+        let wanted = interest
+        interest = [:]
+        for (descriptor, events) in wanted { arrange(descriptor, for: events) }
     }
 
     /// In milliseconds; sd-bus has a deadline of its own only while it authenticates.
-    private func pollTimeout() -> Int32 {
+    private func waitTimeout() -> Int32 {
         var nearest = UInt64.max
         for connection in connections {
             nearest = min(nearest, connection.deadline)

@@ -202,7 +202,8 @@ extension SourceText {
             source.line("sender: String? = nil,")
             source.line("broadcast: Bool = true,")
             source.line(
-                "_ body: @escaping @BusActor (_ changed: [String: Variant], _ invalidated: [String])"
+                "_ body: @escaping @BusActor (_ changed: [String: Variant],"
+                    + " _ invalidated: [String])"
                     + " -> Void"
             )
         }

@@ -115,7 +115,8 @@ extension SourceText {
                     .map { property in
                         (
                             property.name,
-                            "try service.set\(property.name)(reader.read(\(property.swift).self), by: peer)"
+                            "try service.set\(property.name)"
+                                + "(reader.read(\(property.swift).self), by: peer)"
                         )
                     },
                 otherwise: "throw DBusError(.propertyReadOnly, \"The property is read-only.\")"
@@ -169,7 +170,7 @@ extension SourceText {
         }
     }
 
-    /// Adds `prefix("signature") { … }` that reads the arguments: one value, or a tuple of several.
+    /// Adds `prefix("signature") { … }` that reads the arguments: a value, or a tuple of several.
     mutating func decode(_ arguments: [Argument], _ head: String) {
         guard !arguments.isEmpty else {
             return line("\(head)(\"\") { (_) throws(DBusError) in }")

@@ -69,7 +69,8 @@ extension SourceText {
             source.block("public init(from reader: inout MessageReader) throws(DBusError)") {
                 source in
                 source.line(
-                    "self = try reader.structure(\"\(structure.fields)\") { (reader) throws(DBusError) in"
+                    "self = try reader.structure(\"\(structure.fields)\")"
+                        + " { (reader) throws(DBusError) in"
                 )
                 source.indented { source in
                     source.list(

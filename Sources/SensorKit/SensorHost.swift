@@ -40,12 +40,25 @@ import LocalAuthBus
         connection.propertiesChanged(SensorObject.path, interface, changed)
     }
 
+    /// Gives the name back a moment before the process ends: by that the daemon knows an end in
+    /// good order from a crash.
+    func leave() async {
+        guard let sensor else { return }
+        connection.releaseName(Self.busName(of: sensor))
+        connection.flush()
+        await pause(.milliseconds(50))
+    }
+
+    private static func busName(of sensor: any Sensor) -> String {
+        "org.localauth.Sensor1." + sensor.name
+    }
+
     func serve(_ sensor: any Sensor, _ object: SensorObject) throws(DBusError) {
         let interface = Sensor1Interface(object)
         self.sensor = sensor
         self.interface = interface
         announced = sensor.properties
         connection.export(SensorObject.path, [interface] + sensor.interfaces)
-        try connection.requestName("org.localauth.Sensor1." + sensor.name)
+        try connection.requestName(Self.busName(of: sensor))
     }
 }

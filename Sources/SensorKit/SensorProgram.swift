@@ -26,7 +26,10 @@ public struct SensorProgram: Sendable {
             let daemon = await DaemonCaller(on: connection)
             let object = SensorObject(sensor, host: host, daemon: daemon)
             try host.serve(sensor, object)
-            return RunningService(stop: { await object.stop() })
+            return RunningService(stop: {
+                await object.stop()
+                await host.leave()
+            })
         }
     }
 

@@ -9,9 +9,9 @@ public struct ProgramOption: Sendable, Hashable {
 
     /// An option that takes a value: `--name value` or `--name=value`.
     ///
-    /// `name` is the word after the two dashes, `placeholder` stands for the value in the help text,
-    /// `default` is the value when the option is absent. With `allowed` empty, any value is accepted
-    /// that isn't empty.
+    /// `name` is the word after the two dashes, `placeholder` stands for the value in the help
+    /// text, `default` is the value when the option is absent. With `allowed` empty, any value is
+    /// accepted that isn't empty.
     public static func value(
         _ name: String,
         _ placeholder: String,

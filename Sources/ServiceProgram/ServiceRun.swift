@@ -30,6 +30,7 @@ import Glibc
             self.service = service
             if let reload = service.reload { reloadAtHangUp(reload) }
             if !isStopping { sd_notify(0, "READY=1") }
+            give_back_code()
         } catch let error as UsageError {
             program.refuse(error)
         } catch {

@@ -43,7 +43,8 @@ import LocalAuthBus
     private func ended() {
         var status: Int32 = 0
         guard isRunning else { return }
-        // What a module left running goes with it; while it is not waited for, the number is its own.
+        // What a module left running goes with it; while it is not waited for, the number is its
+        // own.
         Glibc.kill(-pid, SIGKILL)
         guard waitpid(pid, &status, WNOHANG) == pid else { return }
         isRunning = false

@@ -21,6 +21,7 @@ func converse(
         case PAM_TEXT_INFO, PAM_ERROR_MSG:
             continue
         default:
+            // PAM takes replies that malloc made; what was filled is wiped and freed.
             for reply in UnsafeBufferPointer(start: replies, count: index) {
                 guard let text = reply.resp else { continue }
                 explicit_bzero(text, strlen(text))

@@ -57,6 +57,7 @@ struct PasscodeCheck {
         }
     }
 
+    // The passcode stays in one buffer that is wiped; an array could be copied.
     private static func receive(into passcode: UnsafeMutablePointer<CChar>) -> Verdict? {
         var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, patience) == 1 else { return .noPacket }
@@ -68,6 +69,7 @@ struct PasscodeCheck {
         return nil
     }
 
+    // The passcode stays in one buffer that is wiped; an array could be copied.
     private func ask(_ user: String, _ passcode: UnsafeMutablePointer<CChar>) -> Verdict {
         var conversation = pam_conv(conv: converse, appdata_ptr: passcode)
         var started: OpaquePointer?

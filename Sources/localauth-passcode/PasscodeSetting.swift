@@ -31,6 +31,7 @@ struct UserRecord: Hashable {
     /// Nil when there is no such user, or the look-up fails.
     init?(uid: UInt32) {
         var entry = passwd()
+        // The look-up says by this pointer whether there is an entry.
         var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: Self.bufferSize)
         guard getpwuid_r(uid, &entry, &buffer, buffer.count, &found) == 0, found != nil,
@@ -42,6 +43,7 @@ struct UserRecord: Hashable {
     /// The password field of shadow; nil when it can't be read.
     var shadowField: String? {
         var entry = spwd()
+        // The look-up says by this pointer whether there is an entry.
         var found: UnsafeMutablePointer<spwd>?
         var buffer = [CChar](repeating: 0, count: Self.bufferSize)
         defer { explicit_bzero(&buffer, buffer.count) }

@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import DBus
+import Glibc
 import LocalAuthBus
 
 struct DoctorCommand: ParsableCommand {
@@ -15,7 +16,10 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         let output = output
-        try perform(bus) { service in
+        let address = bus.address
+        try performOnLoop {
+            let service = try await Self.reach(address)
+            defer { service.connection.flush() }
             let checks = try await service.manager.diagnose().map(Check.init)
             if output.json {
                 print(JSON.array(checks.map(\.json)).text)
@@ -29,6 +33,22 @@ struct DoctorCommand: ParsableCommand {
             guard checks.allSatisfy({ $0.state == "ok" || $0.state == "warning" }) else {
                 throw ExitCode(Failure.Status.refused.rawValue)
             }
+        }
+    }
+
+    /// Without its policy the service gets no name, and can't say so itself.
+    @BusActor private static func reach(_ address: Connection.Address) async throws -> Service {
+        do throws(Failure) {
+            return try await Service.reach(address)
+        } catch {
+            let file = "dbus-1/system.d/org.localauth.Authentication1.conf"
+            let isThere = ["/usr/share/", "/etc/"].contains { access($0 + file, R_OK) == 0 }
+            guard address == .system, !isThere else { throw error }
+            throw Failure(
+                .unreachable,
+                "The service can't be reached, and its bus policy is missing.",
+                hint: "install /usr/share/\(file), then reload the bus"
+            )
         }
     }
 }

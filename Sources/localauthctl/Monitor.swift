@@ -1,7 +1,8 @@
 import AgentKit
 import DBus
+import LocalAuthBus
 
-/// Watches from outside: whatever the bus tells an ordinary user.
+/// Watches from outside: whatever the bus and the service tell an ordinary user.
 @BusActor final class Monitor {
     private let connection: Connection
     private let json: Bool
@@ -48,11 +49,20 @@ import DBus
         listen(owner, nil, "org.freedesktop.DBus.Properties", "PropertiesChanged") {
             [weak self] message in try self?.propertiesChanged(message)
         }
-        onLoop { [weak self] in await self?.present(owner) }
+        let manager = Authentication1Proxy(connection, destination: owner, path: Service.path)
+        signals.append(manager.onEvaluated { [weak self] in self?.evaluated(EvaluatedLine($0)) })
+        onLoop { [weak self] in await self?.present(owner, manager) }
     }
 
     /// What is there already; from its answer on nothing is missed.
-    private func present(_ owner: String) async {
+    private func present(_ owner: String, _ manager: Authentication1Proxy) async {
+        do throws(DBusError) {
+            try await manager.monitor(options: [:])
+        } catch {
+            tell(
+                "localauthctl: evaluations can't be shown: \(plainText(error.message, limit: 512))"
+            )
+        }
         let sensors = (try? await Service(connection, owner).sensors()) ?? []
         for sensor in sensors { say("present", sensor.path.rawValue, [("sensor", sensor.json)]) }
         tell("Watching.")
@@ -79,32 +89,13 @@ import DBus
         )
     }
 
-    private func objectsChanged(_ message: Message) throws {
-        if message.member == "InterfacesRemoved" {
-            let (path, _) = try message.read("oas") { reader throws(DBusError) in
-                (try reader.read(ObjectPath.self), try reader.read([String].self))
-            }
-            return say("removed", path.rawValue, [])
-        }
-        let (path, interfaces) = try message.read("oa{sa{sv}}") { reader throws(DBusError) in
-            let path = try reader.read(ObjectPath.self)
-            return (path, try reader.read([String: [String: Variant]].self))
-        }
-        let device = interfaces["org.localauth.Device1"].map { SensorRow(path, $0) }
-        say("added", path.rawValue, device.map { [("sensor", $0.json)] } ?? [])
+    private func evaluated(_ line: EvaluatedLine) {
+        if json { return say("evaluated", line.app, line.detail) }
+        print(line.text)
+        flushOutput()
     }
 
-    private func propertiesChanged(_ message: Message) throws {
-        let (changed, invalidated) = try message.read("sa{sv}as") { reader throws(DBusError) in
-            _ = try reader.read(String.self)
-            return (try reader.read([String: Variant].self), try reader.read([String].self))
-        }
-        let values = changed.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) }
-        let asked = invalidated.map { ($0, JSON.null) }
-        say("changed", message.path ?? "", values + asked)
-    }
-
-    private func say(_ event: String, _ subject: String, _ detail: [(String, JSON)]) {
+    func say(_ event: String, _ subject: String, _ detail: [(String, JSON)]) {
         if json {
             let object = JSON.object([
                 ("event", .string(event)), ("subject", .string(subject)),

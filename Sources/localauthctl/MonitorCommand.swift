@@ -4,8 +4,11 @@ import DBus
 struct MonitorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "monitor",
-        abstract: "Show what changes, until Ctrl-C.",
-        discussion: "Shows programs that come and go, sensors and properties; never a prompt."
+        abstract: "Show evaluations and what changes, until Ctrl-C.",
+        discussion: """
+            Shows how evaluations end (your own; for root everybody's), programs that come and \
+            go, sensors and properties; never a prompt, a reason or a secret.
+            """
     )
 
     @OptionGroup var bus: BusArguments

@@ -14,9 +14,10 @@ struct InterfaceTests {
 
     @Test("A whole interface is read in the order of the file")
     func whole() throws {
+        let opens = "\n  Opens\n  it.\n\n  Needs:\n  - a key\n    or two\n  - time\n"
         let text = interface(
             """
-            <method name="Open">\(doc("\n  Opens\n  it.\n\n  Needs:\n  - a key\n    or two\n  - time\n"))
+            <method name="Open">\(doc(opens))
               <annotation name="org.localauth.Stream" value="operation"/>
               <arg name="operation" type="t"/>
               <arg name="keys" type="a(su)" direction="in">

@@ -3,7 +3,8 @@ import Glibc
 import LocalAuthBus
 import Testing
 
-/// Whatever a client sends, the daemon answers it and then the next call as if nothing had happened.
+/// Whatever a client sends, the daemon answers it and then the next call as if nothing had
+/// happened.
 @Suite("Hostile input", .timeLimit(.minutes(2)))
 struct HostileInputTests {
     // The functions run on the loop, so it has to run before them.
@@ -189,7 +190,8 @@ struct HostileInputTests {
             [.string("org.localauth.Context1"), .string("ReuseDuration"), .variant(.double(.nan))]
         )
         #expect(duration == invalid)
-        // An unknown option is ignored, however odd its value is; what is refused is the evaluation.
+        // An unknown option is ignored, however odd its value is; what is refused is the
+        // evaluation.
         for odd in [Variant.string("x"), .dictionary(["y": .uint8(1)]), .bytes([0])] {
             let error = await client.errorName(
                 of: "Evaluate",

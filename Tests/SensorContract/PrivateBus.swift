@@ -11,13 +11,15 @@ public import Glibc
     private var connections: [Connection] = []
 
     /// Starts a bus that lets everybody own and call everything, and waits until it listens.
+    ///
+    /// `.service` files in its folder are what it can start.
     public init() async throws {
         var template = Array("/tmp/localauth-test-XXXXXX".utf8CString)
         try expect(mkdtemp(&template) != nil, "a temporary folder")
         folder = String(decoding: template.dropLast().map(UInt8.init), as: UTF8.self)
         chmod(folder, 0o711)
         address = "unix:path=\(folder)/bus"
-        try Self.write(Self.configuration(address), to: folder + "/bus.conf")
+        try Self.write(Self.configuration(address, folder), to: folder + "/bus.conf")
         daemon = try LaunchedProgram(
             ["/usr/bin/dbus-daemon", "--nofork", "--config-file=\(folder)/bus.conf"],
             output: folder + "/bus"
@@ -91,7 +93,7 @@ public import Glibc
         close(file)
     }
 
-    private static func configuration(_ address: String) -> String {
+    private static func configuration(_ address: String, _ folder: String) -> String {
         """
         <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
          "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
@@ -99,6 +101,7 @@ public import Glibc
           <type>session</type>
           <listen>\(address)</listen>
           <auth>EXTERNAL</auth>
+          <servicedir>\(folder)</servicedir>
           <policy context="default">
             <allow user="*"/><allow own="*"/><allow send_destination="*"/>
             <allow receive_type="signal"/><allow receive_type="method_call"/>

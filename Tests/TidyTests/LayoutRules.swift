@@ -1,7 +1,10 @@
 /// How long lines, functions and files may be.
 enum LayoutRules {
     static let columns = Rule(name: "At most 100 columns") { file in
-        guard file.path.hasSuffix(".swift") else { return [] }
+        // The expected output of the generator stands in it, indented once more.
+        guard file.path.hasSuffix(".swift"), !file.path.hasSuffix("/Golden.swift") else {
+            return []
+        }
         return file.lines.enumerated()
             .compactMap { index, line in
                 line.unicodeScalars.count > 100

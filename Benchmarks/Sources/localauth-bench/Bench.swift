@@ -31,16 +31,19 @@ struct Bench {
 
     func daemon(
         on bus: PrivateBus,
-        state: String = "state",
-        settings: String? = nil
+        at place: ChildProcess.Place? = nil,
+        settings: String = ""
     ) throws -> ChildProcess {
         // A daemon never depends on the settings of the machine that it is measured on.
         let file = bus.folder + "/localauth.conf"
-        try (settings ?? "").write(toFile: file, atomically: false, encoding: .utf8)
-        return try ChildProcess([
-            programs + "/localauthd", "--bus", bus.address,
-            "--state-directory", bus.folder + "/" + state, "--config", file,
-        ])
+        try settings.write(toFile: file, atomically: false, encoding: .utf8)
+        return try ChildProcess(
+            [
+                programs + "/localauthd", "--bus", bus.address,
+                "--state-directory", bus.folder + "/state", "--config", file,
+            ],
+            at: place
+        )
     }
 
     /// Starts something and waits until it owns a name.
@@ -76,6 +79,7 @@ struct Bench {
     ) throws -> Round {
         let client = try ChildProcess(
             [tools + "/bench-client", "calls"] + target + ["\(calls)", "\(window)"],
+            at: .clients,
             descriptor: descriptor
         )
         try client.waitUntilReady()
@@ -105,6 +109,7 @@ struct Bench {
             defer { close(serving) }
             process = try ChildProcess(
                 [tools + command[0]] + command.dropFirst(),
+                at: .service,
                 descriptor: serving
             )
         }

@@ -16,9 +16,13 @@ final class PrivateBus {
         let configuration = folder + "/bus.conf"
         try Self.configuration(socket: folder + "/bus")
             .write(toFile: configuration, atomically: false, encoding: .utf8)
-        daemon = try ChildProcess([
-            "/usr/bin/dbus-daemon", "--nofork", "--config-file=" + configuration, "--print-address",
-        ])
+        daemon = try ChildProcess(
+            [
+                "/usr/bin/dbus-daemon", "--nofork", "--config-file=" + configuration,
+                "--print-address",
+            ],
+            at: .clients
+        )
         address = try daemon.readLine(within: 10)
     }
 

@@ -10,6 +10,12 @@ guard arguments.count == 4, arguments[1] == "--descriptor", let number = Int32(a
     exit(64)
 }
 
+/// Its objects don't keep the service alive; the daemon's `stop` does there.
+@BusActor
+enum Served {
+    static var service: AuthService?
+}
+
 @BusActor
 func serve(_ descriptor: Int32, state directory: String) throws {
     let connection = try Connection(server: OwnedDescriptor(adopting: descriptor))
@@ -20,13 +26,14 @@ func serve(_ descriptor: Int32, state directory: String) throws {
         bootID: Boot.id() ?? "",
         settings: configuration.engineSettings
     )
-    try AuthService(
+    let service = AuthService(
         connection: connection,
         store: store,
         state: state,
         configuration: configuration
     )
-    .start()
+    try service.start()
+    Served.service = service
 }
 
 onLoop {

@@ -17,6 +17,7 @@ extension Authentication1Interface {
             "SubmitConfirm": .init(name: "SubmitConfirm", input: "s", output: ""),
             "RequirePasscode": .init(name: "RequirePasscode", input: "us", output: ""),
             "ReportUnlock": .init(name: "ReportUnlock", input: "us", output: ""),
+            "Monitor": .init(name: "Monitor", input: "a{sv}", output: ""),
             "Diagnose": .init(name: "Diagnose", input: "", output: "aa{sv}"),
         ],
         properties: [
@@ -182,6 +183,15 @@ private let introspection = """
         <arg name="uid" type="u" direction="in"/>
         <arg name="method" type="s" direction="in"/>
       </method>
+      <method name="Monitor">
+        <annotation name="org.gtk.GDBus.DocString" value="Sends this caller the signal `Evaluated` \
+    from now on, until it leaves the bus.&#10;&#10;Root is told of every evaluation, others of \
+    those of their own user. A second call changes nothing. No option is known yet; unknown ones \
+    are ignored.&#10;&#10;Errors: `org.freedesktop.DBus.Error.AccessDenied` for a sandboxed \
+    caller; `LimitsExceeded` beyond 8 connections of a user or 64 in all. Root is never \
+    refused.&#10;&#10;Source: L15."/>
+        <arg name="options" type="a{sv}" direction="in"/>
+      </method>
       <method name="Diagnose">
         <annotation name="org.gtk.GDBus.DocString" value="Checks what the service depends on, for \
     people and for scripts.&#10;&#10;One entry for each check, with `name` (s), `state` (s, `ok`, \
@@ -198,6 +208,18 @@ private let introspection = """
     in it."/>
         <arg name="kind" type="s"/>
         <arg name="detail" type="a{sv}"/>
+      </signal>
+      <signal name="Evaluated">
+        <annotation name="org.localauth.Delivery" value="unicast"/>
+        <annotation name="org.gtk.GDBus.DocString" value="How an evaluation ended, sent to those \
+    who called Monitor only.&#10;&#10;Record:&#10;- `time` (t, microseconds since 1970)&#10;- \
+    `uid` (u, who was to be authenticated)&#10;- `session` (s, only when it is known)&#10;- \
+    `app-name` (s, as the prompt shows it), `process` (s), `pid` (u)&#10;- `policy` (u)&#10;- \
+    `outcome` (s, `Success`, or the name of the error without its prefix)&#10;- `mechanism` (s, \
+    only with success), `sensor` (s, only with one)&#10;- `attempts` (u, failed attempts before it \
+    ended)&#10;&#10;Never the reason, a secret, a template or a score. Receivers ignore keys that \
+    they don't know.&#10;&#10;Source: L15."/>
+        <arg name="record" type="a{sv}"/>
       </signal>
       <property name="Version" type="s" access="read">
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="const"/>

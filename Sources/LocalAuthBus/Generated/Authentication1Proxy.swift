@@ -344,6 +344,37 @@ public struct Authentication1Proxy: Sendable {
         }
     }
 
+    /// Sends this caller the signal `Evaluated` from now on, until it leaves the bus.
+    public func monitor(
+        options: [String: Variant],
+        timeout: Duration? = nil
+    ) async throws(DBusError) {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "Monitor",
+            signature: "a{sv}",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(options)
+        }
+        try reply.read("") { (_) throws(DBusError) in }
+    }
+
+    /// Sends `Monitor` and asks for no reply.
+    public func sendMonitor(options: [String: Variant]) {
+        connection.send(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "Monitor",
+            signature: "a{sv}"
+        ) { (writer) throws(DBusError) in
+            try writer.write(options)
+        }
+    }
+
     /// Checks what the service depends on, for people and for scripts.
     public func diagnose(timeout: Duration? = nil) async throws(DBusError) -> [[String: Variant]] {
         let reply = try await connection.call(
@@ -425,6 +456,28 @@ public struct Authentication1Proxy: Sendable {
             }
             guard let values else { return }
             body(values.kind, values.detail)
+        }
+    }
+
+    /// How an evaluation ended, sent to those who called Monitor only.
+    ///
+    /// The sender is a unique name; where it is left out, `destination` must be one.
+    public func onEvaluated(
+        sender: String? = nil,
+        _ body: @escaping @BusActor (_ record: [String: Variant]) -> Void
+    ) -> EventSource {
+        connection.subscribe(
+            sender: sender ?? destination,
+            path: path,
+            interface: Self.interface,
+            member: "Evaluated",
+            broadcast: false
+        ) { message in
+            let values = try? message.read("a{sv}") { (reader) throws(DBusError) in
+                try reader.read([String: Variant].self)
+            }
+            guard let values else { return }
+            body(values)
         }
     }
 

@@ -203,6 +203,17 @@ public protocol Authentication1Service: AnyObject {
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void>
 
+    /// Sends this caller the signal `Evaluated` from now on, until it leaves the bus.
+    ///
+    /// Root is told of every evaluation, others of those of their own user. A second call changes
+    /// nothing. No option is known yet; unknown ones are ignored.
+    ///
+    /// Errors: `org.freedesktop.DBus.Error.AccessDenied` for a sandboxed caller; `LimitsExceeded`
+    /// beyond 8 connections of a user or 64 in all. Root is never refused.
+    ///
+    /// Source: L15.
+    func monitor(options: [String: Variant], call: IncomingCall) throws(DBusError) -> Answer<Void>
+
     /// Checks what the service depends on, for people and for scripts.
     ///
     /// One entry for each check, with `name` (s), `state` (s, `ok`, `warning` or `failed`),
@@ -257,6 +268,7 @@ public struct Authentication1Interface: ServedInterface {
         case "SubmitConfirm": try submitConfirm(call)
         case "RequirePasscode": try requirePasscode(call)
         case "ReportUnlock": try reportUnlock(call)
+        case "Monitor": try monitor(call)
         case "Diagnose": try diagnose(call)
         default: throw DBusError(.unknownMethod, "There is no such method.")
         }
@@ -398,6 +410,14 @@ public struct Authentication1Interface: ServedInterface {
         call.answer(answer, "") { (_, _) throws(DBusError) in }
     }
 
+    private func monitor(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("a{sv}") { (reader) throws(DBusError) in
+            try reader.read([String: Variant].self)
+        }
+        let answer = try service.monitor(options: input, call: call)
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
     private func diagnose(_ call: IncomingCall) throws(DBusError) {
         try call.read("") { (_) throws(DBusError) in }
         let answer = try service.diagnose(call: call)
@@ -435,6 +455,34 @@ public struct Authentication1Signals {
         ) { (writer) throws(DBusError) in
             try writer.write(kind)
             try writer.write(detail)
+        }
+    }
+
+    /// How an evaluation ended, sent to those who called Monitor only.
+    ///
+    /// Record:
+    /// - `time` (t, microseconds since 1970)
+    /// - `uid` (u, who was to be authenticated)
+    /// - `session` (s, only when it is known)
+    /// - `app-name` (s, as the prompt shows it), `process` (s), `pid` (u)
+    /// - `policy` (u)
+    /// - `outcome` (s, `Success`, or the name of the error without its prefix)
+    /// - `mechanism` (s, only with success), `sensor` (s, only with one)
+    /// - `attempts` (u, failed attempts before it ended)
+    ///
+    /// Never the reason, a secret, a template or a score. Receivers ignore keys that they don't
+    /// know.
+    ///
+    /// Source: L15.
+    public func evaluated(record: [String: Variant], to destination: String) {
+        connection.emit(
+            path: path,
+            interface: "org.localauth.Authentication1",
+            member: "Evaluated",
+            signature: "a{sv}",
+            to: destination
+        ) { (writer) throws(DBusError) in
+            try writer.write(record)
         }
     }
 }

@@ -12,6 +12,7 @@ package enum Happening: Hashable, Sendable {
     case passcode([UInt8])
     case invalidated
     case locked(uid: UInt32, cause: String)
+    case monitored
 }
 
 /// Plays the service: says what it is told to, remembers what it is asked.
@@ -38,6 +39,7 @@ package enum Happening: Hashable, Sendable {
     private var agents: [(peer: Peer, path: ObjectPath)] = []
     private var channels: [String: (socket: OwnedDescriptor, source: EventSource)] = [:]
     private var prompts = 0
+    private var monitors: [String] = []
 
     package init(_ bus: PrivateBus) throws {
         connection = try bus.connect()
@@ -50,6 +52,12 @@ package enum Happening: Hashable, Sendable {
     /// Leaves the bus.
     package func leave() { connection.close() }
 
+    /// Tells those who watch how an evaluation ended.
+    package func tellEvaluated(_ record: [String: Variant]) {
+        let signals = Authentication1Signals(connection, path: Self.path)
+        for monitor in monitors { signals.evaluated(record: record, to: monitor) }
+    }
+
     /// What happened next, in order.
     package func next() async -> Happening? {
         for await happening in happenings { return happening }
@@ -59,7 +67,7 @@ package enum Happening: Hashable, Sendable {
     private func nextAnswer() async -> Happening? {
         for await happening in happenings {
             switch happening {
-            case .registered, .unregistered, .locked: continue
+            case .registered, .unregistered, .locked, .monitored: continue
             default: return happening
             }
         }
@@ -256,6 +264,15 @@ extension StandInService: Authentication1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         throw DBusError(.notSupported, "The stand-in has no unlocks.")
+    }
+
+    package func monitor(
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        monitors.append(call.peer.name)
+        remember.yield(.monitored)
+        return .now(())
     }
 
     package func diagnose(call: IncomingCall) throws(DBusError) -> Answer<[[String: Variant]]> {

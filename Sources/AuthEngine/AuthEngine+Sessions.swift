@@ -1,0 +1,21 @@
+/// Sessions that nobody sits at any more, and a machine that sleeps (L4).
+extension AuthEngine {
+    /// Ends what prompts or waits in the session; its next evaluation is looked up anew.
+    mutating func interrupted(_ session: String, _ interruption: Interruption) {
+        endAll(interruption.refusal) { evaluation in
+            // The unlock that a locked session waits for goes on.
+            (evaluation.session ?? evaluation.held?.session) == session
+                && !(interruption == .locked && evaluation.request.isUnlock)
+        }
+    }
+
+    /// Ends everything, and refuses what comes until the machine is awake.
+    mutating func suspending() {
+        isSuspended = true
+        endAll(.suspending) { _ in true }
+    }
+}
+
+extension Interruption {
+    fileprivate var refusal: Refusal { self == .locked ? .sessionLocked : .sessionLeft }
+}

@@ -1,0 +1,94 @@
+/// What is written down of the service's decisions (L15).
+///
+/// `docs/audit.md` lists the kinds and their fields, `dbus/systemd/localauth.catalog` explains each
+/// to whoever reads the journal.
+enum AuditKind: String, CaseIterable, Sendable {
+    case evaluationEnded = "evaluation-ended"
+    case lockoutBegan = "lockout-began"
+    case lockoutCleared = "lockout-cleared"
+    case passcodeDelayBegan = "passcode-delay-began"
+    case passcodeRequired = "passcode-required"
+    case enrolmentChanged = "enrolment-changed"
+    case agentRegistered = "agent-registered"
+    case agentLeft = "agent-left"
+    case sensorFailed = "sensor-failed"
+    case sensorUntrusted = "sensor-untrusted"
+    case configurationReloaded = "configuration-reloaded"
+    case configurationRefused = "configuration-refused"
+    case databaseSetAside = "database-set-aside"
+    case serviceStarted = "service-started"
+    case serviceStopped = "service-stopped"
+    /// Stands for those of one kind and user that were not written one by one.
+    case repeated
+
+    /// The MESSAGE_ID; never changed, never given to another kind.
+    var messageID: String {
+        switch self {
+        case .evaluationEnded: "a4ed719f9c89467da2b63627f2effc42"
+        case .lockoutBegan: "2bfc1bc8bec44a789498f7def97d4ab6"
+        case .lockoutCleared: "5f96b68dc60747c69c71d653f8e4a0fe"
+        case .passcodeDelayBegan: "b382faae24f34ce19f8f298b4d5d9a3e"
+        case .passcodeRequired: "460e43af153940e4b0c0b65c1afbb2c4"
+        case .enrolmentChanged: "0c17829cefee42dc8cc3cc8fa640276e"
+        case .agentRegistered: "6a69796e129340e48c6350221cda497d"
+        case .agentLeft: "ba585072c727455a82f2a83a84a6be0d"
+        case .sensorFailed: "0389d166640c428ab91c645a82bbbe97"
+        case .sensorUntrusted: "94b8b20b33ff480fa9d6d500e1328813"
+        case .configurationReloaded: "436d139ca416420d9e3bad53a6c12097"
+        case .configurationRefused: "092253b5c19246bf88edf194e698cffe"
+        case .databaseSetAside: "0a39de91b22540b59d87fc80d1db962b"
+        case .serviceStarted: "38b34d50795246df950c20dcef2eaac4"
+        case .serviceStopped: "8465eaf4474a43ae8279a8706b132726"
+        case .repeated: "5361480a30cc4f23a01fac3f820d78b5"
+        }
+    }
+
+    /// Whether a program could cause any number of them, so that they are limited.
+    ///
+    /// The others need a person, a passcode or the administrator.
+    var isRepeatable: Bool {
+        switch self {
+        case .evaluationEnded, .passcodeRequired, .enrolmentChanged, .agentRegistered, .agentLeft,
+            .sensorFailed, .sensorUntrusted:
+            true
+        case .lockoutBegan, .lockoutCleared, .passcodeDelayBegan, .configurationReloaded,
+            .configurationRefused, .databaseSetAside, .serviceStarted, .serviceStopped, .repeated:
+            false
+        }
+    }
+}
+
+/// What a record can say; raw values are the names in the journal.
+///
+/// None of them is for a reason, a secret, a template or a score.
+enum AuditField: String, CaseIterable, Sendable {
+    /// The kind, as a word.
+    case event = "LOCALAUTH_EVENT"
+    /// The user it is about.
+    case uid = "LOCALAUTH_UID"
+    case session = "LOCALAUTH_SESSION"
+    /// The unique name of the connection that called.
+    case caller = "LOCALAUTH_CALLER"
+    case callerUID = "LOCALAUTH_CALLER_UID"
+    case callerPID = "LOCALAUTH_CALLER_PID"
+    /// The file name of its program: for people, not a proof.
+    case callerProgram = "LOCALAUTH_CALLER_PROGRAM"
+    /// 1 to 4.
+    case policy = "LOCALAUTH_POLICY"
+    /// `Success`, or the name of the error.
+    case outcome = "LOCALAUTH_OUTCOME"
+    case mechanism = "LOCALAUTH_MECHANISM"
+    case sensor = "LOCALAUTH_SENSOR"
+    /// Failed attempts in this evaluation.
+    case attempts = "LOCALAUTH_ATTEMPTS"
+    /// Why, in a word or a sentence of the service's own, or RequirePasscode's.
+    case cause = "LOCALAUTH_CAUSE"
+    /// The length of a delay.
+    case seconds = "LOCALAUTH_SECONDS"
+    /// Where a damaged database is kept.
+    case file = "LOCALAUTH_FILE"
+    /// The kind that `repeated` stands for.
+    case repeated = "LOCALAUTH_REPEATED"
+    /// How many it stands for.
+    case count = "LOCALAUTH_COUNT"
+}

@@ -1,0 +1,120 @@
+import ServiceProgram
+
+/// One decision as it is written down.
+struct AuditRecord: Hashable, Sendable {
+    /// The longest value, in characters.
+    static let longestValue = 256
+
+    let kind: AuditKind
+    /// The user it is about, where it is about one.
+    let uid: UInt32?
+    private(set) var fields: [AuditField: String]
+
+    init(_ kind: AuditKind, uid: UInt32? = nil, _ fields: [AuditField: String?] = [:]) {
+        self.kind = kind
+        self.uid = uid
+        self.fields = [.event: kind.rawValue]
+        self.fields[.uid] = uid.map(String.init)
+        set(fields)
+    }
+
+    /// The record with more in it.
+    func adding(_ fields: [AuditField: String?]) -> AuditRecord {
+        var record = self
+        record.set(fields)
+        return record
+    }
+
+    private mutating func set(_ fields: [AuditField: String?]) {
+        for (field, value) in fields {
+            guard let value else { continue }
+            self.fields[field] = DisplayText.cleaned(value, limit: Self.longestValue)
+        }
+    }
+
+    /// Whether it is counted when there are many of its kind.
+    ///
+    /// A person who proved who they are is always written down, so that no flood of refusals hides
+    /// it; what an earlier proof is worth is not, because an app can ask for that without end.
+    var isRepeatable: Bool {
+        guard kind == .evaluationEnded, let mechanism = fields[.mechanism] else {
+            return kind.isRepeatable
+        }
+        return mechanism == "context" || mechanism == "reuse"
+    }
+
+    /// One sentence for people.
+    var message: String {
+        let user = "user \(fields[.uid] ?? "?")"
+        let sensor = fields[.sensor] ?? "?"
+        let cause = fields[.cause] ?? "?"
+        return switch kind {
+        case .evaluationEnded:
+            "Evaluation of \(user) for \(fields[.callerProgram] ?? "?") ended: "
+                + (fields[.outcome] ?? "?") + (fields[.mechanism].map { " by \($0)" } ?? "") + "."
+        case .lockoutBegan: "Biometry of \(user) is locked after too many failed attempts."
+        case .lockoutCleared: "Biometry of \(user) can be used again."
+        case .passcodeDelayBegan:
+            "No passcode of \(user) is taken for \(fields[.seconds] ?? "?") seconds."
+        case .passcodeRequired: "Biometry of \(user) waits for a passcode: \(cause)."
+        case .enrolmentChanged: "The templates of \(user) changed."
+        case .agentRegistered: "A prompt agent of \(user) registered."
+        case .agentLeft: "A prompt agent of \(user) left."
+        case .sensorFailed: "The sensor \(sensor) can't be used: \(cause)."
+        case .sensorUntrusted: "A program that is not trusted poses as the sensor \(sensor)."
+        case .configurationReloaded: "The configuration was read again."
+        case .configurationRefused: "The configuration was refused, the old one stays: \(cause)"
+        case .databaseSetAside: "The database was damaged and set aside: \(fields[.file] ?? "?")."
+        case .serviceStarted: "The authentication service started."
+        case .serviceStopped: "The authentication service stopped."
+        case .repeated:
+            "\(fields[.count] ?? "?") more of \(fields[.repeated] ?? "?")"
+                + (uid == nil ? "." : " of \(user).")
+        }
+    }
+
+    var priority: LogPriority {
+        switch kind {
+        case .databaseSetAside, .configurationRefused: .error
+        case .lockoutBegan, .passcodeDelayBegan, .sensorFailed, .sensorUntrusted, .repeated:
+            .warning
+        case .evaluationEnded where fields[.mechanism] == nil: .notice
+        case .passcodeRequired, .enrolmentChanged, .lockoutCleared: .notice
+        default: .info
+        }
+    }
+
+    /// Everything that the journal is told, in a fixed order.
+    var entry: [(name: String, value: String)] {
+        let own = AuditField.allCases.compactMap { field in
+            fields[field].map { (name: field.rawValue, value: $0) }
+        }
+        return [
+            ("MESSAGE", message), ("MESSAGE_ID", kind.messageID),
+            ("PRIORITY", "\(priority.rawValue)"), ("SYSLOG_IDENTIFIER", "localauthd"),
+            // authpriv, where login and sudo write as well.
+            ("SYSLOG_FACILITY", "10"),
+        ] + own
+    }
+
+    /// The record as one line, for where there is no journal.
+    var line: String {
+        let words = AuditField.allCases.dropFirst()
+            .compactMap { field in
+                fields[field]
+                    .map { " \(field.rawValue.dropFirst(10).lowercased())=\(Self.quoted($0))" }
+            }
+        return "audit: \(kind.rawValue)" + words.joined()
+    }
+
+    /// A value that can't be taken for the next one.
+    private static func quoted(_ value: String) -> String {
+        let isPlain = value.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || $0.properties.numericType != nil
+                || "._:/+-".unicodeScalars.contains($0)
+        }
+        guard !isPlain || value.isEmpty else { return value }
+        let escaped = value.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }
+        return "\"\(escaped.joined())\""
+    }
+}

@@ -1,0 +1,120 @@
+import AuthEngine
+import AuthStore
+import DBus
+import ServiceProgram
+
+/// Writes every decision down, at most so many of a kind (L15).
+@BusActor
+final class AuditTrail {
+    private let journal: AuditJournal
+    private let clock: @BusActor () -> Instant
+    private var limit = AuditLimit()
+    private var timer: EventSource?
+
+    /// Each user's record as it was last looked at: what changed since is a decision.
+    private var records: [UInt32: UserRecord]
+    private let unknown: UserRecord
+    /// Why each sensor that can't be used can't.
+    private var faults: [String: String] = [:]
+    /// Who asks for what is being done, where it would not be known.
+    var requester: Peer?
+
+    /// - Parameters:
+    ///   - path: where the journal listens.
+    ///   - records: what is known of users at the start.
+    ///   - unknown: the record of every other user.
+    ///   - clock: tells the present moment.
+    init(
+        path: String,
+        records: [UInt32: UserRecord] = [:],
+        unknown: UserRecord = UserRecord(),
+        clock: @escaping @BusActor () -> Instant = { Boot.now() }
+    ) {
+        journal = AuditJournal(path: path)
+        self.records = records
+        self.unknown = unknown
+        self.clock = clock
+    }
+
+    /// Whether there is a journal now.
+    var hasJournal: Bool { journal.isThere }
+
+    /// Writes a record, or counts it when there were too many like it.
+    func write(_ record: AuditRecord) {
+        let now = clock()
+        summarize(limit.due(at: now))
+        if !record.isRepeatable || limit.admits(record.kind, uid: record.uid, at: now) {
+            send(record)
+        }
+        arm(now)
+    }
+
+    /// Writes what was only counted so far, and that the service stops.
+    func close() {
+        timer?.cancel()
+        timer = nil
+        summarize(limit.rest())
+        send(AuditRecord(.serviceStopped))
+    }
+
+    /// Writes what made a user's record another one.
+    func changed(_ record: UserRecord, of uid: UInt32, lockoutAttempts: Int) {
+        let before = records.updateValue(record, forKey: uid) ?? unknown
+        let changes = AuditRecord.changes(
+            from: before,
+            to: record,
+            uid: uid,
+            lockoutAttempts: lockoutAttempts,
+            at: clock()
+        )
+        for change in changes { write(change.called(by: requester)) }
+    }
+
+    /// Writes that a sensor can't be used, once for each reason.
+    func changed(_ sensor: SensorLink) {
+        let reason = sensor.unavailability
+        let kind: AuditKind
+        switch reason {
+        case "":
+            faults[sensor.name] = nil
+            return
+        case "crashed", "failed", "incompatible": kind = .sensorFailed
+        case "untrusted": kind = .sensorUntrusted
+        // One that is asked again has not recovered yet.
+        default: return
+        }
+        guard faults[sensor.name] != reason else { return }
+        // Names come and go; what is forgotten here is at worst written twice.
+        if faults.count >= SensorDirectory.limit { faults = [:] }
+        faults[sensor.name] = reason
+        write(AuditRecord(kind, [.sensor: sensor.name, .cause: reason]))
+    }
+
+    private func arm(_ now: Instant) {
+        // All windows are of one length: a later one never ends first.
+        guard timer == nil, let end = limit.nextEnd else { return }
+        timer = EventLoop.shared.schedule(after: max(end - now, .zero)) { [weak self] in
+            guard let self else { return }
+            timer = nil
+            let now = clock()
+            summarize(limit.due(at: now))
+            arm(now)
+        }
+    }
+
+    private func summarize(_ summaries: [AuditLimit.Summary]) {
+        for summary in summaries {
+            send(
+                AuditRecord(
+                    .repeated,
+                    uid: summary.key.uid,
+                    [.repeated: summary.key.kind.rawValue, .count: "\(summary.count)"]
+                )
+            )
+        }
+    }
+
+    private func send(_ record: AuditRecord) {
+        if !journal.send(record.entry) { log(record.priority, record.line) }
+    }
+}

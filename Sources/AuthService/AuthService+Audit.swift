@@ -1,0 +1,84 @@
+import AuthEngine
+import DBus
+
+/// What is written down, and when (L15).
+extension AuthService {
+    /// An evaluation was answered.
+    func report(_ evaluation: Evaluation, _ outcome: Outcome) {
+        let peer = evaluation.audience.peer
+        let report = EvaluationReport(
+            uid: evaluation.request.uid,
+            policy: evaluation.request.policy,
+            session: evaluation.session,
+            caller: peer.name,
+            callerUID: peer.uid,
+            pid: peer.pid,
+            process: evaluation.process,
+            attempts: evaluation.attempts,
+            outcome: outcome
+        )
+        audit.write(report.record)
+        monitors.tell(report)
+    }
+
+    /// Takes an event that somebody asked for, and writes down who.
+    func handle(_ event: Event, for peer: Peer) {
+        audit.requester = peer
+        handle(event)
+        audit.requester = nil
+    }
+
+    /// An agent came or went.
+    func report(_ kind: AuditKind, _ registration: AgentDirectory.Registration) {
+        let agent = registration.agent
+        audit.write(
+            AuditRecord(kind, uid: agent.uid, [.session: agent.session])
+                .called(by: registration.peer)
+        )
+    }
+}
+
+extension AuditRecord {
+    /// The decisions that made one record of a user into another.
+    static func changes(
+        from before: UserRecord,
+        to after: UserRecord,
+        uid: UInt32,
+        lockoutAttempts limit: Int,
+        at now: Instant
+    ) -> [AuditRecord] {
+        var changes: [AuditRecord] = []
+        let (wasLocked, isLocked) = (before.failures >= limit, after.failures >= limit)
+        if !wasLocked, isLocked {
+            changes.append(AuditRecord(.lockoutBegan, uid: uid, [.attempts: "\(after.failures)"]))
+        }
+        if let cause = after.passcodeCause, cause != before.passcodeCause {
+            changes.append(AuditRecord(.passcodeRequired, uid: uid, [.cause: cause]))
+        }
+        if wasLocked || before.passcodeCause != nil, !isLocked, after.passcodeCause == nil {
+            changes.append(AuditRecord(.lockoutCleared, uid: uid))
+        }
+        if let end = after.delayedUntil, end != before.delayedUntil, end > now {
+            let left = (end - now).components
+            let seconds = left.seconds + (left.attoseconds > 0 ? 1 : 0)
+            changes.append(
+                AuditRecord(
+                    .passcodeDelayBegan,
+                    uid: uid,
+                    [.attempts: "\(after.wrongPasscodes)", .seconds: "\(seconds)"]
+                )
+            )
+        }
+        return changes
+    }
+
+    /// The record with who asked for it, where somebody did.
+    @BusActor
+    func called(by peer: Peer?) -> AuditRecord {
+        guard let peer else { return self }
+        return adding([
+            .caller: peer.name, .callerUID: "\(peer.uid)", .callerPID: "\(peer.pid)",
+            .callerProgram: CallerProcess(pid: peer.pid).name,
+        ])
+    }
+}

@@ -1,0 +1,115 @@
+import AuthEngine
+import DBus
+import Glibc
+import LocalAuthBus
+
+/// Where a diagnosis comes from.
+extension AuthService {
+    private static let fprintd = "net.reactivated.Fprint"
+    /// How long a sensor may take to say how it is.
+    private static let healthPatience = Duration.seconds(1)
+
+    /// Finds out what a caller's evaluation would depend on.
+    func diagnosis(for peer: Peer) async -> Diagnosis {
+        let uid = peer.uid
+        let processes = CallerProcess(pid: peer.pid).lineage
+        var diagnosis = Diagnosis()
+        diagnosis.facts = await facts(for: peer, uid: uid, processes: processes)
+        diagnosis.sensors = await sensorFindings(isRemote: diagnosis.facts.isRemote)
+        if isSystemBus {
+            diagnosis.isSystemBus = true
+            diagnosis.hasPolicy = BusPolicy.isInstalled()
+            if directory.sensors["Fingerprint"] != nil {
+                diagnosis.hasFprintd = await isKnown(Self.fprintd)
+            }
+        }
+        diagnosis.hasJournal = audit.hasJournal
+        diagnosis.setAside = setAside
+        diagnosis.hasVerifier = verifier.owner != nil
+        diagnosis.delay = delay(of: uid)
+        if !sessions.isAbsent {
+            let around = sessions.surroundings
+            diagnosis.isLidClosed = around.isLidClosed && !around.isDocked
+        }
+        diagnosis.refusal = engine.availability(
+            .biometrics,
+            uid: uid,
+            facts: diagnosis.facts,
+            context: nil,
+            at: now
+        )
+        diagnosis.hasAgent =
+            diagnosis.facts.session.map {
+                engine.hasAgent(uid: uid, session: $0, processes: processes)
+            } ?? false
+        diagnosis.monitors = monitors.count
+        return diagnosis
+    }
+
+    /// Whether somebody owns a name, or the bus can start it.
+    func isKnown(_ name: String) async -> Bool {
+        if let owner = try? await connection.nameOwner(name), !owner.isEmpty { return true }
+        return ((try? await connection.listActivatableNames()) ?? []).contains(name)
+    }
+
+    private func sensorFindings(isRemote: Bool) async -> [Diagnosis.Sensor] {
+        var findings: [Diagnosis.Sensor] = []
+        var questions: [Task<Diagnosis.Health?, Never>] = []
+        for sensor in directory.sorted {
+            let isHidden = isRemote && sensor.isUsable && sensor.facts.type != .none
+            findings.append(
+                Diagnosis.Sensor(
+                    name: sensor.name,
+                    description: sensor.facts.description,
+                    unavailability: isHidden ? "remote-session" : sensor.unavailability
+                )
+            )
+            // One that is not trusted, or that sleeps, is not asked.
+            let isAsked = [.ready, .broken("failed")].contains(sensor.state)
+            let proxy = isAsked ? sensor.proxy : nil
+            questions.append(Task { @BusActor in await Self.health(proxy) })
+        }
+        for (index, question) in questions.enumerated() {
+            findings[index].health = await question.value
+        }
+        return findings
+    }
+
+    private static func health(_ proxy: Sensor1Proxy?) async -> Diagnosis.Health? {
+        guard let proxy else { return nil }
+        guard let (state, message) = try? await proxy.health(timeout: healthPatience) else {
+            return Diagnosis.Health(state: "failed", message: "it does not answer.")
+        }
+        let isWord = ["ok", "degraded"].contains(state)
+        return Diagnosis.Health(
+            state: isWord ? state : "failed",
+            message: DisplayText.cleaned(message, limit: DisplayText.reasonLimit)
+        )
+    }
+
+    private func delay(of uid: UInt32) -> Diagnosis.Delay? {
+        guard let end = engine.records[uid]?.delayedUntil, end > now else { return nil }
+        let left = end - now
+        return Diagnosis.Delay(left: left, until: Self.timeOfDay(in: left))
+    }
+
+    /// The hour and minute that it will be by then, where the machine is.
+    private static func timeOfDay(in left: Duration) -> String {
+        // Rounded up: at that minute it is over.
+        var moment = time(nil) + Int(left.components.seconds) + 60
+        var parts = tm()
+        guard localtime_r(&moment, &parts) != nil else { return "?" }
+        let digits = [parts.tm_hour, parts.tm_min].map { $0 < 10 ? "0\($0)" : "\($0)" }
+        return digits.joined(separator: ":")
+    }
+}
+
+/// The policy without which the system bus gives the service no name.
+enum BusPolicy {
+    static let file = "org.localauth.Authentication1.conf"
+    static let folders = ["/usr/share/dbus-1/system.d", "/etc/dbus-1/system.d"]
+
+    static func isInstalled(in folders: [String] = folders) -> Bool {
+        folders.contains { access("\($0)/\(file)", R_OK) == 0 }
+    }
+}

@@ -1,0 +1,67 @@
+import AuthEngine
+import DBus
+import Glibc
+
+/// How one evaluation ended, for the journal and for those who watch.
+struct EvaluationReport {
+    let uid: UInt32
+    let policy: Policy
+    let session: String?
+    /// The unique name of the caller, its user and its process.
+    let caller: String
+    let callerUID: UInt32
+    let pid: Int32
+    let process: CallerProcess
+    /// Failed attempts before it ended.
+    let attempts: Int
+    let outcome: Outcome
+
+    /// `Success`, or the name of the error without its prefix.
+    var outcomeName: String {
+        guard case .refused(let refusal) = outcome else { return "Success" }
+        let name = DBusError(refusal).name.rawValue
+        return name.split(separator: ".").last.map(String.init) ?? name
+    }
+
+    /// What is written down of it.
+    var record: AuditRecord {
+        let grant = grant
+        return AuditRecord(
+            .evaluationEnded,
+            uid: uid,
+            [
+                .session: session, .caller: caller, .callerUID: "\(callerUID)",
+                .callerPID: "\(pid)", .callerProgram: process.name,
+                .policy: "\(policy.rawValue)", .outcome: outcomeName,
+                .mechanism: grant?.mechanism.rawValue, .sensor: grant?.sensor,
+                .attempts: "\(attempts)",
+            ]
+        )
+    }
+
+    /// What the signal `Evaluated` carries.
+    var wire: [String: Variant] {
+        var record: [String: Variant] = [
+            "time": .uint64(Self.microseconds), "uid": .uint32(uid),
+            "app-name": .string(AppIdentity(process: process).name),
+            "process": .string(process.name), "pid": .uint32(UInt32(clamping: pid)),
+            "policy": .uint32(policy.rawValue), "outcome": .string(outcomeName),
+            "attempts": .uint32(UInt32(clamping: attempts)),
+        ]
+        record["session"] = session.map(Variant.string)
+        record["mechanism"] = (grant?.mechanism.rawValue).map(Variant.string)
+        record["sensor"] = (grant?.sensor).map(Variant.string)
+        return record
+    }
+
+    private var grant: Grant? {
+        if case .granted(let grant) = outcome { grant } else { nil }
+    }
+
+    /// The time of day, since 1970.
+    private static var microseconds: UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return UInt64(max(0, now.tv_sec)) * 1_000_000 + UInt64(now.tv_nsec / 1000)
+    }
+}

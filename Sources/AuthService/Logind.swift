@@ -1,0 +1,343 @@
+import CSystemd
+import DBus
+import Glibc
+
+/// What the login manager says of one session.
+struct LoginSession: Equatable {
+    let id: String
+    let uid: UInt32
+    /// Whether it comes over the network.
+    let isRemote: Bool
+    private(set) var isActive: Bool
+    private(set) var isLocked: Bool
+    private var isClosing: Bool
+
+    /// Whether somebody may be asked in it.
+    var isInFront: Bool { isActive && !isClosing }
+
+    /// Nil unless all that matters is there, and of its type.
+    init?(_ properties: [String: Variant]) {
+        guard let id = properties["Id"]?.asString, !id.isEmpty, id.utf8.count <= 256,
+            case .structure(let user) = properties["User"],
+            let uid = user.first?.asUInt32, uid != UInt32.max,
+            let isRemote = properties["Remote"]?.asBool,
+            let isActive = properties["Active"]?.asBool,
+            let isLocked = properties["LockedHint"]?.asBool
+        else { return nil }
+        self.id = id
+        self.uid = uid
+        self.isRemote = isRemote
+        self.isActive = isActive
+        self.isLocked = isLocked
+        isClosing = properties["State"]?.asString == "closing"
+    }
+
+    /// Takes over what changed.
+    mutating func update(_ changed: [String: Variant]) {
+        if let isActive = changed["Active"]?.asBool { self.isActive = isActive }
+        if let isLocked = changed["LockedHint"]?.asBool { self.isLocked = isLocked }
+        if let state = changed["State"]?.asString { isClosing = state == "closing" }
+    }
+}
+
+/// The login manager on the bus: questions, signals and the lock that delays sleep.
+///
+/// Questions go over the bus, to the process whose signals are believed, so that answers and
+/// signals have one order. sd-login reads files; it serves what can't wait for an answer.
+@BusActor
+final class Logind {
+    static let name = "org.freedesktop.login1"
+    static let path = ObjectPath(trusted: "/org/freedesktop/login1")
+    static let manager = "org.freedesktop.login1.Manager"
+    static let session = "org.freedesktop.login1.Session"
+    static let user = "org.freedesktop.login1.User"
+    /// How long it may take to answer.
+    static let patience = Duration.seconds(5)
+
+    /// What it tells without being asked.
+    enum News {
+        /// A trusted process has its name now, or none has.
+        case present(Bool)
+        /// Properties of a session changed.
+        case changed(session: ObjectPath, [String: Variant])
+        /// A session is asked to lock itself.
+        case locking(session: ObjectPath)
+        /// A session ended.
+        case removed(session: ObjectPath)
+        /// Sessions or users are others than before.
+        case rearranged
+        /// The machine goes to sleep, or is back.
+        case sleeping(Bool)
+        /// The lid may have moved: the login manager does not tell (L3).
+        case lidMoved
+    }
+
+    private let connection: Connection
+    private let isTrusted: (UInt32) -> Bool
+    private let hear: @BusActor (News) -> Void
+    /// Its unique name; nil when it isn't there, or not to be trusted.
+    private(set) var owner: String?
+    private var latest: String?
+    private var sources: [EventSource] = []
+    private var lidSource: EventSource?
+    private var inhibitor: OwnedDescriptor?
+
+    init(
+        connection: Connection,
+        isTrusted: @escaping (UInt32) -> Bool,
+        hear: @escaping @BusActor (News) -> Void
+    ) {
+        self.connection = connection
+        self.isTrusted = isTrusted
+        self.hear = hear
+    }
+
+    /// Whether it is the one whose files sd-login reads.
+    var isSystems: Bool { connection.address == .system }
+
+    /// Watches for it; the first news is whether it is there.
+    func start() {
+        _ = connection.watchName(Self.name) { [weak self] owner in
+            guard let self else { return }
+            latest = owner
+            forget()
+            onLoop { await self.greet(owner) }
+        }
+        // UPower tells when the lid moves; what to make of it, the login manager is asked.
+        _ = connection.watchName("org.freedesktop.UPower") { [weak self] owner in
+            guard let self else { return }
+            lidSource?.cancel()
+            lidSource = owner.map { owner in
+                self.connection.subscribe(
+                    sender: owner,
+                    path: ObjectPath(trusted: "/org/freedesktop/UPower"),
+                    interface: Self.properties,
+                    member: "PropertiesChanged",
+                    broadcast: true
+                ) { [weak self] _ in self?.hear(.lidMoved) }
+            }
+        }
+        connection.onDisconnect { [weak self] in
+            self?.forget()
+            self?.hear(.present(false))
+        }
+    }
+
+    private func forget() {
+        owner = nil
+        inhibitor = nil
+        for source in sources { source.cancel() }
+        sources = []
+    }
+
+    private func greet(_ candidate: String?) async {
+        guard let candidate, let peer = try? await connection.peer(named: candidate),
+            isTrusted(peer.uid)
+        else {
+            if latest == candidate { hear(.present(false)) }
+            return
+        }
+        guard latest == candidate else { return }
+        owner = candidate
+        listen(to: candidate)
+        await delaySleep()
+        let isSleeping = await flag("PreparingForSleep") ?? false
+        guard owner == candidate else { return }
+        hear(.sleeping(isSleeping))
+        hear(.present(true))
+    }
+
+    // MARK: - Signals
+
+    private func listen(to owner: String) {
+        subscribe(owner, Self.properties) { [weak self] message in
+            self?.propertiesChanged(message)
+        }
+        subscribe(owner, Self.session) { [weak self] message in
+            guard message.member == "Lock", let path = message.path.flatMap(ObjectPath.init) else {
+                return
+            }
+            self?.hear(.locking(session: path))
+        }
+        subscribe(owner, Self.manager) { [weak self] message in self?.managerTold(message) }
+    }
+
+    private func subscribe(
+        _ owner: String,
+        _ interface: String,
+        _ body: @escaping @BusActor (Message) -> Void
+    ) {
+        sources.append(
+            connection.subscribe(
+                sender: owner,
+                path: nil,
+                interface: interface,
+                member: nil,
+                broadcast: true,
+                body
+            )
+        )
+    }
+
+    private func propertiesChanged(_ message: Message) {
+        guard let path = message.path.flatMap(ObjectPath.init) else { return }
+        let news = try? message.read("sa{sv}as") { reader throws(DBusError) in
+            (try reader.read(String.self), try reader.read([String: Variant].self))
+        }
+        switch news {
+        case (Self.session, let changed)?: hear(.changed(session: path, changed))
+        case (Self.user, _)?: hear(.rearranged)
+        case (Self.manager, _)?: hear(.lidMoved)
+        default: break
+        }
+    }
+
+    private func managerTold(_ message: Message) {
+        switch message.member {
+        case "PrepareForSleep":
+            let isStarting = try? message.read("b") { reader throws(DBusError) in
+                try reader.read(Bool.self)
+            }
+            if let isStarting { hear(.sleeping(isStarting)) }
+        case "SessionRemoved":
+            let path = try? message.read("so") { reader throws(DBusError) in
+                _ = try reader.read(String.self)
+                return try reader.read(ObjectPath.self)
+            }
+            if let path { hear(.removed(session: path)) }
+        case "SessionNew", "UserNew", "UserRemoved": hear(.rearranged)
+        default: break
+        }
+    }
+
+    // MARK: - Sleep
+
+    /// Has sleep wait for `allowSleep`, for as long as the administrator lets anybody delay it.
+    func delaySleep() async {
+        let words = ["sleep", "localauthd", "Running prompts and sensors have to end.", "delay"]
+        guard let owner else { return }
+        let reply = try? await connection.call(
+            to: owner,
+            path: Self.path,
+            interface: Self.manager,
+            member: "Inhibit",
+            signature: "ssss",
+            timeout: Self.patience
+        ) { writer throws(DBusError) in for word in words { try writer.write(word) } }
+        guard self.owner == owner else { return }
+        inhibitor = try? reply?
+            .read("h") { reader throws(DBusError) in try reader.read(OwnedDescriptor.self) }
+    }
+
+    /// Sleep need not wait for us any more.
+    func allowSleep() { inhibitor = nil }
+
+    // MARK: - Questions
+
+    /// The session of a process.
+    ///
+    /// - Returns: Nil when it is in none.
+    /// - Throws: What went wrong when that could not be found out.
+    func session(ofProcess pid: Int32) async throws(DBusError) -> ObjectPath? {
+        do throws(DBusError) {
+            return try await path("GetSessionByPID", UInt32(clamping: pid))
+        } catch {
+            guard error.name.rawValue == "org.freedesktop.login1.NoSessionForPID" else {
+                throw error
+            }
+            return nil
+        }
+    }
+
+    /// The session that a user sits at, for processes that are in none.
+    func display(ofUser uid: UInt32) async -> ObjectPath? {
+        guard let owner, let user = try? await path("GetUser", uid),
+            case .structure(let display)? = await properties(of: Self.user, at: user, owner)?[
+                "Display"
+            ],
+            display.count == 2, display.first?.asString?.isEmpty == false
+        else { return nil }
+        return display.last?.asObjectPath
+    }
+
+    /// What a session is.
+    func session(at path: ObjectPath) async -> LoginSession? {
+        guard let owner else { return nil }
+        return await properties(of: Self.session, at: path, owner).flatMap { LoginSession($0) }
+    }
+
+    /// Whether the lid is closed, and whether the machine is docked or has an external display.
+    ///
+    /// - Returns: Nil when it doesn't say.
+    func lid() async -> (isClosed: Bool, isDocked: Bool)? {
+        guard let isClosed = await flag("LidClosed") else { return nil }
+        guard isClosed else { return (false, false) }
+        return (true, await flag("Docked") ?? false)
+    }
+
+    private func flag(_ name: String) async -> Bool? {
+        guard let owner else { return nil }
+        return try? await connection.property(
+            name,
+            of: Self.manager,
+            at: Self.path,
+            on: owner,
+            as: Bool.self,
+            timeout: Self.patience
+        )
+    }
+
+    private func properties(
+        of interface: String,
+        at path: ObjectPath,
+        _ owner: String
+    ) async -> [String: Variant]? {
+        try? await connection.properties(
+            of: interface,
+            at: path,
+            on: owner,
+            timeout: Self.patience
+        )
+    }
+
+    private func path(_ member: String, _ number: UInt32) async throws(DBusError) -> ObjectPath {
+        guard let owner else { throw DBusError(.serviceUnknown, "No login manager is there.") }
+        let reply = try await connection.call(
+            to: owner,
+            path: Self.path,
+            interface: Self.manager,
+            member: member,
+            signature: "u",
+            timeout: Self.patience
+        ) { writer throws(DBusError) in try writer.write(number) }
+        return try reply.read("o") { reader throws(DBusError) in try reader.read(ObjectPath.self) }
+    }
+
+    private static let properties = "org.freedesktop.DBus.Properties"
+}
+
+/// What sd-login reads from the system's files, for answers that can't wait for the bus.
+enum SystemLogin {
+    /// Whether a login manager runs, or is about to: its folder is there.
+    static var isRunning: Bool { access("/run/systemd/seats", F_OK) == 0 }
+
+    /// The session of a process; of one that is in none, the session that its user sits at.
+    static func session(of pid: Int32, uid: UInt32) -> String? {
+        // sd-login allocates the name for us.
+        var name: UnsafeMutablePointer<CChar>?
+        defer { free(name) }
+        let result = sd_pid_get_session(pid, &name)
+        if result == -ENODATA { return display(of: uid) }
+        return result >= 0 ? name.map { String(cString: $0) } : nil
+    }
+
+    private static func display(of uid: UInt32) -> String? {
+        // sd-login allocates the name for us.
+        var name: UnsafeMutablePointer<CChar>?
+        defer { free(name) }
+        return sd_uid_get_display(uid, &name) >= 0 ? name.map { String(cString: $0) } : nil
+    }
+
+    /// Whether a session comes over the network.
+    static func isRemote(_ session: String) -> Bool { sd_session_is_remote(session) > 0 }
+}

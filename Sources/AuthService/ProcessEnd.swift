@@ -1,0 +1,37 @@
+import DBus
+import Glibc
+
+/// How a process that is not a child of this one ended.
+enum ProcessEnd {
+    /// `PIDFD_GET_INFO` with a `struct pidfd_info` of 64 bytes, of linux/pidfd.h.
+    private static let getInformation: UInt = 0xC040_FF0B
+    /// `PIDFD_INFO_EXIT`, likewise.
+    private static let exit: UInt64 = 1 << 3
+    private static let size = 64
+    private static let statusOffset = 60
+
+    /// The wait status of a process that was reaped; nil before that, and on kernels that don't
+    /// say.
+    static func status(of process: OwnedDescriptor) -> Int32? {
+        // The kernel fills a structure that the C library's headers don't have yet.
+        withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { information in
+            guard let base = information.baseAddress else { return nil }
+            memset(base, 0, size)
+            information.storeBytes(of: exit, as: UInt64.self)
+            guard ioctl(process.rawValue, getInformation, base) == 0,
+                information.load(as: UInt64.self) & exit != 0
+            else { return nil }
+            return information.load(fromByteOffset: statusOffset, as: Int32.self)
+        }
+    }
+
+    /// Whether the process ends with status 0 within a second.
+    @BusActor
+    static func isClean(_ process: OwnedDescriptor) async -> Bool {
+        for _ in 0..<50 {
+            if let status = status(of: process) { return status == 0 }
+            await pause(.milliseconds(20))
+        }
+        return false
+    }
+}

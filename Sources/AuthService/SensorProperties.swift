@@ -1,0 +1,73 @@
+import AuthEngine
+import DBus
+
+/// What a sensor says of itself, bounded.
+struct SensorProperties: Equatable {
+    /// Without these nothing is known of a sensor.
+    private static let needed: Set<String> = ["BiometryType", "Strength", "Present"]
+    /// Why a sensor may say that it can't be used; any other word is a fault of the sensor.
+    private static let reasons: Set<String> = [
+        "no-hardware", "lid-closed", "suspended", "crashed", "failed", "incompatible", "untrusted",
+        "remote-session",
+    ]
+
+    var versions: Set<UInt32> = []
+    var description = ""
+    var type = BiometryType.none
+    var strength = Strength.convenience
+    var isPresent = false
+    var unavailability = ""
+    var enrollStages: Int32 = -1
+    /// Whether it sits under the lid; nil when it doesn't say.
+    var isBuiltIn: Bool?
+
+    /// Whether these are all that a sensor must say.
+    static func isComplete(_ properties: [String: Variant]) -> Bool {
+        needed.isSubset(of: properties.keys)
+    }
+
+    /// Takes over the versions alone: what else another version means is not known.
+    ///
+    /// - Returns: false when they are of a wrong type.
+    mutating func updateVersions(_ properties: [String: Variant]) -> Bool {
+        guard let value = properties["ProtocolVersions"] else { return true }
+        guard case .array(element: .uint32, let list) = value, list.count <= 64 else {
+            return false
+        }
+        versions = Set(list.compactMap(\.asUInt32))
+        return true
+    }
+
+    /// Takes over what is known of `properties`.
+    ///
+    /// - Returns: false when a value is of a wrong type or none of those that exist.
+    mutating func update(_ properties: [String: Variant]) -> Bool {
+        for (name, value) in properties {
+            switch name {
+            case "Description":
+                guard let text = value.asString else { return false }
+                description = DisplayText.cleaned(text, limit: DisplayText.titleLimit)
+            case "BiometryType":
+                guard let type = value.asUInt32.flatMap(BiometryType.init) else { return false }
+                self.type = type
+            case "Strength":
+                guard let strength = value.asString.flatMap(Strength.init) else { return false }
+                self.strength = strength
+            case "Present":
+                guard let isPresent = value.asBool else { return false }
+                self.isPresent = isPresent
+            case "Unavailability":
+                guard let word = value.asString else { return false }
+                unavailability = word.isEmpty || Self.reasons.contains(word) ? word : "failed"
+            case "EnrollStages":
+                guard let stages = value.asInt32 else { return false }
+                enrollStages = max(-1, min(stages, 1000))
+            case "BuiltIn":
+                guard let isBuiltIn = value.asBool else { return false }
+                self.isBuiltIn = isBuiltIn
+            default: break
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,284 @@
+import AuthEngine
+import DBus
+
+/// What happens to the machine that its sensors are part of (L3, L4).
+struct Surroundings: Equatable {
+    var isSuspended = false
+    var isLidClosed = false
+    /// Docked, or with an external display: a sensor may be outside.
+    var isDocked = false
+
+    /// Why such a sensor can't be used in them; empty when it can.
+    func unavailability(of sensor: SensorProperties) -> String {
+        if isSuspended { return "suspended" }
+        // A companion is in somebody's hand, and an external sensor beside the machine.
+        guard isLidClosed, sensor.type != .none else { return "" }
+        return sensor.isBuiltIn ?? !isDocked ? "lid-closed" : ""
+    }
+}
+
+/// Who sits where: the sessions of the callers, by the login manager (L2 to L4).
+///
+/// Where there has been none, as in a container or on a private bus, each user has one session,
+/// always in front.
+@BusActor
+final class Sessions {
+    /// Where a caller stands.
+    struct Place {
+        /// The session whose agent may ask; nil when none may.
+        var session: String?
+        var isRemote = false
+    }
+
+    private enum Presence {
+        case unknown
+        case absent
+        case present
+        /// It was there, or must be: nobody is let pass without it.
+        case lost
+    }
+
+    private struct Caller: Hashable {
+        let name: String
+        let uid: UInt32
+    }
+
+    private(set) var surroundings = Surroundings() {
+        didSet { service.directory.surroundings = surroundings }
+    }
+    private var presence = Presence.unknown
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var sessions: [ObjectPath: LoginSession] = [:]
+    /// The session that each caller is in; nil: none.
+    private var callers: [Caller: ObjectPath?] = [:]
+    private var logind: Logind?
+    private unowned let service: AuthService
+
+    init(service: AuthService) {
+        self.service = service
+    }
+
+    /// Looks for the login manager: of the system for a user's service, else on the own bus.
+    func start() {
+        guard let bus = Self.bus(beside: service.connection) else {
+            presence = .absent
+            return
+        }
+        let isSystemBus = service.isSystemBus
+        let logind = Logind(
+            connection: bus,
+            isTrusted: { $0 == 0 || (!isSystemBus && $0 == ProcessIdentity.uid) },
+            hear: { [weak self] in self?.heard($0) }
+        )
+        self.logind = logind
+        logind.start()
+    }
+
+    private static func bus(beside connection: Connection) -> Connection? {
+        if connection.isPeerToPeer { return nil }
+        return connection.address == .session ? try? Connection(.system) : connection
+    }
+
+    // MARK: - Questions
+
+    /// Whether there is no login manager.
+    var isAbsent: Bool { presence == .absent }
+
+    /// Finds out ahead of `place` what it will need.
+    func refresh(_ peer: Peer, for uid: UInt32) async {
+        await settled()
+        guard presence == .present else { return }
+        let lid = onLoop { await self.lookAtLid() }
+        _ = await path(of: peer, for: uid)
+        await lid.value
+    }
+
+    /// Where a user is asked when this caller wants it.
+    ///
+    /// An unlock is what a locked session waits for.
+    func place(of peer: Peer, for uid: UInt32, isUnlock: Bool) async -> Place {
+        await settled()
+        if isAbsent { return Place(session: Self.only(of: uid)) }
+        guard let session = await session(of: peer, for: uid) else { return Place() }
+        let isPresent = session.uid == uid && session.isInFront && (!session.isLocked || isUnlock)
+        return Place(session: isPresent ? session.id : nil, isRemote: session.isRemote)
+    }
+
+    /// The session in which an agent may ask its user; nil when there is none.
+    ///
+    /// - Throws: AccessDenied for an agent that would ask everything of a remote session.
+    func home(of agent: Peer, isForProcess: Bool) async throws(DBusError) -> String? {
+        await settled()
+        if isAbsent { return Self.only(of: agent.uid) }
+        guard let session = await session(of: agent, for: agent.uid), session.uid == agent.uid
+        else { return nil }
+        guard isForProcess || !session.isRemote else {
+            throw .denied("in a remote session an agent serves one process only")
+        }
+        return session.id
+    }
+
+    /// A caller's own session, for a property: what is not known yet is announced later.
+    func knownSession(of peer: Peer) -> String? {
+        if isAbsent { return Self.only(of: peer.uid) }
+        if let path = callers[Caller(name: peer.name, uid: peer.uid)] {
+            return path.flatMap { sessions[$0]?.id }
+        }
+        if let logind, logind.isSystems {
+            return SystemLogin.session(of: peer.pid, uid: peer.uid)
+        }
+        askLater(peer)
+        return nil
+    }
+
+    /// Whether a caller is known to be in a remote session.
+    func isRemote(_ peer: Peer) -> Bool {
+        if isAbsent { return false }
+        if let path = callers[Caller(name: peer.name, uid: peer.uid)] {
+            return path.flatMap { sessions[$0]?.isRemote } ?? false
+        }
+        guard let logind, logind.isSystems else {
+            askLater(peer)
+            return false
+        }
+        return SystemLogin.session(of: peer.pid, uid: peer.uid).map(SystemLogin.isRemote) ?? false
+    }
+
+    private func askLater(_ peer: Peer) {
+        onLoop {
+            if await self.session(of: peer, for: peer.uid) != nil { self.service.agentsChanged() }
+        }
+    }
+
+    /// The session of a user without a login manager.
+    private static func only(of uid: UInt32) -> String { "uid:\(uid)" }
+
+    /// Returns once it is known whether there is a login manager.
+    private func settled() async {
+        guard presence == .unknown else { return }
+        await withCheckedContinuation { waiters.append($0) }
+    }
+
+    private func session(of peer: Peer, for uid: UInt32) async -> LoginSession? {
+        await settled()
+        guard presence == .present, let path = await path(of: peer, for: uid) else { return nil }
+        return sessions[path]
+    }
+
+    private func path(of peer: Peer, for uid: UInt32) async -> ObjectPath? {
+        let caller = Caller(name: peer.name, uid: uid)
+        if let known = callers[caller] {
+            guard let path = known, sessions[path] == nil else { return known }
+        }
+        // What could not be found out is asked again the next time.
+        guard let logind else { return nil }
+        do throws(DBusError) {
+            let found = try await find(peer, for: uid, logind)
+            if callers.count >= 1024 { callers = [:] }
+            callers[caller] = .some(found)
+            return found
+        } catch {
+            return nil
+        }
+    }
+
+    private func find(
+        _ peer: Peer,
+        for uid: UInt32,
+        _ logind: Logind
+    ) async throws(DBusError) -> ObjectPath? {
+        if let own = try await logind.session(ofProcess: peer.pid) {
+            let session = try await load(own, logind)
+            // Root asks for users also from outside their sessions, but never from afar.
+            let isForOther = peer.uid == 0 && uid != 0 && session.uid != uid
+            guard isForOther, !session.isRemote else { return own }
+        }
+        guard let display = await logind.display(ofUser: uid) else { return nil }
+        _ = try await load(display, logind)
+        return display
+    }
+
+    private func load(
+        _ path: ObjectPath,
+        _ logind: Logind
+    ) async throws(DBusError) -> LoginSession {
+        if let session = sessions[path] { return session }
+        guard let session = await logind.session(at: path) else {
+            throw DBusError(.failed, "The session can't be looked up.")
+        }
+        sessions[path] = session
+        return session
+    }
+
+    private func lookAtLid() async {
+        guard let lid = await logind?.lid() else { return }
+        var new = surroundings
+        new.isLidClosed = lid.isClosed
+        new.isDocked = lid.isDocked
+        if new != surroundings { surroundings = new }
+    }
+
+    // MARK: - News
+
+    private func heard(_ news: Logind.News) {
+        switch news {
+        case .present(let isPresent): presenceChanged(isPresent)
+        case .changed(let path, let properties): changed(path, properties)
+        case .locking(let path): interrupt(path, .locked)
+        case .removed(let path):
+            interrupt(path, .left)
+            sessions[path] = nil
+            callers = [:]
+        case .rearranged: callers = [:]
+        case .sleeping(let isSleeping): sleepChanged(isSleeping)
+        case .lidMoved: onLoop { await self.lookAtLid() }
+        }
+    }
+
+    private func presenceChanged(_ isPresent: Bool) {
+        for path in sessions.keys { interrupt(path, .left) }
+        sessions = [:]
+        callers = [:]
+        if isPresent {
+            presence = .present
+            onLoop { await self.lookAtLid() }
+        } else {
+            let isExpected = logind?.isSystems == true && SystemLogin.isRunning
+            let wasThere = presence == .present || presence == .lost
+            presence = isExpected || wasThere ? .lost : .absent
+        }
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+
+    private func changed(_ path: ObjectPath, _ properties: [String: Variant]) {
+        guard let before = sessions[path] else { return }
+        var session = before
+        session.update(properties)
+        sessions[path] = session
+        if before.isInFront, !session.isInFront { interrupt(path, .left) }
+        if !before.isLocked, session.isLocked { interrupt(path, .locked) }
+    }
+
+    private func interrupt(_ path: ObjectPath, _ interruption: Interruption) {
+        guard let session = sessions[path] else { return }
+        service.handle(.interrupted(session: session.id, interruption))
+    }
+
+    private func sleepChanged(_ isSleeping: Bool) {
+        guard surroundings.isSuspended != isSleeping else { return }
+        if isSleeping {
+            service.handle(.suspending)
+            surroundings.isSuspended = true
+            onLoop {
+                await self.service.directory.idle()
+                if self.surroundings.isSuspended { self.logind?.allowSleep() }
+            }
+        } else {
+            surroundings.isSuspended = false
+            service.handle(.resumed)
+            service.directory.recover()
+            onLoop { await self.logind?.delaySleep() }
+        }
+    }
+}

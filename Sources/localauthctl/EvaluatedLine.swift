@@ -1,0 +1,44 @@
+import AgentKit
+import DBus
+import Glibc
+
+/// One evaluation as `monitor` shows it.
+struct EvaluatedLine: Sendable {
+    let app: String
+    let detail: [(String, JSON)]
+    /// Time, app, policy, outcome, mechanism, sensor and attempts.
+    let text: String
+
+    init(_ record: [String: Variant]) {
+        let word = { (key: String) in plainText(record[key]?.asString ?? "", limit: 128) }
+        let time = record["time"]?.asUInt64 ?? 0
+        let number = record["policy"]?.asUInt32 ?? 0
+        let policy = PolicyArgument(rawValue: number)?.name ?? "policy \(number)"
+        let attempts = record["attempts"]?.asUInt32 ?? 0
+        let uid = record["uid"]?.asUInt32 ?? 0
+        let pid = record["pid"]?.asUInt32 ?? 0
+        app = word("app-name")
+        detail = [
+            ("time", .int(Int64(clamping: time))), ("uid", .int(Int64(uid))),
+            ("session", .string(word("session"))), ("process", .string(word("process"))),
+            ("pid", .int(Int64(pid))), ("policy", .string(policy)),
+            ("outcome", .string(word("outcome"))), ("mechanism", .string(word("mechanism"))),
+            ("sensor", .string(word("sensor"))), ("attempts", .int(Int64(attempts))),
+        ]
+        let mechanism = word("mechanism").isEmpty ? "" : " by \(word("mechanism"))"
+        let sensor = word("sensor").isEmpty ? "" : " (\(word("sensor")))"
+        let failed = attempts == 1 ? "1 failed attempt" : "\(attempts) failed attempts"
+        text =
+            "\(Self.timeOfDay(time)) evaluated \(app) for user \(uid): \(policy), "
+            + "\(word("outcome"))\(mechanism)\(sensor), \(failed)"
+    }
+
+    /// Hours, minutes and seconds, here.
+    private static func timeOfDay(_ microseconds: UInt64) -> String {
+        var moment = Int(clamping: microseconds / 1_000_000)
+        var parts = tm()
+        guard localtime_r(&moment, &parts) != nil else { return "--:--:--" }
+        return [parts.tm_hour, parts.tm_min, parts.tm_sec]
+            .map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+    }
+}

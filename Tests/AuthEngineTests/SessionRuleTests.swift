@@ -1,0 +1,85 @@
+import AuthEngine
+import Testing
+
+/// L2 and L4: what the engine makes of sessions and sleep.
+@Suite("Sessions and sleep")
+struct SessionRuleTests {
+    @Test(
+        "L4: a locked or left session ends what prompts and waits in it, and nothing elsewhere",
+        arguments: [Interruption.locked, .left]
+    )
+    func interrupted(_ interruption: Interruption) {
+        var desk = Desk(.finger)
+        desk.register(AgentID(2), session: "other")
+        let prompting = desk.evaluate(.biometrics)
+        let waiting = desk.evaluate(.biometricsOrPasscode)
+        desk.facts.session = "other"
+        let elsewhere = desk.evaluate(.biometrics, client: Desk.other)
+        desk.send(.interrupted(session: Desk.session, interruption))
+        #expect(desk.refusal(prompting) == .systemCancel)
+        #expect(desk.refusal(waiting) == .systemCancel)
+        #expect(desk.end(prompting) == .system)
+        #expect(desk.isPending(elsewhere))
+        desk.scan(matching: true)
+        #expect(desk.grant(elsewhere) != nil)
+    }
+
+    @Test("L4: one that waits for a write ends as well")
+    func interruptedWhileHeld() {
+        var desk = Desk(.finger)
+        let scanned = desk.evaluate(.biometrics)
+        desk.writes = false
+        desk.scan(matching: false)
+        let held = desk.evaluate(.biometrics, client: Desk.other)
+        desk.send(.interrupted(session: Desk.session, .locked))
+        #expect(desk.refusal(scanned) == .systemCancel)
+        #expect(desk.refusal(held) == .systemCancel)
+    }
+
+    @Test("L9: an unlock goes on when the session is locked, and ends when it is left")
+    func unlock() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometricsOrPasscode) { $0.isUnlock = true }
+        desk.send(.interrupted(session: Desk.session, .locked))
+        #expect(desk.isPending(id))
+        desk.send(.interrupted(session: Desk.session, .left))
+        #expect(desk.refusal(id) == .systemCancel)
+    }
+
+    @Test("L4: sleep ends everything and refuses what comes, until the machine is awake")
+    func sleep() {
+        var desk = Desk(.finger)
+        let running = desk.evaluate(.biometrics)
+        desk.send(.suspending)
+        #expect(desk.refusal(running) == .systemCancel)
+        #expect(desk.operations.isEmpty)
+        #expect(desk.refused(.biometricsOrPasscode) == .systemCancel)
+        desk.send(.resumed)
+        let next = desk.evaluate(.biometrics)
+        desk.scan(matching: true)
+        #expect(desk.grant(next) != nil)
+    }
+
+    @Test("L2: an agent of a process serves it in its own session only")
+    func processAgent() {
+        var desk = Desk(.finger)
+        desk.register(AgentID(3), session: "far", kind: .process(100))
+        func chosen(in session: String) -> AgentID? {
+            desk.engine.agent(for: Desk.uid, session: session, processes: [100])?.id
+        }
+        #expect(chosen(in: Desk.session) == Desk.agent)
+        #expect(chosen(in: "far") == AgentID(3))
+    }
+
+    @Test("L2: who is in a remote session is told so, before anything else is wrong")
+    func remote() {
+        var desk = Desk(.finger)
+        desk.facts.isRemote = true
+        desk.facts.sensors[0].availability = .unavailable
+        #expect(desk.refused(.biometrics) == .biometryNotAvailable)
+        #expect(desk.refused(.companion) == .companionNotAvailable)
+        let id = desk.evaluate(.biometricsOrPasscode)
+        #expect(desk.isPending(id))
+        #expect(desk.operations.isEmpty)
+    }
+}

@@ -1,0 +1,46 @@
+import DBus
+import Foundation
+import SensorContract
+import Testing
+
+@testable import AuthService
+
+@Suite("The journal's protocol")
+struct AuditJournalTests {
+    private let path = NSTemporaryDirectory() + "journal-" + UUID().uuidString
+
+    @Test("A value can hold anything: it ends where its length says")
+    func values() {
+        let values = ["", "=", "\n", "a\nMESSAGE_ID=b\n", "ü\u{0}\u{FFFF}", "MESSAGE\n\u{8}\u{0}"]
+        for value in values {
+            let packet = AuditJournal.packet([("FIRST", value), ("MESSAGE_ID", "1")])
+            #expect(PrivateJournal.fields(of: packet) == ["FIRST": value, "MESSAGE_ID": "1"])
+        }
+        let bytes = Array("A\n\u{2}\0\0\0\0\0\0\0bc\n".utf8)
+        #expect(AuditJournal.packet([("A", "bc")]) == bytes)
+    }
+
+    @Test("Without a journal a record is not sent, and nothing waits", arguments: [true, false])
+    func absent(isTooLong: Bool) {
+        let path = isTooLong ? String(repeating: "x", count: 108) : path
+        let journal = AuditJournal(path: path)
+        #expect(!journal.isThere)
+        #expect(!journal.send([("MESSAGE", "text")]))
+    }
+
+    @Test("A journal that takes nothing holds nobody up; one that comes later is written to")
+    @BusActor
+    func full() throws {
+        let journal = AuditJournal(path: path)
+        #expect(!journal.send([("MESSAGE", "text")]))
+        let reader = try PrivateJournal(path: path)
+        defer { reader.end() }
+        #expect(journal.isThere)
+        let long = String(repeating: "x", count: 4096)
+        var sent = 0
+        while sent < 100_000, journal.send([("MESSAGE", long)]) { sent += 1 }
+        #expect(sent > 0 && sent < 100_000)
+        #expect(reader.next().map(PrivateJournal.fields(of:)) == ["MESSAGE": long])
+        #expect(journal.send([("MESSAGE", "again")]))
+    }
+}

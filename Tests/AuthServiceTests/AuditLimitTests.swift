@@ -1,0 +1,97 @@
+import AuthEngine
+import Testing
+
+@testable import AuthService
+
+@Suite("How many records are written")
+struct AuditLimitTests {
+    private func moment(_ seconds: Int64) -> Instant {
+        Instant(nanoseconds: seconds * 1_000_000_000)
+    }
+
+    @Test("L15: ten of a kind and user in half a minute, the others are one summary")
+    func flood() {
+        var limit = AuditLimit()
+        var written = 0
+        for _ in 0..<1000 where limit.admits(.evaluationEnded, uid: 1000, at: moment(5)) {
+            written += 1
+        }
+        #expect(written == 10)
+        #expect(limit.nextEnd == moment(35))
+        #expect(limit.due(at: moment(34)).isEmpty)
+        let key = AuditLimit.Key(kind: .evaluationEnded, uid: 1000)
+        #expect(limit.due(at: moment(35)) == [.init(key: key, count: 990)])
+        #expect(limit.due(at: moment(35)).isEmpty)
+        #expect(limit.nextEnd == nil)
+        let isWrittenAgain = limit.admits(.evaluationEnded, uid: 1000, at: moment(35))
+        #expect(isWrittenAgain)
+    }
+
+    @Test("A flood by one user, or of one kind, hides nothing of another")
+    func others() {
+        var limit = AuditLimit()
+        for _ in 0..<1000 { _ = limit.admits(.evaluationEnded, uid: 1000, at: moment(0)) }
+        for kind in AuditKind.allCases where kind != .evaluationEnded {
+            let isWritten = limit.admits(kind, uid: 1000, at: moment(0))
+            #expect(isWritten)
+        }
+        for uid: UInt32? in [nil, 0, 1001] {
+            let isWritten = limit.admits(.evaluationEnded, uid: uid, at: moment(0))
+            #expect(isWritten)
+        }
+    }
+
+    @Test("What is under the limit leaves no summary")
+    func quiet() {
+        var limit = AuditLimit()
+        for _ in 0..<10 { _ = limit.admits(.agentLeft, uid: 1, at: moment(0)) }
+        #expect(limit.rest().isEmpty)
+        #expect(limit == AuditLimit())
+    }
+
+    @Test("Whatever comes, whenever: nothing is lost, and never more than the limit is written")
+    func exhaustive() {
+        // What happens at each step: one of three users does something, or time goes on by half a
+        // window. Two of the users have a window of their own, the third shares one.
+        let choices = 4
+        let length = 8
+        for number in 0..<(1 << (2 * length)) {
+            var limit = AuditLimit(burst: 2, window: .seconds(2), most: 2)
+            var now: Int64 = 0
+            var offered = 0
+            var told = 0
+            var recent: [(uid: UInt32, at: Int64)] = []
+            for step in 0..<length {
+                let choice = number >> (2 * step) & (choices - 1)
+                if choice == 3 {
+                    now += 1
+                    told += limit.due(at: moment(now)).reduce(0) { $0 + $1.count }
+                    continue
+                }
+                offered += 1
+                let uid = UInt32(choice)
+                guard limit.admits(.evaluationEnded, uid: uid, at: moment(now)) else { continue }
+                told += 1
+                recent.append((uid, now))
+                let inWindow = recent.count { $0.uid == uid && $0.at == now }
+                if inWindow > 2 { Issue.record("\(number): \(inWindow) at once") }
+            }
+            told += limit.rest().reduce(0) { $0 + $1.count }
+            if told != offered { Issue.record("\(number): \(told) of \(offered)") }
+            if limit.nextEnd != nil { Issue.record("\(number): a window is left") }
+        }
+    }
+
+    @Test("L16: however many users there are, memory is bounded and every one is counted")
+    func manyUsers() {
+        var limit = AuditLimit(most: 8)
+        var written = 0
+        for uid in 0..<10_000 as Range<UInt32>
+        where limit.admits(.evaluationEnded, uid: uid, at: moment(0)) {
+            written += 1
+        }
+        #expect(written == 18)
+        let key = AuditLimit.Key(kind: .evaluationEnded, uid: nil)
+        #expect(limit.rest() == [.init(key: key, count: 10_000 - 18)])
+    }
+}

@@ -1,0 +1,211 @@
+import DBus
+import Foundation
+import LocalAuthBus
+import SensorContract
+import Synchronization
+import Testing
+
+@testable import AuthService
+
+@Suite("Decisions in the journal", .timeLimit(.minutes(2)))
+struct AuditTests {
+    private static let reason = "spend the-very-secret-reason"
+
+    @BusActor
+    private static func expectNoReason(_ bench: AuditBench) {
+        for record in bench.journal.records.seen {
+            #expect(!record.values.contains { $0.contains("the-very-secret-reason") })
+            #expect(!record.values.contains { $0.contains(ScriptedVerifier.passcode) })
+            #expect(record["TWICE"] == nil)
+        }
+    }
+
+    @Test("L15: a refusal is one record with its ID and all its fields, without the reason")
+    func refusal() async throws {
+        try await AuditBench.run { bench in
+            await #expect(throws: DBusError.self) {
+                try await bench.manager().evaluate(policy: 2, reason: Self.reason, options: [:])
+            }
+            let record = try await bench.journal.record("evaluation-ended")
+            #expect(record["MESSAGE_ID"] == "a4ed719f9c89467da2b63627f2effc42")
+            #expect(record["SYSLOG_IDENTIFIER"] == "localauthd")
+            #expect(record["LOCALAUTH_UID"] == "\(getuid())")
+            #expect(record["LOCALAUTH_SESSION"] == "uid:\(getuid())")
+            #expect(record["LOCALAUTH_CALLER"] == bench.client.uniqueName)
+            #expect(record["LOCALAUTH_CALLER_UID"] == "\(getuid())")
+            #expect(record["LOCALAUTH_CALLER_PID"] == "\(getpid())")
+            #expect(record["LOCALAUTH_CALLER_PROGRAM"]?.isEmpty == false)
+            #expect(record["LOCALAUTH_POLICY"] == "2")
+            #expect(record["LOCALAUTH_OUTCOME"] == "NotInteractive")
+            #expect(record["LOCALAUTH_ATTEMPTS"] == "0")
+            #expect(record["LOCALAUTH_MECHANISM"] == nil)
+            Self.expectNoReason(bench)
+        }
+    }
+
+    @Test("L15: a success names its mechanism, its sensor and the attempts that failed before")
+    func success() async throws {
+        try await AuditBench.run { bench in
+            let person = try await Person(bus: bench.bus)
+            let registered = try await bench.journal.record("agent-registered")
+            #expect(registered["LOCALAUTH_CALLER"] == person.connection.uniqueName)
+            let (sensor, template) = try await bench.sensor(for: person.peer.uid)
+            let answer = onLoop {
+                _ = try? await bench.manager(person.connection)
+                    .evaluate(policy: 1, reason: Self.reason, options: [:])
+            }
+            let operation = try await sensor.operation()
+            sensor.tell(operation, "no-match")
+            operation.succeed(template)
+            await answer.value
+            let record = try await bench.journal.record("evaluation-ended")
+            #expect(record["LOCALAUTH_UID"] == "\(person.peer.uid)")
+            #expect(record["LOCALAUTH_OUTCOME"] == "Success")
+            #expect(record["LOCALAUTH_MECHANISM"] == "biometry")
+            #expect(record["LOCALAUTH_SENSOR"] == "Third")
+            #expect(record["LOCALAUTH_ATTEMPTS"] == "1")
+            #expect(!bench.journal.records.seen.contains { $0.values.contains(template) })
+            person.connection.close()
+            _ = try await bench.journal.record("agent-left")
+            Self.expectNoReason(bench)
+        }
+    }
+
+    @Test("L15: a lockout and its end are records of their own")
+    func lockout() async throws {
+        try await AuditBench.run { bench in
+            let person = try await Person(bus: bench.bus)
+            person.passcode = nil
+            let (sensor, _) = try await bench.sensor(for: person.peer.uid)
+            for number in 0..<2 {
+                let answer = onLoop {
+                    _ = try? await bench.manager(person.connection)
+                        .evaluate(policy: 1, reason: Self.reason, options: [:])
+                }
+                let operation = try await sensor.operation(number)
+                for _ in 0..<3 { sensor.tell(operation, "no-match") }
+                await answer.value
+            }
+            let began = try await bench.journal.record("lockout-began")
+            #expect(began["LOCALAUTH_UID"] == "\(person.peer.uid)")
+            #expect(began["LOCALAUTH_ATTEMPTS"] == "5")
+            let ended = try await bench.journal.record("evaluation-ended") {
+                $0["LOCALAUTH_OUTCOME"] == "BiometryLockout"
+            }
+            #expect(ended["LOCALAUTH_ATTEMPTS"] == "2")
+            person.passcode = ScriptedVerifier.passcode
+            _ = try await bench.manager(person.connection)
+                .evaluate(policy: 2, reason: Self.reason, options: [:])
+            _ = try await bench.journal.record("lockout-cleared")
+            person.connection.close()
+        }
+    }
+
+    @Test("L10: the wrong passcode that starts a delay is a record, with how long it is")
+    func delay() async throws {
+        try await AuditBench.run { bench in
+            let person = try await Person(bus: bench.bus)
+            person.passcode = nil
+            for _ in 0..<2 {
+                let answer = onLoop {
+                    _ = try? await bench.manager(person.connection)
+                        .evaluate(policy: 2, reason: Self.reason, options: [:])
+                }
+                let count = person.ends.seen.count
+                let prompt = try await person.prompts.first("a prompt") { _ in
+                    person.prompts.seen.count > count
+                }
+                _ = prompt
+                guard let channel = person.prompts.seen.last?.channel else { return }
+                for _ in 0..<5 { person.enter("wrong", into: channel) }
+                await answer.value
+            }
+            let record = try await bench.journal.record("passcode-delay-began")
+            #expect(record["LOCALAUTH_ATTEMPTS"] == "6")
+            #expect(record["LOCALAUTH_SECONDS"] == "60")
+            #expect(record["LOCALAUTH_UID"] == "\(person.peer.uid)")
+            person.connection.close()
+        }
+    }
+
+    @Test("A remote lock is a record that names its cause and who asked")
+    func passcodeRequired() async throws {
+        try await AuditBench.run { bench in
+            try await bench.manager().requirePasscode(uid: 4711, cause: "left\nthe house")
+            let record = try await bench.journal.record("passcode-required")
+            #expect(record["LOCALAUTH_UID"] == "4711")
+            #expect(record["LOCALAUTH_CAUSE"] == "leftthe house")
+            #expect(record["LOCALAUTH_CALLER"] == bench.client.uniqueName)
+            #expect(record["LOCALAUTH_CALLER_UID"] == "\(getuid())")
+        }
+    }
+
+    @Test("L15: repeated refusals are counted, and one record says how many when the service stops")
+    func flood() async throws {
+        try await AuditBench.run { bench in
+            for _ in 0..<30 {
+                _ = try? await bench.manager()
+                    .evaluate(policy: 2, reason: Self.reason, options: [:])
+            }
+            await bench.stop()
+            let summary = try await bench.journal.record("repeated")
+            #expect(summary["LOCALAUTH_REPEATED"] == "evaluation-ended")
+            #expect(summary["LOCALAUTH_COUNT"] == "20")
+            #expect(summary["LOCALAUTH_UID"] == "\(getuid())")
+            _ = try await bench.journal.record("service-stopped")
+            let written = bench.journal.records.seen.map { $0["LOCALAUTH_EVENT"] }
+            #expect(written.count { $0 == "evaluation-ended" } == 10)
+            #expect(written.first == "service-started")
+            #expect(written.last == "service-stopped")
+        }
+    }
+
+    @Test("A configuration that was read, or refused, is a record")
+    func configuration() async throws {
+        let isGood = Mutex(true)
+        let reread = { @Sendable () throws(ConfigurationError) -> Configuration in
+            guard isGood.withLock({ $0 }) else {
+                throw ConfigurationError(file: "localauth.conf", line: 3, message: "no such key")
+            }
+            return Configuration()
+        }
+        try await AuditBench.run(rereading: reread) { bench in
+            bench.service.reload()
+            _ = try await bench.journal.record("configuration-reloaded")
+            isGood.withLock { $0 = false }
+            bench.service.reload()
+            let record = try await bench.journal.record("configuration-refused")
+            #expect(record["LOCALAUTH_CAUSE"] == "localauth.conf:3: no such key")
+            #expect(record["PRIORITY"] == "3")
+        }
+    }
+
+    @Test("A sensor that fails is one record, however often it says so")
+    func sensor() async throws {
+        try await AuditBench.run { bench in
+            let (sensor, _) = try await bench.sensor(for: getuid())
+            sensor.versions = [7]
+            sensor.changed("ProtocolVersions")
+            let record = try await bench.journal.record("sensor-failed")
+            #expect(record["LOCALAUTH_SENSOR"] == "Third")
+            #expect(record["LOCALAUTH_CAUSE"] == "incompatible")
+            sensor.changed("ProtocolVersions")
+            _ = try await bench.manager(sensor.connection).version()
+            let count = bench.journal.records.seen.count {
+                $0["LOCALAUTH_EVENT"] == "sensor-failed"
+            }
+            #expect(count == 1)
+        }
+    }
+
+    @Test("Templates that change are a record, without their ids")
+    func enrolment() async throws {
+        try await AuditBench.run { bench in
+            let (_, template) = try await bench.sensor(for: getuid())
+            _ = try await bench.manager().canEvaluate(policy: 1)
+            let record = try await bench.journal.record("enrolment-changed")
+            #expect(record["LOCALAUTH_UID"] == "\(getuid())")
+            #expect(!record.values.contains { $0.contains(template) })
+        }
+    }
+}

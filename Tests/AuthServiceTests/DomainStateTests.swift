@@ -1,0 +1,165 @@
+import DBus
+import LocalAuthBus
+import SensorContract
+import Testing
+
+@Suite("Domain state", .timeLimit(.minutes(2)))
+struct DomainStateTests {
+    @Test("R41, L12: 32 bytes without CanEvaluate, the same for all, empty with nothing enrolled")
+    func bytes() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            #expect(try await bench.state(bench.context()).isEmpty)
+            _ = sensor.add(for: bench.uid)
+            let (first, second) = (try await bench.context(), try await bench.context())
+            let state = try await bench.state(first)
+            #expect(state.count == 32)
+            #expect(try await bench.state(second) == state)
+            #expect(try await first.evaluatedPolicyDomainState().isEmpty)
+            #expect(try await bench.canEvaluateCode(first) == 0)
+            #expect(try await first.evaluatedPolicyDomainState() == state)
+            try await first.invalidate()
+            #expect(try await bench.state(first).isEmpty)
+        }
+    }
+
+    @Test("L12: every change behind the daemon's back changes it, also add-then-remove")
+    func changes() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            _ = sensor.add(for: bench.uid)
+            let context = try await bench.context()
+            let changes = Witness<[UInt8]>()
+            let evaluated = Witness<Variant>()
+            _ = context.onPropertiesChanged { values, _ in
+                let state = values["DomainState"]?.asDictionary?["biometry"]?.asBytes
+                if let state { changes.record(state) }
+                if let state = values["EvaluatedPolicyDomainState"] { evaluated.record(state) }
+            }
+            var seen: Set<[UInt8]> = [try await bench.state(context)]
+            // Unannounced: whoever asks finds out.
+            let id = sensor.add(for: bench.uid, announcing: false)
+            #expect(try await bench.canEvaluateCode(context) == 0)
+            #expect(seen.insert(try await context.evaluatedPolicyDomainState()).inserted)
+            let second = sensor.add(for: bench.uid)
+            sensor.templates[bench.uid]?.removeAll { $0.id == second }
+            sensor.signals.templatesChanged(uid: bench.uid)
+            try await bench.wait(for: "a state that was not there before") {
+                seen.insert(try await bench.state(context)).inserted
+            }
+            sensor.templates[bench.uid]?.removeAll { $0.id == id }
+            #expect(try await bench.canEvaluateCode(context) == 0)
+            #expect(seen.insert(try await bench.state(context)).inserted)
+            #expect(try await bench.canEvaluateCode(context) == 0)
+            #expect(try await bench.state(context) == changes.seen.last)
+            #expect(evaluated.seen.last == .bytes(try await bench.state(context)))
+        }
+    }
+
+    @Test("L12: a rename, a sensor that is away and a restart leave it as it is")
+    func constant() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            let id = sensor.add(for: bench.uid)
+            let context = try await bench.context()
+            let state = try await bench.state(context)
+            #expect(state.count == 32)
+            try await bench.device().renameTemplate(id: id, label: "other", options: [:])
+            #expect(try await bench.canEvaluateCode(context) == 0)
+            #expect(try await bench.state(context) == state)
+            sensor.isPresent = false
+            sensor.changed("Present")
+            try await bench.waitForDevice(is: "no-hardware")
+            #expect(try await bench.canEvaluateCode(context) == -13)
+            #expect(try await bench.state(context) == state)
+            sensor.connection.close()
+            try await bench.waitForNoDevice()
+            #expect(try await bench.state(context) == state)
+            try await bench.restartDaemon()
+            try await bench.findOwner()
+            #expect(try await bench.state(bench.context()) == state)
+            #expect(try await bench.canEvaluate().code == -13)
+            let again = try await bench.sensor { $0.templates = sensor.templates }
+            #expect(try await bench.canEvaluate().code == 0)
+            #expect(try await bench.state(bench.context()) == state)
+            #expect(again.count(of: "ListTemplates") > 0)
+        }
+    }
+
+    @Test("R40: cleared by each Evaluate, set by biometry, not by a passcode, gone in a lockout")
+    func conditions() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            let template = sensor.add(for: person.peer.uid)
+            let context = try await bench.context(on: person.connection)
+            let state = try await bench.state(context)
+            #expect(try await bench.canEvaluateCode(context, 2) == 0)
+            #expect(try await context.evaluatedPolicyDomainState().isEmpty)
+
+            let byFinger = try context.evaluateStream(policy: 2, reason: "test", options: [:])
+            try await sensor.operation().succeed(template)
+            #expect(try await byFinger.reply()["domain-state"] == .bytes(state))
+            #expect(try await context.evaluatedPolicyDomainState() == state)
+
+            let other = try await bench.context(on: person.connection)
+            let byPasscode = try other.evaluateStream(
+                policy: 2,
+                reason: "test",
+                options: ["sensors": .strings([])]
+            )
+            #expect(try await byPasscode.reply()["domain-state"] == nil)
+            #expect(try await other.evaluatedPolicyDomainState().isEmpty)
+
+            #expect(try await bench.canEvaluateCode(context) == 0)
+            try await bench.manager(person.connection)
+                .requirePasscode(uid: person.peer.uid, cause: "test")
+            #expect(try await bench.canEvaluateCode(context) == -8)
+            #expect(try await context.evaluatedPolicyDomainState().isEmpty)
+            #expect(try await bench.state(context) == state)
+        }
+    }
+
+    @Test("L12: it belongs to a uid: nobody else's templates are in it")
+    func users() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            _ = sensor.add(for: bench.uid)
+            let context = try await bench.context()
+            let state = try await bench.state(context)
+            _ = sensor.add(for: bench.uid + 1)
+            _ = sensor.add(for: 4_000_000_000)
+            #expect(try await bench.canEvaluateCode(context) == 0)
+            #expect(try await bench.state(context) == state)
+        }
+    }
+
+    @Test("R41: a companion is in the combined state alone")
+    func companions() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor { $0.type = 0 }
+            _ = sensor.add(for: bench.uid)
+            let context = try await bench.context()
+            let state = try await context.domainState()
+            #expect(state["biometry"] == .bytes([]))
+            #expect(state["combined"]?.asBytes?.count == 32)
+            #expect(try await bench.canEvaluateCode(context, 4) == 0)
+            #expect(try await context.evaluatedPolicyDomainState().isEmpty)
+            sensor.connection.close()
+            try await bench.waitForNoDevice()
+            #expect(try await bench.canEvaluate().code == -6)
+            #expect(try await bench.canEvaluate(3).code == -11)
+            #expect(try await context.domainState() == state)
+        }
+    }
+}
+
+extension ServiceBench {
+    func state(_ context: Context1Proxy) async throws -> [UInt8] {
+        try await context.domainState()["biometry"]?.asBytes ?? []
+    }
+
+    func canEvaluateCode(_ context: Context1Proxy, _ policy: UInt32 = 1) async throws -> Int32 {
+        try await context.canEvaluate(policy: policy).code
+    }
+}

@@ -1,0 +1,316 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+@Suite("Enrolment through Device1", .timeLimit(.minutes(2)))
+struct EnrolmentTests {
+    @Test("R50: an enrolment asks for the passcode first, and tells its caller alone how it goes")
+    func enrolment() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            let overheard = Witness<String>()
+            _ = bench.device().onEvent { kind, _ in overheard.record(kind) }
+            let call = try bench.enroll(person)
+            let operation = try await sensor.operation()
+            let prompt = try #require(person.prompts.seen.first)
+            #expect(prompt.details["stage"] == .string("passcode"))
+            #expect(operation.uid == person.peer.uid)
+            sensor.tell(operation, "stage", ["stage": .uint32(1), "stages": .int32(2)])
+            sensor.tell(operation, "hint", ["hint": .string("center")])
+            let id = sensor.add(for: person.peer.uid)
+            operation.succeed(id)
+            #expect(try await call.reply() == id)
+            var kinds: [String] = []
+            for await event in call.events where ["stage", "hint"].contains(event.kind) {
+                kinds.append(event.kind)
+            }
+            #expect(kinds == ["stage", "hint"])
+            _ = try await bench.device().strength()
+            #expect(overheard.seen.isEmpty)
+            #expect(try await bench.canEvaluate(as: person.connection).code == 0)
+        }
+    }
+
+    @Test("R50: without the right passcode no template is added or removed")
+    func wrongPasscode() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            let id = sensor.add(for: person.peer.uid)
+            person.passcode = nil
+            let device = bench.device(on: person.connection)
+            for number in 0..<3 {
+                let ended = Witness<DBusError.Name>()
+                onLoop {
+                    do throws(DBusError) {
+                        switch number {
+                        case 0: _ = try await device.enroll(label: "a", options: [:])
+                        case 1: try await device.removeTemplate(id: id, options: [:])
+                        default: _ = try await device.removeAllTemplates(options: [:])
+                        }
+                    } catch {
+                        ended.record(error.name)
+                    }
+                }
+                _ = try await person.prompts.first("a prompt") { _ in
+                    person.prompts.seen.count > number
+                }
+                try await bench.manager(person.connection)
+                    .submitCancel(prompt: person.prompts.seen[number].handle)
+                #expect(try await ended.first("an error") { _ in true } == .userCancel)
+            }
+            #expect(sensor.operations.seen.isEmpty)
+            #expect(
+                sensor.count(of: "RemoveTemplate") + sensor.count(of: "RemoveAllTemplates") == 0
+            )
+        }
+    }
+
+    @Test(
+        "A context that was given the passcode within 60 s needs no second one; another's is none"
+    )
+    func lentContext() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            let id = sensor.add(for: person.peer.uid)
+            let context = try await bench.context(on: person.connection)
+            let device = bench.device(on: person.connection)
+            let options: [String: Variant] = ["context": .objectPath(context.path)]
+            // One that was not evaluated lends nothing: the daemon asks.
+            try await device.removeTemplate(id: id, options: options)
+            #expect(person.prompts.seen.count == 1)
+            _ = try await context.evaluate(
+                policy: 2,
+                reason: "test",
+                options: ["sensors": .strings([])]
+            )
+            #expect(person.prompts.seen.count == 2)
+            let second = sensor.add(for: person.peer.uid)
+            try await device.removeTemplate(id: second, options: options)
+            #expect(person.prompts.seen.count == 2)
+
+            let other = try await bench.context()
+            await expectName(.unknownObject) {
+                _ = try await device.removeAllTemplates(
+                    options: ["context": .objectPath(other.path)]
+                )
+            }
+            try await context.invalidate()
+            _ = try await device.removeAllTemplates(options: options)
+            #expect(person.prompts.seen.count == 3)
+        }
+    }
+
+    @Test(
+        "Root needs no passcode, and root alone may name another user",
+        .enabled(if: getuid() == 0, "needs root")
+    )
+    func root() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            let options: [String: Variant] = ["uid": .uint32(person.peer.uid)]
+            let call = try bench.device().enrollStream(label: "a", options: options)
+            let operation = try await sensor.operation()
+            #expect(operation.uid == person.peer.uid)
+            operation.succeed(sensor.add(for: person.peer.uid))
+            _ = try await call.reply()
+            #expect(try await bench.device().listTemplates(options: options).count == 1)
+            #expect(try await bench.device().listTemplates(options: [:]).isEmpty)
+            let device = bench.device(on: person.connection)
+            await expectName(.accessDenied) {
+                _ = try await device.listTemplates(options: options)
+            }
+            await expectName(.accessDenied) {
+                _ = try await device.enroll(label: "", options: options)
+            }
+            #expect(try await bench.device().removeAllTemplates(options: options) == 1)
+            #expect(person.prompts.seen.isEmpty)
+        }
+    }
+
+    @Test("One enrolment at a time; CancelEnroll answers it with AppCancel")
+    func cancel() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            let first = try bench.enroll(person)
+            let operation = try await sensor.operation()
+            await expectName(.sensorBusy) { _ = try await bench.enroll(person).reply() }
+            // Somebody else's CancelEnroll changes nothing.
+            try await bench.device().cancelEnroll()
+            #expect(operation.canceled.seen.isEmpty)
+            try await bench.device(on: person.connection).cancelEnroll()
+            await expectName(.appCancel) { _ = try await first.reply() }
+            _ = try await operation.canceled.first("Cancel") { $0 }
+
+            person.passcode = nil
+            let second = try bench.enroll(person)
+            _ = try await person.prompts.first("a prompt") { _ in person.prompts.seen.count == 2 }
+            try await bench.device(on: person.connection).cancelEnroll()
+            await expectName(.appCancel) { _ = try await second.reply() }
+            _ = try await person.ends.first("the end") { $0 == "canceled" }
+            #expect(sensor.operations.seen.count == 1)
+
+            person.passcode = ScriptedVerifier.passcode
+            let third = try bench.enroll(person)
+            try await sensor.operation(1).succeed(sensor.add(for: person.peer.uid))
+            _ = try await third.reply()
+        }
+    }
+
+    @Test("An enrolment whose caller leaves is canceled, and the sensor is free again")
+    func leaving() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            _ = try bench.enroll(person)
+            let operation = try await sensor.operation()
+            person.connection.close()
+            _ = try await operation.canceled.first("Cancel") { $0 }
+            let other = try await bench.person()
+            let call = try bench.enroll(other)
+            try await sensor.operation(1).succeed(sensor.add(for: other.peer.uid))
+            _ = try await call.reply()
+        }
+    }
+
+    @Test("An enrolment ends at its deadline with SystemCancel, with the prompt or the sensor up")
+    func deadline() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            let soon: [String: Variant] = ["timeout": .uint64(500)]
+            let first = try bench.enroll(person, soon)
+            let operation = try await sensor.operation()
+            await expectName(.systemCancel) { _ = try await first.reply() }
+            _ = try await operation.canceled.first("Cancel") { $0 }
+            person.passcode = nil
+            await expectName(.systemCancel) { _ = try await bench.enroll(person, soon).reply() }
+            await expectName(.invalidArgs) {
+                _ = try await bench.enroll(person, ["timeout": .uint64(600_001)]).reply()
+            }
+        }
+    }
+
+    @Test("Enrolments count among the eight pending calls of a connection")
+    func quota() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            var calls: [StreamingCall<String>] = []
+            for number in 0..<9 {
+                let name = "S\(number)"
+                let sensor = try await bench.sensor(name)
+                let device = bench.device(name, on: person.connection)
+                calls.append(try device.enrollStream(label: "a", options: [:]))
+                if number < 8 { _ = try await sensor.operation() }
+            }
+            let last = calls[8]
+            await expectName(.limitsExceeded) { _ = try await last.reply() }
+            #expect(await bench.evaluate(person, 2).error() == .limitsExceeded)
+            try await bench.device("S0", on: person.connection).cancelEnroll()
+            let first = calls[0]
+            await expectName(.appCancel) { _ = try await first.reply() }
+            person.passcode = nil
+            let evaluation = bench.evaluate(person, 2)
+            let count = person.prompts.seen.count
+            _ = try await person.prompts.first("a prompt") { _ in
+                person.prompts.seen.count > count || person.prompts.seen.count == 9
+            }
+            #expect(evaluation.isPending)
+        }
+    }
+
+    @Test("Errors of a sensor come in our words; one that leaves ends the enrolment")
+    func faults() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            let names: [DBusError.Name] = [.sensorFull, .sensorDuplicate, .sensorFailed]
+            for (number, name) in names.enumerated() {
+                let call = try bench.enroll(person)
+                try await sensor.operation(number).fail(name)
+                do throws(DBusError) {
+                    _ = try await call.reply()
+                } catch {
+                    #expect(error.name == name)
+                    #expect(!error.message.contains("scripted"))
+                }
+            }
+            let call = try bench.enroll(person)
+            _ = try await sensor.operation(3)
+            sensor.connection.close()
+            await expectName(.sensorDisconnected) { _ = try await call.reply() }
+        }
+    }
+
+    @Test("An unknown template is NoTemplates before anybody is asked; a malformed id InvalidArgs")
+    func unknownTemplate() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            _ = try await bench.sensor()
+            let device = bench.device(on: person.connection)
+            await expectName(.sensorNoTemplates) {
+                try await device.removeTemplate(id: "no such", options: [:])
+            }
+            await expectName(.sensorNoTemplates) {
+                try await device.renameTemplate(id: "no such", label: "", options: [:])
+            }
+            for id in ["", String(repeating: "x", count: 257)] {
+                await expectName(.invalidArgs) {
+                    try await device.removeTemplate(id: id, options: [:])
+                }
+            }
+            #expect(person.prompts.seen.isEmpty)
+        }
+    }
+
+    @Test("Labels are cleaned and bounded, theirs and the sensor's")
+    func labels() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            let device = bench.device(on: person.connection)
+            let id = sensor.add(for: person.peer.uid)
+            try await device.renameTemplate(id: id, label: "my\u{202E}\u{1B} finger", options: [:])
+            #expect(sensor.templates[person.peer.uid]?.first?.label == "my finger")
+            await expectName(.invalidArgs) {
+                let long = String(repeating: "x", count: 257)
+                try await device.renameTemplate(id: id, label: long, options: [:])
+            }
+            sensor.templates[person.peer.uid] = [
+                Template(id: id, label: "\u{7}bell\u{2066}", created: 1)
+            ]
+            #expect(try await device.listTemplates(options: [:]).map(\.label) == ["bell"])
+        }
+    }
+}
+
+extension ServiceBench {
+    /// An Enroll call of a person that runs.
+    func enroll(
+        _ person: Person,
+        _ options: [String: Variant] = [:]
+    ) throws -> StreamingCall<String> {
+        try device(on: person.connection).enrollStream(label: "finger", options: options)
+    }
+}
+
+/// Expects a call to be answered with this error.
+@BusActor
+func expectName(
+    _ name: DBusError.Name,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: @BusActor () async throws -> Void
+) async {
+    do {
+        try await body()
+        Issue.record("expected \(name), got an answer", sourceLocation: sourceLocation)
+    } catch {
+        #expect((error as? DBusError)?.name == name, sourceLocation: sourceLocation)
+    }
+}

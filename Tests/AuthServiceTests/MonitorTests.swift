@@ -1,0 +1,93 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+@Suite("Those who watch evaluations", .timeLimit(.minutes(2)))
+struct MonitorTests {
+    @BusActor
+    private static func watch(
+        _ bench: AuditBench,
+        _ connection: Connection
+    ) async throws -> Witness<[String: Variant]> {
+        let seen = Witness<[String: Variant]>()
+        let owner = try await connection.nameOwner(ServiceBench.name)
+        _ = bench.manager(connection).onEvaluated(sender: owner) { seen.record($0) }
+        try await bench.manager(connection).monitor(options: ["unknown": .bool(true)])
+        return seen
+    }
+
+    @Test("A monitor is told of an evaluation once, with all but the reason")
+    func record() async throws {
+        try await AuditBench.run { bench in
+            let seen = try await Self.watch(bench, bench.client)
+            try await bench.manager().monitor(options: [:])
+            _ = try? await bench.manager().evaluate(policy: 2, reason: "a reason", options: [:])
+            let record = try await seen.first("an evaluation") { _ in true }
+            #expect(record["uid"] == .uint32(getuid()))
+            #expect(record["pid"] == .uint32(UInt32(getpid())))
+            #expect(record["policy"] == .uint32(2))
+            #expect(record["outcome"] == .string("NotInteractive"))
+            #expect(record["attempts"] == .uint32(0))
+            #expect(record["app-name"]?.asString?.isEmpty == false)
+            #expect((record["time"]?.asUInt64 ?? 0) > 1_600_000_000_000_000)
+            #expect(!record.values.contains { $0.asString?.contains("a reason") == true })
+            _ = try await bench.manager().version()
+            #expect(seen.seen.count == 1)
+        }
+    }
+
+    @Test(
+        "Root sees everybody's evaluations, others their own",
+        .enabled(if: getuid() == 0, "needs a second user")
+    )
+    func users() async throws {
+        try await AuditBench.run { bench in
+            let person = try await Person(bus: bench.bus)
+            let theirs = try await Self.watch(bench, person.connection)
+            let all = try await Self.watch(bench, bench.client)
+            _ = try? await bench.manager().evaluate(policy: 2, reason: "test", options: [:])
+            _ = try? await bench.manager(person.connection)
+                .evaluate(policy: 2, reason: "test", options: [:])
+            let record = try await theirs.first("an evaluation") { _ in true }
+            #expect(record["uid"] == .uint32(person.peer.uid))
+            #expect(record["mechanism"] == .string("passcode"))
+            _ = try await all.first("their evaluation") {
+                $0["uid"] == .uint32(person.peer.uid)
+            }
+            #expect(all.seen.count == 2)
+            #expect(theirs.seen.count == 1)
+            person.connection.close()
+        }
+    }
+
+    @Test(
+        "At most 8 connections of a user watch; one that left makes room; root is never refused",
+        .enabled(if: getuid() == 0, "needs a second user")
+    )
+    func limits() async throws {
+        try await AuditBench.run { bench in
+            var connections: [Connection] = []
+            for _ in 0..<9 {
+                let connection = try Connection(.address(Person.address(bench.bus)))
+                connections.append(connection)
+            }
+            for connection in connections.dropLast() {
+                try await bench.manager(connection).monitor(options: [:])
+            }
+            let error = await #expect(throws: DBusError.self) {
+                try await bench.manager(connections[8]).monitor(options: [:])
+            }
+            #expect(error?.name == .limitsExceeded)
+            for _ in 0..<70 {
+                try await bench.manager(try bench.bus.connect()).monitor(options: [:])
+            }
+            connections[0].close()
+            while (try? await bench.manager(connections[8]).monitor(options: [:])) == nil {
+                await Task.yield()
+            }
+            for connection in connections.dropFirst() { connection.close() }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import CSystemd
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+
+/// A user at the desk, with a prompt agent that types what it is told to.
+@BusActor
+final class Person: Agent1Service {
+    struct Prompt: Sendable {
+        let handle: String
+        let details: [String: Variant]
+        let channel: OwnedDescriptor
+    }
+
+    private static let path = ObjectPath(trusted: "/test/agent")
+
+    let connection: Connection
+    let peer: Peer
+    /// What is typed as soon as a prompt asks for a passcode; nil: nothing.
+    var passcode: String? = ScriptedVerifier.passcode
+    let prompts = Witness<Prompt>()
+    let ends = Witness<String>()
+
+    init(bus: PrivateBus) async throws {
+        connection = try Connection(.address(Self.address(bus)))
+        peer = try await connection.peer(named: connection.uniqueName)
+        connection.export(Self.path, [Agent1Interface(self)])
+        let manager = Authentication1Proxy(
+            connection,
+            destination: ServiceBench.name,
+            path: ServiceBench.root
+        )
+        _ = try await manager.registerAgent(agent: Self.path, options: [:])
+    }
+
+    /// Root is nobody in particular: it comes over a bridge that runs as another user.
+    static func address(_ bus: PrivateBus) -> String {
+        guard getuid() == 0 else { return bus.address }
+        let path = bus.folder + "/bus"
+        return "unixexec:path=/usr/bin/setpriv,argv0=setpriv,argv1=--reuid=65534,"
+            + "argv2=--clear-groups,argv3=/usr/bin/systemd-stdio-bridge,"
+            + "argv4=--bus-path=unix:path=\(path)"
+    }
+
+    func begin(
+        prompt: String,
+        details: [String: Variant],
+        passcode: OwnedDescriptor,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        prompts.record(Prompt(handle: prompt, details: details, channel: passcode))
+        if details["stage"]?.asString == "passcode", let typed = self.passcode {
+            enter(typed, into: passcode)
+        }
+        return .now(())
+    }
+
+    func update(
+        prompt: String,
+        kind: String,
+        detail: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> { .now(()) }
+
+    func end(
+        prompt: String,
+        outcome: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        ends.record(outcome)
+        return .now(())
+    }
+
+    /// One packet, from the process that the bus knows the agent as.
+    func enter(_ passcode: String, into channel: OwnedDescriptor) {
+        var bytes = Array(passcode.utf8)
+        // cmsghdr, then pid, uid and gid: what CMSG_DATA would point at, without the macros.
+        var control = [UInt64](repeating: 0, count: 4)
+        let words = [UInt32(bitPattern: peer.pid), peer.uid, peer.uid]
+        control[0] = 28
+        control[1] = UInt64(UInt32(SOL_SOCKET)) | UInt64(SCM_CREDENTIALS) << 32
+        control[2] = UInt64(words[0]) | UInt64(words[1]) << 32
+        control[3] = UInt64(words[2])
+        bytes.withUnsafeMutableBytes { bytes in
+            control.withUnsafeMutableBytes { control in
+                var vector = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                withUnsafeMutablePointer(to: &vector) { vector in
+                    var message = msghdr()
+                    message.msg_iov = vector
+                    message.msg_iovlen = 1
+                    message.msg_control = control.baseAddress
+                    message.msg_controllen = control.count
+                    _ = sendmsg(channel.rawValue, &message, 0)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import DBus
+import LocalAuthBus
+import SensorContract
+
+/// A third party's sensor, with programmable misbehaviour.
+@BusActor
+final class ScriptedSensor: Sensor1Service {
+    /// What it does when an operation is canceled.
+    enum OnCancel {
+        case obey
+        /// Neither Cancel nor the operation is answered.
+        case ignore
+        /// Reports a match all the same.
+        case match
+    }
+
+    /// One Verify or Enroll that the daemon started.
+    @BusActor
+    final class Operation {
+        let number: UInt64
+        let uid: UInt32
+        let daemon: String
+        fileprivate let result = Witness<Result<String, DBusError>>()
+        let canceled = Witness<Bool>()
+
+        fileprivate init(_ number: UInt64, _ uid: UInt32, _ call: IncomingCall) {
+            self.number = number
+            self.uid = uid
+            daemon = call.peer.name
+        }
+
+        func succeed(_ template: String) { result.record(.success(template)) }
+        func fail(_ name: DBusError.Name) {
+            result.record(.failure(DBusError(name, "scripted")))
+        }
+    }
+
+    static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
+
+    let name: String
+    let connection: Connection
+    var versions: [UInt32] = [1]
+    var type: UInt32 = 1
+    var isPresent = true
+    var reason = ""
+    var templates: [UInt32: [Template]] = [:]
+    /// What Health says.
+    var state = "ok"
+    var onCancel = OnCancel.obey
+    /// Answers no method any more.
+    var isSilent = false
+    let calls = Witness<String>()
+    let operations = Witness<Operation>()
+    private var held: [CheckedContinuation<Void, Never>] = []
+    private var lastTemplate = 0
+    private var interface: Sensor1Interface { Sensor1Interface(self) }
+
+    init(_ name: String, on connection: Connection) {
+        self.name = name
+        self.connection = connection
+    }
+
+    var signals: Sensor1Signals { Sensor1Signals(connection, path: Self.path) }
+
+    func appear() throws(DBusError) {
+        connection.export(Self.path, [interface])
+        try connection.requestName("org.localauth.Sensor1." + name)
+    }
+
+    func add(for uid: UInt32, announcing: Bool = true) -> String {
+        lastTemplate += 1
+        let id = "template-\(lastTemplate)"
+        templates[uid, default: []].append(Template(id: id, label: "finger", created: 1))
+        if announcing { signals.templatesChanged(uid: uid) }
+        return id
+    }
+
+    func changed(_ property: String) {
+        connection.propertiesChanged(Self.path, interface, [property])
+    }
+
+    /// The operation that was started as the `number`th, from 0.
+    func operation(_ number: Int = 0) async throws -> Operation {
+        _ = try await operations.first("operation \(number)") { _ in
+            operations.seen.count > number
+        }
+        return operations.seen[number]
+    }
+
+    func tell(
+        _ operation: Operation,
+        _ kind: String,
+        _ detail: [String: Variant] = [:],
+        from other: Connection? = nil
+    ) {
+        Sensor1Signals(other ?? connection, path: Self.path)
+            .event(operation: operation.number, kind: kind, detail: detail, to: operation.daemon)
+    }
+
+    func count(of member: String) -> Int { calls.seen.filter { $0 == member }.count }
+
+    /// Nothing, for ever, when it is silent.
+    private func answer<Value: Sendable>(
+        _ member: String,
+        _ body: @escaping @BusActor () throws(DBusError) -> Value
+    ) -> Answer<Value> {
+        calls.record(member)
+        let isSilent = isSilent
+        return .later { () throws(DBusError) in
+            if isSilent { await withCheckedContinuation { self.held.append($0) } }
+            return try body()
+        }
+    }
+
+    // MARK: - Sensor1
+
+    func verify(
+        operation: UInt64,
+        uid: UInt32,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<String> {
+        begin("Verify", Operation(operation, uid, call))
+    }
+
+    func enroll(
+        operation: UInt64,
+        uid: UInt32,
+        label: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<String> {
+        begin("Enroll", Operation(operation, uid, call))
+    }
+
+    private func begin(_ member: String, _ operation: Operation) -> Answer<String> {
+        calls.record(member)
+        operations.record(operation)
+        return .later { () throws(DBusError) in
+            let result: Result<String, DBusError>
+            do throws(ContractFailure) {
+                result = try await operation.result.first("a result", within: .seconds(60)) { _ in
+                    true
+                }
+            } catch {
+                throw DBusError(.sensorFailed, error.description)
+            }
+            return try result.get()
+        }
+    }
+
+    func cancel(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Void> {
+        calls.record("Cancel")
+        let running = operations.seen.first { $0.number == operation }
+        switch onCancel {
+        case .obey: running?.fail(.sensorCanceled)
+        case .match: running?.succeed(templates[running?.uid ?? 0]?.first?.id ?? "none")
+        case .ignore: break
+        }
+        running?.canceled.record(true)
+        return .now(())
+    }
+
+    func listTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[Template]> {
+        answer("ListTemplates") { self.templates[uid] ?? [] }
+    }
+
+    private func position(of id: String, _ uid: UInt32) throws(DBusError) -> Int {
+        guard let position = templates[uid]?.firstIndex(where: { $0.id == id }) else {
+            throw DBusError(.sensorNoTemplates, "scripted")
+        }
+        return position
+    }
+
+    func renameTemplate(
+        uid: UInt32,
+        id: String,
+        label: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        answer("RenameTemplate") { () throws(DBusError) in
+            let position = try self.position(of: id, uid)
+            self.templates[uid]?[position] = Template(id: id, label: label, created: 1)
+        }
+    }
+
+    func removeTemplate(
+        uid: UInt32,
+        id: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        answer("RemoveTemplate") { () throws(DBusError) in
+            let position = try self.position(of: id, uid)
+            self.templates[uid]?.remove(at: position)
+            self.signals.templatesChanged(uid: uid)
+        }
+    }
+
+    func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
+        answer("RemoveAllTemplates") {
+            UInt32(self.templates.removeValue(forKey: uid)?.count ?? 0)
+        }
+    }
+
+    func health(call: IncomingCall) throws(DBusError) -> Answer<(state: String, message: String)> {
+        answer("Health") { (state: self.state, message: "") }
+    }
+
+    func protocolVersions(for peer: Peer?) throws(DBusError) -> [UInt32] { versions }
+    func description(for peer: Peer?) throws(DBusError) -> String { "A scripted sensor." }
+    func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 { type }
+    func strength(for peer: Peer?) throws(DBusError) -> String { "strong" }
+    func present(for peer: Peer?) throws(DBusError) -> Bool { isPresent }
+    func unavailability(for peer: Peer?) throws(DBusError) -> String { reason }
+    func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { 2 }
+    func maxTemplates(for peer: Peer?) throws(DBusError) -> UInt32 { 0 }
+}

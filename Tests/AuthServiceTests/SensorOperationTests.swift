@@ -1,0 +1,249 @@
+import DBus
+import LocalAuthBus
+import SensorContract
+import Testing
+
+@Suite("Operations of sensors", .timeLimit(.minutes(2)))
+struct SensorOperationTests {
+    /// A person, and a sensor on which they have a template.
+    @BusActor
+    private static func enrolled(
+        _ bench: ServiceBench
+    ) async throws -> (Person, ScriptedSensor, template: String) {
+        let person = try await bench.person()
+        let sensor = try await bench.sensor()
+        return (person, sensor, sensor.add(for: person.peer.uid))
+    }
+
+    @Test("L16: events of other connections, and of other operations, mean nothing")
+    func forged() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await Self.enrolled(bench)
+            let evaluation = bench.evaluate(person)
+            let operation = try await sensor.operation()
+            let forger = try bench.bus.connect()
+            for _ in 0..<5 {
+                sensor.tell(operation, "no-match", from: forger)
+                sensor.tell(operation, "no-match", from: person.connection)
+                sensor.signals.event(
+                    operation: operation.number + 1,
+                    kind: "no-match",
+                    detail: [:],
+                    to: operation.daemon
+                )
+            }
+            forger.emit(
+                path: ScriptedSensor.path,
+                interface: "org.localauth.Sensor1",
+                member: "TemplatesChanged",
+                signature: "u"
+            ) { writer throws(DBusError) in try writer.write(person.peer.uid) }
+            let asked = sensor.count(of: "ListTemplates")
+            // Its answers are in order behind all of these.
+            _ = try await bench.manager(forger).version()
+            _ = try await bench.manager(sensor.connection).version()
+            #expect(sensor.count(of: "ListTemplates") == asked)
+            operation.succeed(template)
+            #expect(try await evaluation.value()["mechanism"] == .string("biometry"))
+            #expect(try await bench.canEvaluate(as: person.connection).code == 0)
+        }
+    }
+
+    @Test("R8, L5: a match after Cancel is never reported", arguments: [true, false])
+    func matchAfterCancel(_ isAtOnce: Bool) async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await Self.enrolled(bench)
+            sensor.onCancel = isAtOnce ? .match : .ignore
+            let first = bench.evaluate(person)
+            let operation = try await sensor.operation()
+            try await bench.manager(person.connection).invalidate()
+            #expect(await first.error() == .appCancel)
+            _ = try await operation.canceled.first("Cancel") { $0 }
+            let second = bench.evaluate(person)
+            let next = try await sensor.operation(1)
+            operation.succeed(template)
+            sensor.tell(operation, "no-match")
+            _ = try await bench.manager(sensor.connection).version()
+            #expect(second.isPending)
+            next.succeed(template)
+            #expect(try await second.value()["sensor"] == .string("Third"))
+        }
+    }
+
+    @Test("R8: a sensor that is busy with what was canceled is asked again when that has ended")
+    func busy() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await Self.enrolled(bench)
+            sensor.onCancel = .ignore
+            let first = bench.evaluate(person)
+            let operation = try await sensor.operation()
+            try await bench.manager(person.connection).invalidate()
+            #expect(await first.error() == .appCancel)
+            let second = bench.evaluate(person)
+            try await sensor.operation(1).fail(.sensorBusy)
+            _ = try await bench.manager(sensor.connection).version()
+            #expect(second.isPending)
+            operation.fail(.sensorCanceled)
+            try await sensor.operation(2).succeed(template)
+            #expect(try await second.value()["sensor"] == .string("Third"))
+        }
+    }
+
+    @Test("A sensor that has not ended its operation 5 s after Cancel is failed, and recovers")
+    func unanswered() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await Self.enrolled(bench)
+            sensor.onCancel = .ignore
+            let evaluation = bench.evaluate(person)
+            _ = try await sensor.operation()
+            try await bench.manager(person.connection).invalidate()
+            #expect(await evaluation.error() == .appCancel)
+            try await bench.waitForDevice(is: "failed")
+            try await bench.waitForDevice(is: "")
+        }
+    }
+
+    @Test("A match with a template that the user doesn't have is none")
+    func unknownTemplate() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await Self.enrolled(bench)
+            _ = sensor.add(for: person.peer.uid + 1)
+            let evaluation = bench.evaluate(person)
+            try await sensor.operation().succeed("template-2")
+            #expect(await evaluation.error() == .biometryNotAvailable)
+        }
+    }
+
+    @Test("Contract 3: a sensor that goes while it looks ends it with -6, and then it is -13")
+    func absent() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await Self.enrolled(bench)
+            let evaluation = bench.evaluate(person)
+            let operation = try await sensor.operation()
+            sensor.isPresent = false
+            sensor.changed("Present")
+            #expect(await evaluation.error() == .biometryNotAvailable)
+            _ = try await operation.canceled.first("Cancel") { $0 }
+            #expect(try await bench.canEvaluate(as: person.connection).code == -13)
+            sensor.connection.close()
+            try await bench.waitForNoDevice()
+            #expect(try await bench.canEvaluate(as: person.connection).code == -13)
+        }
+    }
+
+    @Test("L16: when another process owns the name, what ran on the first one is over")
+    func replaced() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await Self.enrolled(bench)
+            let evaluation = bench.evaluate(person)
+            let operation = try await sensor.operation()
+            sensor.connection.releaseName("org.localauth.Sensor1.Third")
+            _ = try await bench.bus.waitForOwner(of: "org.localauth.Sensor1.Third", false)
+            let second = ScriptedSensor("Third", on: try bench.bus.connect())
+            second.templates = sensor.templates
+            try second.appear()
+            #expect(await evaluation.error() == .biometryNotAvailable)
+            try await bench.waitForDevice(is: "")
+            let next = bench.evaluate(person)
+            _ = try await second.operation()
+            operation.succeed(template)
+            sensor.tell(operation, "ready")
+            _ = try await bench.manager(sensor.connection).version()
+            #expect(next.isPending)
+            try await second.operation().succeed(template)
+            #expect(try await next.value()["mechanism"] == .string("biometry"))
+        }
+    }
+
+    @Test("L16: a sensor that hangs while it looks is given up, and the prompt goes")
+    func hanging() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await Self.enrolled(bench)
+            let evaluation = bench.evaluate(person)
+            _ = try await sensor.operation()
+            sensor.isSilent = true
+            #expect(await evaluation.error() == .biometryNotAvailable)
+            _ = try await person.ends.first("the end of the prompt") { _ in true }
+            #expect(try await bench.device().unavailability() == "failed")
+        }
+    }
+
+    @Test("L16: more hints than a person can read are dropped, and so is a second ready")
+    func hints() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await Self.enrolled(bench)
+            let context = try await bench.context(on: person.connection)
+            let events = Witness<String>()
+            _ = context.onEvent { kind, _ in events.record(kind) }
+            let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            let operation = try await sensor.operation()
+            for _ in 0..<1000 {
+                sensor.tell(operation, "ready")
+                sensor.tell(operation, "hint", ["hint": .string("center")])
+                sensor.tell(operation, "hint", ["hint": .string("<b>\u{202E}no word")])
+            }
+            operation.succeed(template)
+            _ = try await call.reply()
+            #expect(events.seen.filter { $0 == "sensor-ready" }.count == 1)
+            #expect((1...100).contains(events.seen.filter { $0 == "hint" }.count))
+        }
+    }
+
+    @Test("L5: all usable sensors look at once; the first match wins, the others are canceled")
+    func together() async throws {
+        try await ServiceBench.run { bench in
+            let (person, first, _) = try await Self.enrolled(bench)
+            let second = try await bench.sensor("Second")
+            let template = second.add(for: person.peer.uid)
+            let evaluation = bench.evaluate(person)
+            let looking = try await first.operation()
+            try await second.operation().succeed(template)
+            #expect(try await evaluation.value()["sensor"] == .string("Second"))
+            _ = try await looking.canceled.first("Cancel") { $0 }
+        }
+    }
+}
+
+extension ServiceBench {
+    /// A one-shot evaluation that runs.
+    func evaluate(_ person: Person, _ policy: UInt32 = 1) -> RunningEvaluation {
+        RunningEvaluation(manager(person.connection), policy)
+    }
+}
+
+/// A call of Evaluate and what came of it.
+@BusActor
+final class RunningEvaluation {
+    private let ended = Witness<Result<[String: Variant], DBusError>>()
+
+    init(_ manager: Authentication1Proxy, _ policy: UInt32) {
+        onLoop {
+            do throws(DBusError) {
+                let result = try await manager.evaluate(
+                    policy: policy,
+                    reason: "open the vault",
+                    options: [:]
+                )
+                self.ended.record(.success(result))
+            } catch {
+                self.ended.record(.failure(error))
+            }
+        }
+    }
+
+    var isPending: Bool { ended.seen.isEmpty }
+
+    func value() async throws -> [String: Variant] {
+        try await ended.first("the end", within: .seconds(20)) { _ in true }.get()
+    }
+
+    /// The name of the error that it ended with; nil: it succeeded, or did not end.
+    func error() async -> DBusError.Name? {
+        do {
+            _ = try await value()
+            return nil
+        } catch {
+            return (error as? DBusError)?.name
+        }
+    }
+}

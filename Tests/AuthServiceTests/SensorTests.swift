@@ -1,0 +1,255 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+@Suite("Sensors as the daemon sees them", .timeLimit(.minutes(2)))
+struct SensorTests {
+    @Test("L16: a sensor that speaks no common version is incompatible and never called")
+    func versions() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor(expecting: "incompatible") { $0.versions = [2, 7] }
+            sensor.templates[bench.uid] = [Template(id: "a", label: "", created: 0)]
+            #expect(try await bench.canEvaluate().code == -6)
+            #expect(sensor.calls.seen.isEmpty)
+            sensor.connection.close()
+            try await bench.waitForNoDevice()
+            _ = try await bench.sensor { $0.versions = [1, 2] }
+            #expect(try await bench.canEvaluate().code == -7)
+        }
+    }
+
+    @Test(
+        "L16: a sensor of an untrusted user is untrusted and never called",
+        .enabled(if: getuid() == 0, "needs a second user")
+    )
+    func untrusted() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = ScriptedSensor("Third", on: person.connection)
+            sensor.templates[person.peer.uid] = [Template(id: "a", label: "", created: 0)]
+            try sensor.appear()
+            try await bench.waitForDevice(is: "untrusted")
+            #expect(try await bench.device().description().isEmpty)
+            #expect(try await bench.canEvaluate(as: person.connection).code == -6)
+            #expect(sensor.calls.seen.isEmpty)
+        }
+    }
+
+    @Test("Hotplug: a sensor's object comes with its name and goes with it")
+    func hotplug() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            #expect(try await bench.manager.biometryTypes() == [1])
+            let told = Witness<Variant>()
+            let context = try await bench.context()
+            _ = context.onPropertiesChanged { values, _ in
+                if let type = values["BiometryType"] { told.record(type) }
+            }
+            sensor.connection.close()
+            _ = try await told.first("no type") { $0 == .uint32(0) }
+            try await bench.waitForNoDevice()
+            #expect(try await bench.manager.biometryTypes() == [])
+            _ = try await bench.sensor { $0.type = 2 }
+            #expect(try await bench.manager.biometryTypes() == [2])
+        }
+    }
+
+    @Test("L16: a silent sensor costs its patience once, and comes back when Health says ok")
+    func silent() async throws {
+        try await ServiceBench.run { bench in
+            let silent = try await bench.sensor("Silent")
+            let other = try await bench.sensor("Other")
+            _ = other.add(for: bench.uid, announcing: false)
+            #expect(try await bench.canEvaluate().code == 0)
+            silent.isSilent = true
+            let first = try await bench.canEvaluate()
+            #expect(first.code == 0)
+            #expect(first.time < .seconds(3))
+            try await bench.waitForDevice("Silent", is: "failed")
+            let asked = silent.count(of: "ListTemplates")
+            let second = try await bench.canEvaluate()
+            #expect(second.time < .seconds(1))
+            #expect(silent.count(of: "ListTemplates") == asked)
+            silent.isSilent = false
+            try await bench.waitForDevice("Silent", is: "")
+            #expect(silent.count(of: "Health") > 0)
+        }
+    }
+
+    @Test("L16: a process that hangs from its first moment is failed, and recovers")
+    func hung() async throws {
+        try await ServiceBench.run { bench in
+            let program = try bench.bus.start(["localauth-sensor-simulated"])
+            _ = try await bench.bus.waitForOwner(of: "org.localauth.Sensor1.Simulated")
+            program.signal(SIGSTOP)
+            try await bench.restartDaemon()
+            try await bench.waitForDevice("Simulated", is: "failed", within: .seconds(5))
+            #expect(try await bench.canEvaluate().time < .seconds(1))
+            program.signal(SIGCONT)
+            try await bench.waitForDevice("Simulated", is: "")
+            await program.end()
+            try await bench.waitForNoDevice("Simulated")
+        }
+    }
+
+    @Test(
+        "L16: a list of templates that no sound sensor has makes the sensor failed",
+        arguments: [
+            ["a", "a"], [""], [String(repeating: "x", count: 257)], (0...256).map { "t\($0)" },
+        ]
+    )
+    func lists(_ ids: [String]) async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            sensor.templates[bench.uid] = ids.map { Template(id: $0, label: "", created: 0) }
+            #expect(try await bench.canEvaluate().code == -6)
+            #expect(try await bench.device().unavailability() == "failed")
+            sensor.templates = [:]
+            try await bench.waitForDevice(is: "")
+        }
+    }
+
+    @Test(
+        "L16: a property of a wrong type, or none of those that exist, makes the sensor failed",
+        arguments: ["Present", "BiometryType", "Strength", "ProtocolVersions", "EnrollStages"]
+    )
+    func properties(_ name: String) async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            sensor.connection.emit(
+                path: ScriptedSensor.path,
+                interface: "org.freedesktop.DBus.Properties",
+                member: "PropertiesChanged",
+                signature: "sa{sv}as"
+            ) { writer throws(DBusError) in
+                try writer.write("org.localauth.Sensor1")
+                try writer.write([name: Variant.string("fnord")])
+                try writer.write([String]())
+            }
+            try await bench.waitForDevice(is: "failed")
+            try await bench.waitForDevice(is: "")
+        }
+    }
+
+    @Test("A word for Unavailability that is none of the contract's reads as failed")
+    func reasons() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            sensor.reason = "lid-closed"
+            sensor.changed("Unavailability")
+            try await bench.waitForDevice(is: "lid-closed")
+            sensor.reason = "out to lunch"
+            sensor.changed("Unavailability")
+            try await bench.waitForDevice(is: "failed")
+        }
+    }
+
+    @Test("L16: a sensor that floods keeps nobody from an answer")
+    func flood() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            _ = sensor.add(for: bench.uid)
+            let announcements = Witness<String>()
+            _ = bench.device().onPropertiesChanged { _, _ in announcements.record("") }
+            for number in 0..<3000 {
+                sensor.signals.templatesChanged(uid: UInt32(number % 2) * 77_777 + bench.uid)
+                sensor.isPresent.toggle()
+                sensor.changed("Present")
+            }
+            let answer = try await bench.canEvaluate()
+            #expect(answer.time < .seconds(5))
+            try await bench.wait(for: "biometry") { try await bench.canEvaluate().code == 0 }
+            #expect(announcements.seen.count < 200)
+        }
+    }
+
+    // MARK: - Started by the bus
+
+    @Test("A sensor that the bus starts sleeps after status 0 and is woken when it is needed")
+    func sleeping() async throws {
+        try await ServiceBench.run { bench in
+            try await bench.install("Sleepy")
+            try await bench.waitForDevice("Sleepy", is: "")
+            let first = try await bench.process("Sleepy")
+            kill(first, SIGTERM)
+            _ = try await bench.bus.waitForOwner(of: "org.localauth.Sensor1.Sleepy", false)
+            try await bench.waitForDevice("Sleepy", is: "")
+            #expect(try await bench.manager.biometryTypes() == [1])
+            #expect(try await bench.canEvaluate().code == -7)
+            let second = try await bench.process("Sleepy")
+            #expect(second != first)
+            try await bench.uninstall("Sleepy")
+            kill(second, SIGTERM)
+            try await bench.waitForNoDevice("Sleepy")
+        }
+    }
+
+    @Test("L16: a sensor that crashes is crashed, and the bus starts it again")
+    func crashing() async throws {
+        try await ServiceBench.run { bench in
+            try await bench.install("Shaky")
+            try await bench.waitForDevice("Shaky", is: "")
+            let first = try await bench.process("Shaky")
+            kill(first, SIGKILL)
+            try await bench.waitForDevice("Shaky", is: "crashed")
+            #expect(try await bench.canEvaluate().time < .seconds(1))
+            try await bench.waitForDevice("Shaky", is: "")
+            let second = try await bench.process("Shaky")
+            #expect(second != first)
+            try await bench.uninstall("Shaky")
+            kill(second, SIGKILL)
+            try await bench.waitForNoDevice("Shaky")
+        }
+    }
+
+    @Test("L16: a sensor that can't be started is crashed")
+    func unstartable() async throws {
+        try await ServiceBench.run { bench in
+            try await bench.install("Broken", program: "/bin/false")
+            try await bench.waitForDevice("Broken", is: "crashed")
+            #expect(try await bench.canEvaluate().code == -6)
+            try await bench.uninstall("Broken")
+            try await bench.waitForNoDevice("Broken")
+        }
+    }
+}
+
+extension ServiceBench {
+    /// Lets the bus start a simulated sensor, or whatever `program` is.
+    func install(_ name: String, program: String? = nil) async throws {
+        let program = program ?? LaunchedProgram.folder + "/localauth-sensor-simulated"
+        try PrivateBus.write(
+            """
+            [D-BUS Service]
+            Name=org.localauth.Sensor1.\(name)
+            Exec=\(program) --bus \(bus.address) --name \(name)
+            """,
+            to: bus.folder + "/\(name).service"
+        )
+        try await reloadBus()
+    }
+
+    func uninstall(_ name: String) async throws {
+        unlink(bus.folder + "/\(name).service")
+        try await reloadBus()
+    }
+
+    func reloadBus() async throws {
+        _ = try await client.call(
+            to: "org.freedesktop.DBus",
+            path: ObjectPath(trusted: "/org/freedesktop/DBus"),
+            interface: "org.freedesktop.DBus",
+            member: "ReloadConfig"
+        )
+    }
+
+    /// The process that owns a sensor's name; one that this bus started.
+    func process(_ name: String) async throws -> Int32 {
+        guard let owner = try await client.nameOwner("org.localauth.Sensor1." + name) else {
+            throw ContractFailure("expected an owner of \(name)")
+        }
+        return try await client.peer(named: owner).pid
+    }
+}

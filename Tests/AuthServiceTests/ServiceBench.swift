@@ -1,0 +1,200 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// A private bus with the daemon as a real process; the test plays everybody else.
+@BusActor
+final class ServiceBench {
+    nonisolated static let root = ObjectPath(trusted: "/org/localauth/Authentication1")
+    nonisolated static let name = "org.localauth.Authentication1"
+
+    let bus: PrivateBus
+    let client: Connection
+    let verifier: ScriptedVerifier
+    let uid = getuid()
+    private(set) var daemon: LaunchedProgram
+    private var people: [Person] = []
+    private var state: String { bus.folder + "/state" }
+
+    private init() async throws {
+        bus = try await PrivateBus()
+        client = try bus.connect()
+        verifier = ScriptedVerifier()
+        let connection = try bus.connect()
+        connection.export(
+            ObjectPath(trusted: "/org/localauth/Passcode1"),
+            [Passcode1Interface(verifier)]
+        )
+        try connection.requestName("org.localauth.Passcode1")
+        daemon = try bus.start(["localauthd", "--state-directory", bus.folder + "/state"])
+        _ = try await bus.waitForOwner(of: Self.name, within: .seconds(20))
+    }
+
+    /// Gives a test a bench of its own, and takes it down whatever happens.
+    nonisolated static func run(
+        _ body: @escaping @BusActor (ServiceBench) async throws -> Void
+    ) async throws {
+        EventLoop.shared.startThread()
+        try await onBench(body)
+    }
+
+    private static func onBench(
+        _ body: @BusActor (ServiceBench) async throws -> Void
+    ) async throws {
+        let bench = try await ServiceBench()
+        do {
+            try await body(bench)
+        } catch {
+            let said = bench.daemon.output.error
+            await bench.end()
+            throw ContractFailure("\(error); the daemon said: \(said)")
+        }
+        await bench.end()
+    }
+
+    private func end() async {
+        await daemon.end()
+        for file in ["localauth.db", "localauth.db-wal", "localauth.db-shm", "machine.key", "lock"]
+        {
+            unlink(state + "/" + file)
+        }
+        if let listing = opendir(state) {
+            while let entry = readdir(listing) {
+                let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                }
+                unlink(state + "/" + name)
+            }
+            closedir(listing)
+        }
+        rmdir(state)
+        await bus.end()
+    }
+
+    /// Kills the daemon and starts it anew on the same state.
+    func restartDaemon() async throws {
+        await daemon.end()
+        _ = try await bus.waitForOwner(of: Self.name, false)
+        daemon = try bus.start(["localauthd", "--state-directory", state])
+        _ = try await bus.waitForOwner(of: Self.name, within: .seconds(20))
+    }
+
+    // MARK: - Who is there
+
+    /// A sensor of the test's own, usable for the daemon when this returns.
+    func sensor(
+        _ name: String = "Third",
+        expecting unavailability: String = "",
+        _ prepare: @BusActor (ScriptedSensor) -> Void = { _ in }
+    ) async throws -> ScriptedSensor {
+        let sensor = ScriptedSensor(name, on: try bus.connect())
+        prepare(sensor)
+        try sensor.appear()
+        try await waitForDevice(name, is: unavailability)
+        return sensor
+    }
+
+    /// A user at the desk, with a prompt agent; never root.
+    func person() async throws -> Person {
+        let person = try await Person(bus: bus)
+        people.append(person)
+        return person
+    }
+
+    // MARK: - What the daemon says
+
+    var manager: Authentication1Proxy { manager(client) }
+
+    func manager(_ connection: Connection) -> Authentication1Proxy {
+        Authentication1Proxy(connection, destination: Self.name, path: Self.root)
+    }
+
+    nonisolated static func devicePath(_ name: String) -> ObjectPath {
+        ObjectPath(unchecked: root.rawValue + "/sensor/" + name)
+    }
+
+    func device(_ name: String = "Third", on connection: Connection? = nil) -> Device1Proxy {
+        Device1Proxy(
+            connection ?? client,
+            destination: owner,
+            path: Self.devicePath(name)
+        )
+    }
+
+    func context(on connection: Connection? = nil) async throws -> Context1Proxy {
+        let connection = connection ?? client
+        let path = try await manager(connection).createContext(properties: [:])
+        return Context1Proxy(connection, destination: owner, path: path)
+    }
+
+    /// The daemon's unique name: events are followed from there only.
+    private(set) var owner = ""
+
+    func findOwner() async throws {
+        owner = try await client.nameOwner(Self.name) ?? ""
+    }
+
+    /// What CanEvaluate of policy 1 answers, and how long that took.
+    func canEvaluate(
+        _ policy: UInt32 = 1,
+        as connection: Connection? = nil
+    ) async throws -> (code: Int32, time: Duration) {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let answer = try await manager(connection ?? client).canEvaluate(policy: policy)
+        return (answer.code, clock.now - start)
+    }
+
+    /// Asks until it is so.
+    func wait(
+        for what: String,
+        within limit: Duration = .seconds(10),
+        until isSo: @BusActor () async throws -> Bool
+    ) async throws {
+        let clock = ContinuousClock()
+        let end = clock.now + limit
+        while clock.now < end {
+            if try await isSo() { return }
+            await pause(.milliseconds(10))
+        }
+        throw ContractFailure("expected \(what) within \(limit)")
+    }
+
+    func waitForDevice(
+        _ name: String = "Third",
+        is unavailability: String,
+        within limit: Duration = .seconds(10)
+    ) async throws {
+        try await findOwner()
+        try await wait(for: "\(name) to be '\(unavailability)'", within: limit) {
+            (try? await self.device(name).unavailability()) == unavailability
+        }
+    }
+
+    func waitForNoDevice(_ name: String = "Third") async throws {
+        try await wait(for: "\(name) to be gone") {
+            (try? await self.device(name).unavailability()) == nil
+        }
+    }
+}
+
+/// A passcode verifier for whom everybody's passcode is 2468.
+@BusActor
+final class ScriptedVerifier: Passcode1Service {
+    nonisolated static let passcode = "2468"
+
+    func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> { .now(true) }
+
+    func verify(
+        uid: UInt32,
+        socket: OwnedDescriptor,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Bool> {
+        var packet = [UInt8](repeating: 0, count: 256)
+        let count = recv(socket.rawValue, &packet, packet.count, Int32(MSG_DONTWAIT))
+        guard count > 0 else { throw DBusError(.passcodeCanceled, "no packet came") }
+        return .now(Array(packet.prefix(count)) == Array(Self.passcode.utf8))
+    }
+}

@@ -1,0 +1,65 @@
+import AuthEngine
+import DBus
+import Testing
+
+@testable import AuthService
+
+@Suite("What a machine does to its sensors")
+struct SessionSurroundingsTests {
+    @Test("L4: asleep, no sensor can be used, companions neither")
+    func suspended() {
+        let surroundings = Surroundings(isSuspended: true, isLidClosed: true)
+        for type in BiometryType.allCases {
+            #expect(surroundings.unavailability(of: SensorProperties(type: type)) == "suspended")
+        }
+    }
+
+    @Test("L3: a sensor is under the lid unless it says otherwise, or the machine is docked")
+    func lid() {
+        let finger = SensorProperties(type: .fingerprint)
+        var inside = finger
+        inside.isBuiltIn = true
+        var outside = finger
+        outside.isBuiltIn = false
+        let closed = Surroundings(isLidClosed: true)
+        let docked = Surroundings(isLidClosed: true, isDocked: true)
+        #expect(closed.unavailability(of: finger) == "lid-closed")
+        #expect(closed.unavailability(of: inside) == "lid-closed")
+        #expect(closed.unavailability(of: outside).isEmpty)
+        #expect(closed.unavailability(of: SensorProperties(type: .none)).isEmpty)
+        #expect(docked.unavailability(of: finger).isEmpty)
+        #expect(docked.unavailability(of: inside) == "lid-closed")
+        #expect(Surroundings().unavailability(of: inside).isEmpty)
+    }
+
+    @Test("What a sensor says of BuiltIn is a Boolean, or a fault")
+    func builtIn() {
+        var properties = SensorProperties()
+        let isTaken = properties.update(["BuiltIn": .bool(false)])
+        #expect(isTaken && properties.isBuiltIn == false)
+        let isFault = !properties.update(["BuiltIn": .string("no")])
+        #expect(isFault)
+    }
+
+    @Test("A session is known by all that matters, of its type")
+    func session() {
+        let user = Variant.structure([
+            .uint32(1000), .objectPath(ObjectPath(trusted: "/org/freedesktop/login1/user/_1000")),
+        ])
+        let whole: [String: Variant] = [
+            "Id": .string("c1"), "User": user, "Remote": .bool(false), "Active": .bool(true),
+            "LockedHint": .bool(false), "State": .string("active"),
+        ]
+        #expect(LoginSession(whole)?.isInFront == true)
+        for name in ["Id", "User", "Remote", "Active", "LockedHint"] {
+            var part = whole
+            part[name] = nil
+            #expect(LoginSession(part) == nil)
+            part[name] = .int16(1)
+            #expect(LoginSession(part) == nil)
+        }
+        var closing = whole
+        closing["State"] = .string("closing")
+        #expect(LoginSession(closing)?.isInFront == false)
+    }
+}

@@ -1,0 +1,225 @@
+import DBus
+import Glibc
+import LocalAuthBus
+
+/// Plays a prompt agent that only looks on.
+@BusActor final class StandInAgent: Agent1Service {
+    /// The details of each prompt.
+    let prompts = Feed<[String: Variant]>()
+    /// How each prompt ended.
+    let ends = Feed<String>()
+    private(set) var last = ""
+
+    func begin(
+        prompt: String,
+        details: [String: Variant],
+        passcode: OwnedDescriptor,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        last = prompt
+        prompts.add(details)
+        return .now(())
+    }
+
+    func update(
+        prompt: String,
+        kind: String,
+        detail: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> { .now(()) }
+
+    func end(
+        prompt: String,
+        outcome: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        ends.add(outcome)
+        return .now(())
+    }
+}
+
+/// Plays a fingerprint sensor whose operations end when the test says so.
+@BusActor final class StandInSensor: Sensor1Service {
+    nonisolated static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
+
+    /// One value for each Cancel.
+    let cancels = Feed<Void>()
+    private let connection: Connection
+    private var running: CheckedContinuation<Result<String, DBusError>, Never>?
+
+    init(_ desk: Desk, name: String) throws {
+        connection = try desk.connect()
+        connection.export(Self.path, [Sensor1Interface(self)])
+        try connection.requestName("org.localauth.Sensor1." + name)
+    }
+
+    func finish(_ result: Result<String, DBusError>) {
+        running?.resume(returning: result)
+        running = nil
+    }
+
+    func verify(
+        operation: UInt64,
+        uid: UInt32,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<String> {
+        Sensor1Signals(connection, path: Self.path)
+            .event(operation: operation, kind: "ready", detail: [:], to: call.peer.name)
+        return .later { () throws(DBusError) in
+            try await withCheckedContinuation { self.running = $0 }.get()
+        }
+    }
+
+    func enroll(
+        operation: UInt64,
+        uid: UInt32,
+        label: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<String> { .now("one") }
+
+    func cancel(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Void> {
+        cancels.add(())
+        return .now(())
+    }
+
+    func listTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[Template]> {
+        .now([Template(id: "one", label: "finger", created: 0)])
+    }
+
+    func renameTemplate(
+        uid: UInt32,
+        id: String,
+        label: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> { .now(()) }
+
+    func removeTemplate(
+        uid: UInt32,
+        id: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> { .now(()) }
+
+    func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
+        .now(0)
+    }
+
+    func health(call: IncomingCall) throws(DBusError) -> Answer<(state: String, message: String)> {
+        .now(("ok", ""))
+    }
+
+    func protocolVersions(for peer: Peer?) throws(DBusError) -> [UInt32] { [1] }
+    func description(for peer: Peer?) throws(DBusError) -> String { "A stand-in." }
+    func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 { 1 }
+    func strength(for peer: Peer?) throws(DBusError) -> String { "strong" }
+    func present(for peer: Peer?) throws(DBusError) -> Bool { true }
+    func unavailability(for peer: Peer?) throws(DBusError) -> String { "" }
+    func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { 1 }
+    func maxTemplates(for peer: Peer?) throws(DBusError) -> UInt32 { 0 }
+}
+
+/// A daemon with logind, a sensor and an agent.
+///
+/// Logind's connection is the client's as well: what it tells, the daemon hears before the next
+/// call.
+@BusActor final class SessionBench {
+    let desk: Desk
+    let logind: StandInLogind
+    let session: StandInSession
+    let agent = StandInAgent()
+    /// The daemon's unique name.
+    let owner: String
+    let manager: Authentication1Proxy
+    let simulated: SimulatedSensor1Proxy
+    private let programs: [Program]
+
+    /// The one session is local unless it is said to be remote, and has the user's agent.
+    init(
+        isRemote: Bool = false,
+        uid: UInt32 = getuid(),
+        agentFor process: UInt32? = nil
+    )
+        async throws
+    {
+        desk = try await Desk()
+        logind = try StandInLogind(desk)
+        session = StandInSession("c1", at: logind, isRemote: isRemote)
+        logind.current = session
+        logind.display = session
+        try logind.start()
+        let client = logind.connection
+        let verifier = try await desk.verifier()
+        let daemon = try await desk.daemon()
+        owner = try await client.nameOwner(Desk.service) ?? ""
+        manager = Authentication1Proxy(client, destination: owner, path: Desk.root)
+        let sensor = try desk.start("localauth-sensor-simulated")
+        programs = [daemon, verifier, sensor]
+        try await client.waitForOwner(of: Desk.sensorName)
+        simulated = SimulatedSensor1Proxy(
+            client,
+            destination: Desk.sensorName,
+            path: StandInSensor.path
+        )
+        _ = try await simulated.addTemplate(uid: getuid(), label: "finger")
+        try await device("Simulated", becomes: isRemote ? "remote-session" : "")
+        client.export(Self.agentPath, [Agent1Interface(agent)])
+    }
+
+    nonisolated static let agentPath = ObjectPath(trusted: "/agent")
+
+    func registerAgent(_ options: [String: Variant] = [:]) async throws {
+        _ = try await manager.registerAgent(agent: Self.agentPath, options: options)
+    }
+
+    func device(_ name: String) -> Device1Proxy {
+        Device1Proxy(
+            logind.connection,
+            destination: owner,
+            path: ObjectPath(unchecked: Desk.root.rawValue + "/sensor/" + name)
+        )
+    }
+
+    /// Waits until clients see a sensor unavailable for this reason; empty: available.
+    func device(_ name: String, becomes reason: String) async throws {
+        let device = device(name)
+        while true {
+            let seen = try? await device.unavailability()
+            if seen == reason { return }
+            await Task.yield()
+        }
+    }
+
+    /// Starts an evaluation and waits until a sensor looks.
+    func evaluation(policy: UInt32 = 1) async throws -> StreamingCall<[String: Variant]> {
+        let call = try manager.evaluateStream(policy: policy, reason: "test", options: [:])
+        for await event in call.events where event.kind == "sensor-ready" { return call }
+        _ = try await call.reply()
+        return call
+    }
+
+    /// How an evaluation ends: the error's name and message, or nothing when it succeeds.
+    func end(of call: StreamingCall<[String: Variant]>) async -> DBusError? {
+        do throws(DBusError) {
+            _ = try await call.reply()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    func evaluate(policy: UInt32 = 1) async -> DBusError? {
+        do throws(DBusError) {
+            _ = try await manager.evaluate(policy: policy, reason: "test", options: [:])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Whether one finger now is the user.
+    func evaluateWithMatch() async throws -> DBusError? {
+        try await simulated.queue(outcomes: ["match"])
+        return await evaluate()
+    }
+}

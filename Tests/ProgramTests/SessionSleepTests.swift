@@ -1,0 +1,108 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import Testing
+
+/// L3 and L4: the lid and sleep.
+@Suite("Lid and sleep", .timeLimit(.minutes(2)))
+struct SessionSleepTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    @Test("L3: under a closed lid no sensor looks, docked it does")
+    @BusActor
+    func lid() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let running = try await bench.evaluation()
+        bench.logind.closeLid(true)
+        #expect(await bench.end(of: running)?.name == .biometryNotAvailable)
+        try await bench.device("Simulated", becomes: "lid-closed")
+        #expect(try await bench.manager.canEvaluate(policy: 1).code == -6)
+        bench.logind.closeLid(true, docked: true)
+        try await bench.device("Simulated", becomes: "")
+        #expect(try await bench.evaluateWithMatch() == nil)
+        bench.logind.closeLid(true)
+        try await bench.device("Simulated", becomes: "lid-closed")
+        bench.logind.closeLid(false)
+        try await bench.device("Simulated", becomes: "")
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+
+    @Test("L3: a lid that moved without a word is seen by the next evaluation")
+    @BusActor
+    func silentLid() async throws {
+        let bench = try await SessionBench()
+        bench.logind.isLidClosed = true
+        #expect(try await bench.manager.canEvaluate(policy: 1).code == -6)
+        bench.logind.isLidClosed = false
+        #expect(try await bench.manager.canEvaluate(policy: 1).code == 0)
+    }
+
+    @Test("L4: sleep ends everything with -4, and waits until the sensors have ended")
+    @BusActor
+    func sleep() async throws {
+        let bench = try await SessionBench()
+        let slow = try StandInSensor(bench.desk, name: "Slow")
+        try await bench.device("Slow", becomes: "")
+        try await bench.registerAgent()
+        #expect(await bench.logind.delays.next() == true)
+        let call = try bench.manager.evaluateStream(policy: 1, reason: "test", options: [:])
+        var looking = 0
+        for await event in call.events where event.kind == "sensor-ready" {
+            looking += 1
+            if looking == 2 { break }
+        }
+
+        bench.logind.sleep(true)
+        #expect(await bench.end(of: call)?.name == .systemCancel)
+        #expect(await bench.agent.ends.next() == "system")
+        await slow.cancels.next()
+        for name in ["Simulated", "Slow"] { try await bench.device(name, becomes: "suspended") }
+        #expect(await bench.evaluate(policy: 2)?.name == .systemCancel)
+        // A match after Cancel is none; only then may the machine sleep.
+        slow.finish(.success("one"))
+        #expect(await bench.logind.delays.next() == false)
+
+        bench.logind.sleep(false)
+        #expect(await bench.logind.delays.next() == true)
+        for name in ["Simulated", "Slow"] { try await bench.device(name, becomes: "") }
+        let next = try bench.manager.evaluateStream(policy: 1, reason: "test", options: [:])
+        looking = 0
+        for await event in next.events where event.kind == "sensor-ready" {
+            looking += 1
+            if looking == 2 { break }
+        }
+        slow.finish(.success("one"))
+        #expect(try await next.reply()["sensor"] == .string("Slow"))
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+
+    @Test("L4: an enrolment ends before sleep")
+    @BusActor
+    func enrolment() async throws {
+        let bench = try await SessionBench()
+        #expect(await bench.logind.delays.next() == true)
+        try await bench.simulated.queue(outcomes: ["match"])
+        let call = try bench.device("Simulated").enrollStream(label: "one", options: [:])
+        // Root needs no passcode for it; others are refused here, where no agent asks for it.
+        for await event in call.events where event.kind == "stage" { break }
+        bench.logind.sleep(true)
+        await #expect(throws: DBusError.self) { try await call.reply() }
+        #expect(await bench.logind.delays.next() == false)
+        bench.logind.sleep(false)
+        try await bench.device("Simulated", becomes: "")
+    }
+
+    @Test("L4: a daemon that starts while the machine goes to sleep knows it")
+    @BusActor
+    func startAsleep() async throws {
+        let bench = try await SessionBench()
+        bench.logind.stop()
+        bench.logind.isPreparingForSleep = true
+        try bench.logind.start()
+        try await bench.device("Simulated", becomes: "suspended")
+        bench.logind.sleep(false)
+        try await bench.device("Simulated", becomes: "")
+    }
+}

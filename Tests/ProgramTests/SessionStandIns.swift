@@ -1,0 +1,313 @@
+import DBus
+import Glibc
+import LocalAuthBus
+
+/// Values that come one after the other, for tests that wait for them.
+struct Feed<Value: Sendable>: Sendable {
+    private let values: AsyncStream<Value>
+    private let sink: AsyncStream<Value>.Continuation
+
+    init() { (values, sink) = AsyncStream.makeStream() }
+
+    func add(_ value: Value) { sink.yield(value) }
+
+    func next() async -> Value? {
+        for await value in values { return value }
+        return nil
+    }
+}
+
+/// Plays logind: its objects, as much of them as the daemon asks for.
+@BusActor final class StandInLogind {
+    nonisolated static let name = "org.freedesktop.login1"
+    nonisolated static let root = ObjectPath(trusted: "/org/freedesktop/login1")
+
+    let connection: Connection
+    var isLidClosed = false
+    var isDocked = false
+    var isPreparingForSleep = false
+    /// The session that every process is in; nil: none.
+    var current: StandInSession?
+    /// The session that the user sits at.
+    var display: StandInSession?
+    /// What a look-up of a process is answered with instead.
+    var fault: DBusError?
+    /// One value each time the daemon delays sleep, and when it delays it no more.
+    let delays = Feed<Bool>()
+    private var delay: EventSource?
+
+    init(_ desk: Desk) throws {
+        connection = try desk.connect()
+        connection.export(Self.root, [LogindInterface(logind: self)])
+        connection.export(Self.user, [LogindUserInterface(logind: self)])
+    }
+
+    nonisolated static let user = ObjectPath(trusted: "/org/freedesktop/login1/user/one")
+
+    func start() throws { try connection.requestName(Self.name) }
+
+    func stop() { connection.releaseName(Self.name) }
+
+    /// The manager tells something.
+    func tell(
+        _ member: String,
+        _ signature: String = "",
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
+    ) {
+        connection.emit(
+            path: Self.root,
+            interface: "org.freedesktop.login1.Manager",
+            member: member,
+            signature: signature,
+            to: nil,
+            encode
+        )
+    }
+
+    func sleep(_ isStarting: Bool) {
+        isPreparingForSleep = isStarting
+        tell("PrepareForSleep", "b") { writer throws(DBusError) in try writer.write(isStarting) }
+    }
+
+    /// The lid moves; the word goes round as UPower's would.
+    func closeLid(_ isClosed: Bool, docked: Bool = false) {
+        isLidClosed = isClosed
+        isDocked = docked
+        StandInSession.changed(
+            connection,
+            Self.root,
+            "org.freedesktop.login1.Manager",
+            ["LidClosed": .bool(isClosed)]
+        )
+    }
+
+    func remove(_ session: StandInSession) {
+        tell("SessionRemoved", "so") { writer throws(DBusError) in
+            try writer.write(session.id)
+            try writer.write(session.path)
+        }
+        connection.unexport(session.path)
+        if current === session { current = nil }
+        if display === session { display = nil }
+    }
+
+    /// One of two connected ends: closed everywhere, the lock is gone, and the other end knows.
+    fileprivate func inhibitor() throws(DBusError) -> OwnedDescriptor {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw DBusError(.failed, "There are no sockets.")
+        }
+        let reading = OwnedDescriptor(adopting: ends[0])
+        delays.add(true)
+        delay = EventLoop.shared.watch(descriptor: reading.rawValue) { [weak self] in
+            withExtendedLifetime(reading) {
+                self?.delay?.cancel()
+                self?.delays.add(false)
+            }
+        }
+        return OwnedDescriptor(adopting: ends[1])
+    }
+}
+
+/// One session of the stand-in.
+@BusActor final class StandInSession {
+    let id: String
+    let path: ObjectPath
+    let isRemote: Bool
+    let uid: UInt32
+    private(set) var isActive = true
+    private(set) var isLocked = false
+    private let connection: Connection
+
+    init(_ id: String, at logind: StandInLogind, uid: UInt32 = getuid(), isRemote: Bool = false) {
+        self.id = id
+        self.uid = uid
+        self.isRemote = isRemote
+        path = ObjectPath(unchecked: "/org/freedesktop/login1/session/" + id)
+        connection = logind.connection
+        connection.export(path, [LogindSessionInterface(session: self)])
+    }
+
+    func activate(_ isActive: Bool) {
+        self.isActive = isActive
+        tellChange(["Active": .bool(isActive), "State": .string(isActive ? "active" : "online")])
+    }
+
+    func lock(_ isLocked: Bool) {
+        self.isLocked = isLocked
+        tellChange(["LockedHint": .bool(isLocked)])
+    }
+
+    /// Its locker is asked to lock it.
+    func askToLock() {
+        connection.emit(
+            path: path,
+            interface: "org.freedesktop.login1.Session",
+            member: "Lock",
+            to: nil
+        )
+    }
+
+    private func tellChange(_ properties: [String: Variant]) {
+        Self.changed(connection, path, "org.freedesktop.login1.Session", properties)
+    }
+
+    static func changed(
+        _ connection: Connection,
+        _ path: ObjectPath,
+        _ interface: String,
+        _ properties: [String: Variant],
+        to destination: String? = nil
+    ) {
+        connection.emit(
+            path: path,
+            interface: "org.freedesktop.DBus.Properties",
+            member: "PropertiesChanged",
+            signature: "sa{sv}as",
+            to: destination
+        ) { writer throws(DBusError) in
+            try writer.write(interface)
+            try writer.write(properties)
+            try writer.write([String]())
+        }
+    }
+}
+
+private struct LogindInterface: ServedInterface {
+    unowned let logind: StandInLogind
+
+    static let description = InterfaceDescription(
+        name: "org.freedesktop.login1.Manager",
+        methods: [
+            "GetSessionByPID": .init(name: "GetSessionByPID", input: "u", output: "o"),
+            "GetUser": .init(name: "GetUser", input: "u", output: "o"),
+            "Inhibit": .init(name: "Inhibit", input: "ssss", output: "h"),
+        ],
+        properties: ["LidClosed", "Docked", "PreparingForSleep"]
+            .map { .init(name: $0, signature: "b", isWritable: false, change: .never) },
+        introspection: #"<interface name="org.freedesktop.login1.Manager"/>"#
+    )
+
+    func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+        switch member {
+        case "GetSessionByPID":
+            if let fault = logind.fault { throw fault }
+            guard let session = logind.current else {
+                throw DBusError("org.freedesktop.login1.NoSessionForPID", "It is in none.")
+            }
+            answer(call, session.path)
+        case "GetUser": answer(call, StandInLogind.user)
+        default:
+            call.answer(.now(try logind.inhibitor()), "h") { value, writer throws(DBusError) in
+                try writer.write(value)
+            }
+        }
+    }
+
+    private func answer(_ call: IncomingCall, _ path: ObjectPath) {
+        call.answer(.now(path), "o") { value, writer throws(DBusError) in try writer.write(value) }
+    }
+
+    func get(
+        _ property: String,
+        for peer: Peer?,
+        into writer: inout MessageWriter
+    ) throws(DBusError) {
+        switch property {
+        case "LidClosed": try writer.write(logind.isLidClosed)
+        case "Docked": try writer.write(logind.isDocked)
+        default: try writer.write(logind.isPreparingForSleep)
+        }
+    }
+
+    func set(
+        _ property: String,
+        from reader: inout MessageReader,
+        by peer: Peer
+    ) throws(DBusError) {
+        throw DBusError(.propertyReadOnly, "The property is read-only.")
+    }
+}
+
+private struct LogindUserInterface: ServedInterface {
+    unowned let logind: StandInLogind
+
+    static let description = InterfaceDescription(
+        name: "org.freedesktop.login1.User",
+        methods: [:],
+        properties: [
+            .init(name: "Display", signature: "(so)", isWritable: false, change: .value)
+        ],
+        introspection: #"<interface name="org.freedesktop.login1.User"/>"#
+    )
+
+    func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+        throw DBusError(.unknownMethod, "There is no such method.")
+    }
+
+    func get(
+        _ property: String,
+        for peer: Peer?,
+        into writer: inout MessageWriter
+    ) throws(DBusError) {
+        try writer.structure("so") { writer throws(DBusError) in
+            try writer.write(logind.display?.id ?? "")
+            try writer.write(logind.display?.path ?? ObjectPath(trusted: "/"))
+        }
+    }
+
+    func set(
+        _ property: String,
+        from reader: inout MessageReader,
+        by peer: Peer
+    ) throws(DBusError) {
+        throw DBusError(.propertyReadOnly, "The property is read-only.")
+    }
+}
+
+private struct LogindSessionInterface: ServedInterface {
+    unowned let session: StandInSession
+
+    static let description = InterfaceDescription(
+        name: "org.freedesktop.login1.Session",
+        methods: [:],
+        properties: [
+            ("Id", "s"), ("User", "(uo)"), ("Remote", "b"), ("Active", "b"), ("State", "s"),
+            ("LockedHint", "b"),
+        ]
+        .map { .init(name: $0.0, signature: $0.1, isWritable: false, change: .value) },
+        introspection: #"<interface name="org.freedesktop.login1.Session"/>"#
+    )
+
+    func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+        throw DBusError(.unknownMethod, "There is no such method.")
+    }
+
+    func get(
+        _ property: String,
+        for peer: Peer?,
+        into writer: inout MessageWriter
+    ) throws(DBusError) {
+        switch property {
+        case "Id": try writer.write(session.id)
+        case "User":
+            try writer.structure("uo") { writer throws(DBusError) in
+                try writer.write(session.uid)
+                try writer.write(StandInLogind.user)
+            }
+        case "Remote": try writer.write(session.isRemote)
+        case "Active": try writer.write(session.isActive)
+        case "State": try writer.write(session.isActive ? "active" : "online")
+        default: try writer.write(session.isLocked)
+        }
+    }
+
+    func set(
+        _ property: String,
+        from reader: inout MessageReader,
+        by peer: Peer
+    ) throws(DBusError) {
+        throw DBusError(.propertyReadOnly, "The property is read-only.")
+    }
+}

@@ -1,0 +1,238 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import Testing
+
+/// L2 and L4: who sits where, by what logind says.
+@Suite("Sessions", .timeLimit(.minutes(2)))
+struct SessionTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    @Test("L2: in an active local session the user is asked")
+    @BusActor
+    func local() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        #expect(try await bench.evaluateWithMatch() == nil)
+        #expect(try await bench.manager.interactive())
+    }
+
+    @Test("L2: what serves the caller is announced when it is found out later")
+    @BusActor
+    func interactive() async throws {
+        let bench = try await SessionBench()
+        let announced = Feed<Void>()
+        try await bench.registerAgent()
+        let client = try bench.desk.connect()
+        let manager = Authentication1Proxy(client, destination: bench.owner, path: Desk.root)
+        let source = manager.onPropertiesChanged { _, invalidated in
+            if invalidated.contains("Interactive") { announced.add(()) }
+        }
+        defer { source.cancel() }
+        if try await !manager.interactive() { await announced.next() }
+        #expect(try await manager.interactive())
+    }
+
+    @Test("L2: in an inactive or locked session nobody is asked, and it can be evaluated")
+    @BusActor
+    func absent() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        bench.session.activate(false)
+        #expect(await bench.evaluate()?.name == .notInteractive)
+        #expect(await bench.evaluate(policy: 2)?.name == .notInteractive)
+        #expect(try await bench.manager.canEvaluate(policy: 1).code == 0)
+        bench.session.activate(true)
+        bench.session.lock(true)
+        #expect(await bench.evaluate()?.name == .notInteractive)
+        bench.session.lock(false)
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+
+    @Test("L2: a session of another user is not the caller's")
+    @BusActor
+    func otherUser() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        bench.logind.current = StandInSession("c2", at: bench.logind, uid: getuid() + 1)
+        bench.logind.tell("UserNew")
+        #expect(await bench.evaluate()?.name == .notInteractive)
+    }
+
+    @Test("L2: a process that is in no session belongs where its user sits")
+    @BusActor
+    func display() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        bench.logind.current = nil
+        bench.logind.tell("UserNew")
+        #expect(try await bench.evaluateWithMatch() == nil)
+        bench.logind.display = nil
+        bench.logind.tell("UserNew")
+        #expect(await bench.evaluate()?.name == .notInteractive)
+    }
+
+    @Test("L1: a look-up that fails refuses")
+    @BusActor
+    func failure() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        bench.logind.fault = DBusError(.failed, "I don't know.")
+        bench.logind.tell("UserNew")
+        #expect(await bench.evaluate()?.name == .notInteractive)
+        bench.logind.fault = nil
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+
+    @Test("L2: in a remote session policy 1 answers -6 and says why, policy 2 -1004")
+    @BusActor
+    func remote() async throws {
+        let bench = try await SessionBench(isRemote: true)
+        let answer = try await bench.manager.canEvaluate(policy: 1)
+        #expect(answer.code == -6)
+        #expect(answer.message.contains("remote session"))
+        let error = await bench.evaluate()
+        #expect(error?.name == .biometryNotAvailable)
+        #expect(error?.message == answer.message)
+        #expect(await bench.evaluate(policy: 2)?.name == .notInteractive)
+        #expect(await bench.evaluate(policy: 3)?.name == .companionNotAvailable)
+    }
+
+    @Test("L2: in a remote session an agent serves one process, and asks for the passcode alone")
+    @BusActor
+    func remoteAgent() async throws {
+        let bench = try await SessionBench(isRemote: true)
+        for options in [[:], ["fallback": Variant.bool(true)]] {
+            await #expect(throws: DBusError.self) { try await bench.registerAgent(options) }
+        }
+        try await bench.registerAgent(["process": .uint32(UInt32(getpid()))])
+        let call = try bench.manager.evaluateStream(policy: 2, reason: "test", options: [:])
+        let details = try #require(await bench.agent.prompts.next())
+        #expect(details["stage"] == .string("passcode"))
+        #expect(details["sensors"]?.asStrings == [])
+        try await bench.manager.submitCancel(prompt: bench.agent.last)
+        #expect(await bench.end(of: call)?.name == .userCancel)
+        #expect(await bench.evaluate()?.name == .biometryNotAvailable)
+    }
+
+    @Test("L2: an agent of a remote session shows nothing for a process in a local one")
+    @BusActor
+    func agentFromAfar() async throws {
+        let bench = try await SessionBench(isRemote: true)
+        try await bench.registerAgent(["process": .uint32(UInt32(getpid()))])
+        bench.logind.current = StandInSession("c2", at: bench.logind)
+        bench.logind.tell("UserNew")
+        #expect(try await bench.manager.canEvaluate(policy: 1).code == 0)
+        #expect(await bench.evaluate()?.name == .notInteractive)
+    }
+
+    enum Interruption: CaseIterable {
+        case locked, askedToLock, left, removed, lost
+    }
+
+    @Test(
+        "L4: what runs and what waits ends with -4 when the session is locked or left",
+        arguments: Interruption.allCases
+    )
+    @BusActor
+    func interruption(_ interruption: Interruption) async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let running = try await bench.evaluation()
+        let waiting = try bench.manager.evaluateStream(policy: 2, reason: "test", options: [:])
+        // Answered behind the look-up of the one that waits.
+        #expect(try await bench.manager.canEvaluate(policy: 1).code == 0)
+        switch interruption {
+        case .locked: bench.session.lock(true)
+        case .askedToLock: bench.session.askToLock()
+        case .left: bench.session.activate(false)
+        case .removed: bench.logind.remove(bench.session)
+        case .lost: bench.logind.stop()
+        }
+        #expect(await bench.end(of: running)?.name == .systemCancel)
+        #expect(await bench.end(of: waiting)?.name == .systemCancel)
+        #expect(await bench.agent.ends.next() == "system")
+        switch interruption {
+        case .locked: bench.session.lock(false)
+        case .left: bench.session.activate(true)
+        case .askedToLock: break
+        case .removed, .lost:
+            #expect(await bench.evaluate()?.name == .notInteractive)
+            return
+        }
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+
+    @Test("Only logind's own process is believed")
+    @BusActor
+    func forgery() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let running = try await bench.evaluation()
+        let forger = try bench.desk.connect()
+        for destination in [nil, bench.owner] {
+            StandInSession.changed(
+                forger,
+                bench.session.path,
+                "org.freedesktop.login1.Session",
+                ["Active": .bool(false), "LockedHint": .bool(true)],
+                to: destination
+            )
+            forger.emit(
+                path: StandInLogind.root,
+                interface: "org.freedesktop.login1.Manager",
+                member: "PrepareForSleep",
+                signature: "b",
+                to: destination
+            ) { writer throws(DBusError) in try writer.write(true) }
+        }
+        // Answered behind what it forged.
+        let own = Authentication1Proxy(forger, destination: bench.owner, path: Desk.root)
+        #expect(try await own.canEvaluate(policy: 1).code == 0)
+        try await bench.simulated.touch(matching: true)
+        #expect(await bench.end(of: running) == nil)
+    }
+
+    @Test("L2: when logind comes back everything is asked anew")
+    @BusActor
+    func comeback() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        #expect(try await bench.evaluateWithMatch() == nil)
+        bench.logind.stop()
+        #expect(await bench.evaluate()?.name == .notInteractive)
+        try bench.logind.start()
+        #expect(await bench.logind.delays.next() == true)
+        #expect(await bench.logind.delays.next() == false)
+        #expect(await bench.logind.delays.next() == true)
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+
+    @Test("L2: on a session bus the system's logind is asked")
+    @BusActor
+    func sessionBus() async throws {
+        let desk = try await Desk()
+        let system = try await Desk()
+        let logind = try StandInLogind(system)
+        logind.current = StandInSession("c1", at: logind, isRemote: true)
+        try logind.start()
+        let daemon = try Program(
+            "/usr/bin/env",
+            [
+                "DBUS_SESSION_BUS_ADDRESS=" + desk.address,
+                "DBUS_SYSTEM_BUS_ADDRESS=" + system.address,
+                Program.folder + "/localauthd", "--bus", "session",
+                "--state-directory", desk.folder + "/state",
+            ],
+            log: desk.folder + "/localauthd.log"
+        )
+        let client = try desk.connect()
+        try await client.waitForOwner(of: Desk.service)
+        let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
+        let answer = try await manager.canEvaluate(policy: 1)
+        #expect(answer.code == -6)
+        #expect(answer.message.contains("remote session"))
+        #expect(daemon.isRunning)
+    }
+}
