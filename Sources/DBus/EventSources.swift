@@ -35,6 +35,7 @@ final class EventSources {
 
     func add(_ connection: Connection) {
         connections.append(connection)
+        interest[connection.descriptor] = nil
     }
 
     func remove(_ connection: Connection) {
@@ -60,6 +61,8 @@ final class EventSources {
         }
         box.source = source
         watches.append((descriptor, source))
+        // The number may have meant something else that was closed before it was forgotten.
+        interest[descriptor] = nil
         arrange(descriptor)
         return source
     }
@@ -166,7 +169,9 @@ final class EventSources {
         interest[descriptor] = events == 0 ? nil : events
         var event = epoll_event(events: events, data: epoll_data_t(fd: descriptor))
         let change = events == 0 ? EPOLL_CTL_DEL : before == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
-        epoll_ctl(poller, Int32(change), descriptor, &event)
+        guard epoll_ctl(poller, Int32(change), descriptor, &event) < 0 else { return }
+        let other = errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
+        if events != 0 { epoll_ctl(poller, Int32(other), descriptor, &event) }
     }
 
     /// Begins a new list when the kernel reports a descriptor that nobody waits for.

@@ -47,7 +47,7 @@ struct SessionRuleTests {
     }
 
     @Test("L4: sleep ends everything and refuses what comes, until the machine is awake")
-    func sleep() {
+    func suspend() {
         var desk = Desk(.finger)
         let running = desk.evaluate(.biometrics)
         desk.send(.suspending)

@@ -106,17 +106,15 @@ struct AuditTests {
         try await AuditBench.run { bench in
             let person = try await Person(bus: bench.bus)
             person.passcode = nil
-            for _ in 0..<2 {
+            for number in 0..<2 {
                 let answer = onLoop {
                     _ = try? await bench.manager(person.connection)
                         .evaluate(policy: 2, reason: Self.reason, options: [:])
                 }
-                let count = person.ends.seen.count
-                let prompt = try await person.prompts.first("a prompt") { _ in
-                    person.prompts.seen.count > count
+                _ = try await person.prompts.first("prompt \(number)") { _ in
+                    person.prompts.seen.count > number
                 }
-                _ = prompt
-                guard let channel = person.prompts.seen.last?.channel else { return }
+                let channel = person.prompts.seen[number].channel
                 for _ in 0..<5 { person.enter("wrong", into: channel) }
                 await answer.value
             }

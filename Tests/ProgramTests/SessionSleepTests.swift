@@ -41,7 +41,7 @@ struct SessionSleepTests {
 
     @Test("L4: sleep ends everything with -4, and waits until the sensors have ended")
     @BusActor
-    func sleep() async throws {
+    func suspend() async throws {
         let bench = try await SessionBench()
         let slow = try StandInSensor(bench.desk, name: "Slow")
         try await bench.device("Slow", becomes: "")
@@ -54,7 +54,7 @@ struct SessionSleepTests {
             if looking == 2 { break }
         }
 
-        bench.logind.sleep(true)
+        bench.logind.prepareForSleep(true)
         #expect(await bench.end(of: call)?.name == .systemCancel)
         #expect(await bench.agent.ends.next() == "system")
         await slow.cancels.next()
@@ -64,7 +64,7 @@ struct SessionSleepTests {
         slow.finish(.success("one"))
         #expect(await bench.logind.delays.next() == false)
 
-        bench.logind.sleep(false)
+        bench.logind.prepareForSleep(false)
         #expect(await bench.logind.delays.next() == true)
         for name in ["Simulated", "Slow"] { try await bench.device(name, becomes: "") }
         let next = try bench.manager.evaluateStream(policy: 1, reason: "test", options: [:])
@@ -87,10 +87,10 @@ struct SessionSleepTests {
         let call = try bench.device("Simulated").enrollStream(label: "one", options: [:])
         // Root needs no passcode for it; others are refused here, where no agent asks for it.
         for await event in call.events where event.kind == "stage" { break }
-        bench.logind.sleep(true)
+        bench.logind.prepareForSleep(true)
         await #expect(throws: DBusError.self) { try await call.reply() }
         #expect(await bench.logind.delays.next() == false)
-        bench.logind.sleep(false)
+        bench.logind.prepareForSleep(false)
         try await bench.device("Simulated", becomes: "")
     }
 
@@ -102,7 +102,7 @@ struct SessionSleepTests {
         bench.logind.isPreparingForSleep = true
         try bench.logind.start()
         try await bench.device("Simulated", becomes: "suspended")
-        bench.logind.sleep(false)
+        bench.logind.prepareForSleep(false)
         try await bench.device("Simulated", becomes: "")
     }
 }

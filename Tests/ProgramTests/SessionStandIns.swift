@@ -64,7 +64,7 @@ struct Feed<Value: Sendable>: Sendable {
         )
     }
 
-    func sleep(_ isStarting: Bool) {
+    func prepareForSleep(_ isStarting: Bool) {
         isPreparingForSleep = isStarting
         tell("PrepareForSleep", "b") { writer throws(DBusError) in try writer.write(isStarting) }
     }
