@@ -139,6 +139,7 @@ extension AuthService {
         guard let evaluation = evaluations[id] else { return }
         evaluation.count(progress)
         let (kind, detail) = progress.wire
+        if case .passcodeRejected = progress { evaluation.prompt?.channel.listen() }
         if let prompt = evaluation.prompt, progress != .promptShown {
             send(prompt, "Update", "ssa{sv}") { writer throws(DBusError) in
                 try writer.write(prompt.handle)
@@ -195,7 +196,11 @@ extension AuthService {
         onLoop {
             let verdict = await self.verifier.verify(uid: uid, channel: prompt.channel.ours)
             self.handle(.passcodeVerified(id, verdict))
-            if self.evaluations[id]?.prompt?.handle == prompt.handle { prompt.channel.listen() }
+            // After a wrong one the next is heard when the prompt was told, not while it is written.
+            guard verdict != .wrong, self.evaluations[id]?.prompt?.handle == prompt.handle else {
+                return
+            }
+            prompt.channel.listen()
         }
     }
 

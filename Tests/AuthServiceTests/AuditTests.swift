@@ -182,12 +182,12 @@ struct AuditTests {
     func sensor() async throws {
         try await AuditBench.run { bench in
             let (sensor, _) = try await bench.sensor(for: getuid())
-            sensor.versions = [7]
-            sensor.changed("ProtocolVersions")
+            sensor.saidStrength = "gigantic"
+            sensor.changed("Strength")
             let record = try await bench.journal.record("sensor-failed")
             #expect(record["LOCALAUTH_SENSOR"] == "Third")
-            #expect(record["LOCALAUTH_CAUSE"] == "incompatible")
-            sensor.changed("ProtocolVersions")
+            #expect(record["LOCALAUTH_CAUSE"] == "failed")
+            sensor.changed("Strength")
             _ = try await bench.manager(sensor.connection).version()
             let count = bench.journal.records.seen.count {
                 $0["LOCALAUTH_EVENT"] == "sensor-failed"

@@ -40,6 +40,7 @@ final class ScriptedSensor: Sensor1Service {
     let name: String
     let connection: Connection
     var versions: [UInt32] = [1]
+    var saidStrength = "strong"
     var type: UInt32 = 1
     var isPresent = true
     var reason = ""
@@ -209,7 +210,7 @@ final class ScriptedSensor: Sensor1Service {
     func protocolVersions(for peer: Peer?) throws(DBusError) -> [UInt32] { versions }
     func description(for peer: Peer?) throws(DBusError) -> String { "A scripted sensor." }
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 { type }
-    func strength(for peer: Peer?) throws(DBusError) -> String { "strong" }
+    func strength(for peer: Peer?) throws(DBusError) -> String { saidStrength }
     func present(for peer: Peer?) throws(DBusError) -> Bool { isPresent }
     func unavailability(for peer: Peer?) throws(DBusError) -> String { reason }
     func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { 2 }

@@ -183,7 +183,7 @@ final class ServiceBench {
 /// A passcode verifier for whom everybody's passcode is 2468.
 @BusActor
 final class ScriptedVerifier: Passcode1Service {
-    nonisolated static let passcode = "2468"
+    nonisolated static let passcode = "horse battery 2468"
 
     func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> { .now(true) }
 
