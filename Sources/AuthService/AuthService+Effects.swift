@@ -196,7 +196,7 @@ extension AuthService {
         onLoop {
             let verdict = await self.verifier.verify(uid: uid, channel: prompt.channel.ours)
             self.handle(.passcodeVerified(id, verdict))
-            // After a wrong one the next is heard when the prompt was told, not while it is written.
+            // After a wrong one the next is heard when the prompt was told, not before.
             guard verdict != .wrong, self.evaluations[id]?.prompt?.handle == prompt.handle else {
                 return
             }
