@@ -1,0 +1,77 @@
+import AgentTestSupport
+import DBus
+import Foundation
+import Testing
+
+/// What `localauthctl monitor` shows of evaluations.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct MonitorTests {
+    private static let granted: [String: Variant] = [
+        "time": .uint64(1_700_000_000_000_000), "uid": .uint32(1000), "session": .string("c1"),
+        "app-name": .string("Bank"), "process": .string("bank"), "pid": .uint32(77),
+        "policy": .uint32(2), "outcome": .string("Success"), "mechanism": .string("biometry"),
+        "sensor": .string("Fingerprint"), "attempts": .uint32(1),
+    ]
+    private static let hostile: [String: Variant] = [
+        "app-name": .string("x\n00:00:00 evaluated Bank\u{1B}[2J"), "policy": .uint32(9),
+        "outcome": .string("UserCancel"), "attempts": .uint32(0),
+    ]
+
+    /// Starts `monitor`, has the service tell it these, and returns the lines about evaluations.
+    private func lines(_ arguments: [String]) async throws -> [String] {
+        let bus = try PrivateBus()
+        let service = try await onBus { try StandInService(bus) }
+        var ends: [Int32] = [0, 0]
+        try streamPair(&ends)
+        let process = try ChildProcess(
+            localauthctl(),
+            ["monitor", "--bus", bus.address] + arguments,
+            descriptors: [1: ends[1], 2: ends[1]],
+            hasSession: true
+        )
+        close(ends[1])
+        while try await onBus({ await service.next() }) != .monitored {}
+        try await onBus {
+            service.tellEvaluated(Self.granted)
+            service.tellEvaluated(Self.hostile)
+        }
+        let output = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+        var text = ""
+        while text.components(separatedBy: "UserCancel").count < 2 {
+            let data = output.availableData
+            if data.isEmpty { break }
+            text += String(decoding: data, as: UTF8.self)
+        }
+        process.signal(SIGTERM)
+        #expect(process.status() == 0)
+        try await onBus { service.leave() }
+        return text.components(separatedBy: "\n").filter { $0.contains("evaluated") }
+    }
+
+    @Test("One line an evaluation: time, app, policy, outcome, mechanism, sensor and attempts")
+    func text() async throws {
+        let lines = try await lines([])
+        #expect(lines.count == 2)
+        let end =
+            " evaluated Bank for user 1000: biometrics-or-passcode, Success by biometry"
+            + " (Fingerprint), 1 failed attempt"
+        #expect(lines.first?.hasSuffix(end) == true)
+        #expect(lines.first?.prefix(8).filter { $0 == ":" }.count == 2)
+        #expect(lines.last?.contains("\u{1B}") == false)
+        #expect(lines.last?.contains("policy 9, UserCancel, 0 failed attempts") == true)
+    }
+
+    @Test("With --json each line is one object")
+    func json() async throws {
+        let objects = try await lines(["--json"])
+            .map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+        #expect(objects.count == 2)
+        let detail = objects.first??["detail"] as? [String: Any]
+        #expect(objects.first??["event"] as? String == "evaluated")
+        #expect(objects.first??["subject"] as? String == "Bank")
+        #expect(detail?["outcome"] as? String == "Success")
+        #expect(detail?["policy"] as? String == "biometrics-or-passcode")
+        #expect(detail?["sensor"] as? String == "Fingerprint")
+        #expect(detail?["attempts"] as? Int == 1)
+        #expect(detail?["time"] as? Int == 1_700_000_000_000_000)
+    }
+}
