@@ -14,6 +14,8 @@ DATADIR ?= $(PREFIX)/share
 INSTALL ?= install
 
 SERVICES := localauthd localauth-passcode localauth-sensor-simulated
+# An import that the manifest doesn't declare is an error.
+STRICT := --explicit-target-dependency-import-check error
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 .DEFAULT_GOAL := help
@@ -26,16 +28,16 @@ setup: ## Install the Debian packages that are missing (apt-get, as root or with
 	@scripts/setup
 
 build: setup ## Debug build of everything, tests included; warnings are errors
-	$(SWIFT) build --build-tests
+	$(SWIFT) build --build-tests $(STRICT)
 
 release: setup ## Release build of the programs, with the static standard library
-	$(SWIFT) build -c release --static-swift-stdlib
+	$(SWIFT) build -c release --static-swift-stdlib $(STRICT)
 
 demo: release ## A private bus, the programs, and real busctl calls; ends by itself
 	@scripts/demo $(RELEASE)
 
-test: setup ## Every test
-	$(SWIFT) test
+test: build ## Every test
+	$(SWIFT) test --skip-build
 
 lint: ## Layout and style of every Swift file
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)

@@ -143,7 +143,10 @@ let package = Package(
         ),
         .testTarget(
             name: "AuthServiceTests",
-            dependencies: ["AuthEngine", "AuthService", "DBus"],
+            dependencies: [
+                "AuthEngine", "AuthService", "AuthStore", "CSystemd", "DBus", "LocalAuthBus",
+                "SensorContract", "ServiceProgram", "localauth-sensor-simulated", "localauthd",
+            ],
             swiftSettings: strict
         ),
         .target(
