@@ -95,7 +95,8 @@ extension AuthEngine {
     mutating func passcodeRequired(uid: UInt32, cause: String) {
         var record = record(of: uid)
         let cause = bounded(cause)
-        guard record.passcodeCause != cause else { return }
+        // The first cause stays: a flood of others would be a flood of writes.
+        guard record.passcodeCause == nil else { return }
         record.passcodeCause = cause
         save(record, of: uid)
         stopBiometry(of: uid)

@@ -9,6 +9,8 @@ import LocalAuthBus
 final class AgentDirectory {
     /// Registrations that one connection may hold.
     static let limit = 4
+    /// Registrations of one user's connections together; each may hold a descriptor.
+    static let limitPerUser = 64
 
     /// One registration.
     final class Registration {
@@ -79,6 +81,10 @@ final class AgentDirectory {
         let mine = registrations.values.filter { $0.agent.client == client }
         guard mine.count < Self.limit else {
             throw .exceeded("a connection registers at most \(Self.limit) agents")
+        }
+        let own = registrations.values.count { $0.peer.uid == peer.uid }
+        guard own < Self.limitPerUser else {
+            throw .exceeded("a user registers at most \(Self.limitPerUser) agents")
         }
         guard !mine.contains(where: { $0.path == path }) else {
             throw DBusError(.agentExists, "this object is registered already")

@@ -97,6 +97,7 @@ public final class AuthService {
     /// Ends every evaluation with SystemCancel, then writes what is still to be written.
     public func stop() async {
         handle(.stopping)
+        directory.stop()
         await withCheckedContinuation { continuation in
             onLoop { continuation.resume() }
         }
@@ -189,7 +190,10 @@ public final class AuthService {
         clients[client.peer.name] = nil
         handle(.clientGone(client.id))
         let hadContexts = !client.contexts.isEmpty
-        for context in client.contexts.values { context.remove() }
+        for context in client.contexts.values {
+            handle(.released(context.id))
+            context.remove()
+        }
         if hadContexts { giveBackMemory() }
     }
 

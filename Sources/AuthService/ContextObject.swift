@@ -26,7 +26,8 @@ final class ContextObject: Context1Service {
     private var properties = Properties()
     private var credentials: [Credential.Kind: Credential] = [:]
     private var isInvalid = false
-    private unowned let client: Client
+    /// Kept, because calls may still wait when it has left; `remove()` undoes the cycle.
+    private let client: Client
     private unowned let service: AuthService
 
     /// - Throws: InvalidArgs for a property of a wrong type.
@@ -273,7 +274,7 @@ final class ContextObject: Context1Service {
 
     /// Tells the creator that a property is another now.
     func announce(_ property: String) {
-        guard !isInvalid else { return }
+        guard !isInvalid, !client.peer.hasLeft else { return }
         service.connection.propertiesChanged(
             path,
             Context1Interface(self),

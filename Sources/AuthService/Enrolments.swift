@@ -20,9 +20,7 @@ final class Enrolments {
     private var announcements = Allowance(limit: 20)
     /// Users to ask for when a flood of announcements is over.
     private var postponed: Set<UInt32> = []
-    /// The look-up that has not begun yet, and the last one that has, for each user.
-    private var next: [UInt32: Task<Void, Never>] = [:]
-    private var last: [UInt32: Task<Void, Never>] = [:]
+    private let lookUp = SharedLookUp()
     private let store: AuthStore
     private unowned let service: AuthService
 
@@ -126,16 +124,7 @@ final class Enrolments {
     /// Calls that come while one look-up runs share the one behind it, so that every answer is
     /// younger than its question and a flood of questions is two look-ups.
     func refresh(_ uid: UInt32) async {
-        if let waiting = next[uid] { return await waiting.value }
-        let before = last[uid]
-        let task = onLoop {
-            await before?.value
-            self.last[uid] = self.next.removeValue(forKey: uid)
-            await self.ask(uid)
-            if self.next[uid] == nil { self.last[uid] = nil }
-        }
-        next[uid] = task
-        await task.value
+        await lookUp.run(uid) { await self.ask(uid) }
     }
 
     private func ask(_ uid: UInt32) async {

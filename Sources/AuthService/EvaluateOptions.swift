@@ -46,6 +46,7 @@ struct EvaluateOptions {
         parentWindow = try reader.token("parent-window")
         activationToken = try reader.token("activation-token")
         uid = try reader.value("uid", \.asUInt32)
+        if uid == UInt32.max { throw .invalid("there is no such user") }
     }
 
     /// Refuses a number of seconds that is no duration.

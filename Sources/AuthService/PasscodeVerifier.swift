@@ -18,6 +18,7 @@ final class PasscodeVerifier {
 
     private(set) var owner: String?
     private var answers: [UInt32: (isSet: Bool, at: Instant)] = [:]
+    private let lookUp = SharedLookUp()
     private let connection: Connection
     private unowned let service: AuthService
 
@@ -55,17 +56,24 @@ final class PasscodeVerifier {
     ///
     /// No verifier, no answer: no passcode.
     func isSet(for uid: UInt32) async -> Bool {
-        guard let owner = await currentOwner() else { return remember(false, for: uid) }
-        let proxy = Passcode1Proxy(connection, destination: owner, path: Self.path)
-        let isSet = (try? await proxy.isSet(uid: uid, timeout: Self.patience)) ?? false
-        guard self.owner == owner || self.owner == nil else { return false }
-        return remember(isSet, for: uid)
+        await lookUp.run(uid) { await self.ask(uid) }
+        return answers[uid]?.isSet ?? false
     }
 
-    private func remember(_ isSet: Bool, for uid: UInt32) -> Bool {
-        if answers.count > 1024 { answers = [:] }
+    private func ask(_ uid: UInt32) async {
+        guard let owner = await currentOwner() else {
+            answers[uid] = nil
+            return
+        }
+        let proxy = Passcode1Proxy(connection, destination: owner, path: Self.path)
+        // Where the question did not get through, the last answer of the same verifier stands.
+        guard let isSet = try? await proxy.isSet(uid: uid, timeout: Self.patience),
+            self.owner == owner
+        else { return }
+        if answers.count > 1024 {
+            answers = answers.filter { service.now - $0.value.at < Self.warmth }
+        }
         answers[uid] = (isSet, service.now)
-        return isSet
     }
 
     /// Its unique name; one that was just started by activation counts as well.

@@ -140,6 +140,11 @@ final class SensorDirectory: SensorEvents {
 
     func isTrusted(uid: UInt32) -> Bool { service.isTrusted(uid: uid) }
 
+    /// Ends every enrolment before the service stops.
+    func stop() {
+        for object in objects.values { object.stop() }
+    }
+
     func sensorChanged(_ sensor: SensorLink) {
         guard sensors[sensor.name] === sensor else { return }
         service.audit.changed(sensor)

@@ -342,8 +342,9 @@ final class SensorLink {
             guard owner == asked else { return nil }
             lists[uid] = nil
             switch error.name {
-            // It does not know this daemon yet, or does something else: no fault.
-            case .accessDenied, .sensorBusy: break
+            // It does not know this daemon yet, does something else, or never got the question: no
+            // fault of its own.
+            case .accessDenied, .sensorBusy, .invalidArgs, .limitsExceeded: break
             default: fail("failed")
             }
             return nil

@@ -114,6 +114,13 @@ final class SensorObject: Device1Service {
         }
     }
 
+    /// Ends every enrolment before the service stops.
+    func stop() {
+        for enrolment in enrolments {
+            enrolment.end(DBusError(.systemCancel, "The authentication service stops."))
+        }
+    }
+
     private func forget(_ enrolment: DeviceEnrolment) {
         enrolment.close()
         enrolments.removeAll { $0 === enrolment }
