@@ -23,6 +23,29 @@ struct DomainStateTests {
         }
     }
 
+    @Test("L16: a client that leaves while a sensor is asked for it does not end the daemon")
+    func leaving() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            _ = sensor.add(for: bench.uid)
+            let leaver = try bench.bus.connect()
+            let name = leaver.uniqueName
+            let context = try await bench.context(on: leaver)
+            let asked = sensor.count(of: "ListTemplates")
+            sensor.isSilent = true
+            onLoop { _ = try? await context.canEvaluate(policy: 1) }
+            try await bench.wait(for: "the sensor to be asked") {
+                sensor.count(of: "ListTemplates") > asked
+            }
+            leaver.close()
+            try await bench.wait(for: "the client to be gone") {
+                try await bench.client.nameOwner(name) == nil
+            }
+            sensor.speak()
+            #expect(try await bench.canEvaluateCode(bench.context()) == 0)
+        }
+    }
+
     @Test("L12: every change behind the daemon's back changes it, also add-then-remove")
     func changes() async throws {
         try await ServiceBench.run { bench in

@@ -100,7 +100,15 @@ final class ScriptedSensor: Sensor1Service {
 
     func count(of member: String) -> Int { calls.seen.filter { $0 == member }.count }
 
-    /// Nothing, for ever, when it is silent.
+    /// Answers again, also what it left unanswered.
+    func speak() {
+        isSilent = false
+        let waiting = held
+        held = []
+        for call in waiting { call.resume() }
+    }
+
+    /// Nothing until it speaks again, when it is silent.
     private func answer<Value: Sendable>(
         _ member: String,
         _ body: @escaping @BusActor () throws(DBusError) -> Value
