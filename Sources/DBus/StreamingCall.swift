@@ -119,9 +119,10 @@ extension StreamMatch {
         case .path:
             return Self.plain(message)
         case .call:
-            guard let event = Self.plain(message), event.detail["call"] == .uint32(serial) else {
-                return nil
-            }
+            // An event that names no call belongs to the caller's only one.
+            guard let event = Self.plain(message),
+                event.detail["call"] == nil || event.detail["call"] == .uint32(serial)
+            else { return nil }
             return event
         case .operation(let expected):
             return try? message.read("tsa{sv}") { (reader) throws(DBusError) in
