@@ -51,7 +51,7 @@ struct BusTests {
     func order() async throws {
         try await withBus { _, server, client in
             server.export(ExampleService.path, [ExampleService(server)])
-            let calls = try (0..<100)
+            let calls = try (0..<300)
                 .map { number in
                     try client.startCall(
                         to: server.uniqueName,
@@ -80,7 +80,7 @@ struct BusTests {
                 }
             }
             for reader in readers { await reader.value }
-            #expect(sums == (0..<100).map { UInt32($0) })
+            #expect(sums == (0..<300).map { UInt32($0) })
         }
     }
 

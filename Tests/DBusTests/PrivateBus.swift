@@ -56,6 +56,7 @@ final class PrivateBus: Sendable {
             <allow receive_type="error"/><allow receive_type="method_return"/>
             <allow own="*"/>
           </policy>
+          <limit name="max_replies_per_connection">50000</limit>
         </busconfig>
         """
     }
