@@ -13,18 +13,18 @@ extension AuthEngine {
         if let context, isInvalid(context) { return .invalidContext }
         switch policy {
         case .biometrics:
-            return biometryRefusal(uid: uid, facts: facts)
+            return biometryRefusal(uid: uid, facts: facts, at: moment)
         case .biometricsOrPasscode:
             return facts.isPasscodeSet ? nil : .passcodeNotSet
         case .companion:
             return companionRefusal(facts)
         case .biometricsOrCompanion:
             guard companionRefusal(facts) != nil else { return nil }
-            return biometryRefusal(uid: uid, facts: facts)
+            return biometryRefusal(uid: uid, facts: facts, at: moment)
         }
     }
 
-    private func biometryRefusal(uid: UInt32, facts: Facts) -> Refusal? {
+    private func biometryRefusal(uid: UInt32, facts: Facts, at moment: Instant) -> Refusal? {
         let sensors = facts.sensors.filter { $0.type != .none }
         let usable = sensors.filter { $0.availability == .usable }
         if usable.isEmpty {
@@ -33,7 +33,7 @@ extension AuthEngine {
             return isAway ? .sensorAway : .noSensor
         }
         if !usable.contains(where: { $0.templates > 0 }) { return .notEnrolled }
-        if let lockout = lockout(of: uid) { return lockout }
+        if let lockout = lockout(of: uid, at: moment) { return lockout }
         return facts.isPasscodeSet ? nil : .passcodeNotSet
     }
 
@@ -46,7 +46,7 @@ extension AuthEngine {
     /// The sensors that look in such an evaluation.
     func sensors(for policy: Policy, uid: UInt32, facts: Facts) -> [SensorFact] {
         let usesBiometry =
-            policy != .companion && biometryRefusal(uid: uid, facts: facts) == nil
+            policy != .companion && biometryRefusal(uid: uid, facts: facts, at: now) == nil
         let usesCompanions = policy == .companion || policy == .biometricsOrCompanion
         return facts.sensors.filter { sensor in
             sensor.availability == .usable && sensor.templates > 0
@@ -54,13 +54,14 @@ extension AuthEngine {
         }
     }
 
-    /// Whether biometry waits for a passcode of this user.
-    func isBiometryRefused(_ uid: UInt32) -> Bool { lockout(of: uid) != nil }
-
     /// Why biometry waits for a passcode of this user; nil: it doesn't.
-    func lockout(of uid: UInt32) -> Refusal? {
+    public func lockout(of uid: UInt32, at moment: Instant) -> Refusal? {
         let record = record(of: uid)
         if let cause = record.passcodeCause { return .passcodeFirst(cause: cause) }
-        return record.failures >= settings.lockoutAttempts ? .tooManyFailures : nil
+        if record.failures >= settings.lockoutAttempts { return .tooManyFailures }
+        return overdueCause(of: record, at: moment).map { .passcodeFirst(cause: $0) }
     }
+
+    /// Whether biometry waits for a passcode of this user now.
+    func isBiometryRefused(_ uid: UInt32) -> Bool { lockout(of: uid, at: now) != nil }
 }

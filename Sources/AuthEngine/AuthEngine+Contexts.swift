@@ -19,7 +19,7 @@ extension AuthEngine {
         return known.successes.last { success in
             let grant = success.grant
             return grant.uid == uid && isAlive(success, at: moment) && grant.satisfies(policy)
-                && (grant.type == .none || !isBiometryRefused(uid))
+                && (grant.type == .none || lockout(of: uid, at: moment) == nil)
                 && (grant.strength ?? .strong) >= (minimumStrength ?? .convenience)
         }?
         .grant

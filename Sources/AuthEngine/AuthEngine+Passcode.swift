@@ -104,12 +104,13 @@ extension AuthEngine {
 
     /// A correct passcode at a screen lock counts like one in a prompt (R5).
     mutating func unlocked(_ uid: UInt32, byPasscode: Bool) {
-        var unlocked = record(of: uid)
-        let before = unlocked
+        let before = record(of: uid)
+        var unlocked = before
         if byPasscode {
-            unlocked = UserRecord()
-        } else if before.failures < settings.lockoutAttempts {
+            unlocked = afterPasscode(of: uid)
+        } else if !isBiometryRefused(uid) {
             unlocked.failures = 0
+            unlocked.lastBiometricUnlock = now
         }
         guard unlocked != before else { return }
         save(unlocked, of: uid, stricter: before)

@@ -37,11 +37,15 @@ extension AuthEngine {
         let before = record(of: uid)
         var record = before
         switch evidence {
-        case .passcode: record = UserRecord()
-        case .match where evidence.isBiometric: record.failures = 0
-        case .match, .earlier: break
+        case .passcode: record = afterPasscode(of: uid)
+        case .match where evidence.isBiometric:
+            record.failures = 0
+            if evaluation.request.isUnlock { record.lastBiometricUnlock = now }
+        case .match, .earlier, .unlock: break
         }
-        guard record != before else {
+        guard record.counts != before.counts else {
+            // A time that a crash takes back makes the rules stricter: nobody waits for it.
+            if record != before { save(record, of: uid) }
             succeed(id, evidence)
             return
         }

@@ -51,6 +51,7 @@ extension AuthEngine {
             return
         }
         let facts = facts.restricted(to: request)
+        let plan = sensors(for: request.policy, uid: request.uid, facts: facts)
         if let refusal = refusal(of: request, facts) {
             finish(id, .refused(refusal))
             return
@@ -59,12 +60,19 @@ extension AuthEngine {
             finish(id, .refused(.notPresent))
             return
         }
+        if let unlock = reusableUnlock(for: request, plan) {
+            finish(id, .granted(.resting(on: unlock, uid: request.uid)))
+            return
+        }
+        guard !request.isInteractionNotAllowed else {
+            finish(id, .refused(.interactionNotAllowed))
+            return
+        }
         guard let agent = agent(for: request.uid, session: session, processes: facts.processes)
         else {
             finish(id, .refused(.noAgent))
             return
         }
-        let plan = sensors(for: request.policy, uid: request.uid, facts: facts)
         if request.policy == .biometricsOrPasscode, plan.isEmpty,
             let end = delayEnd(of: request.uid)
         {
@@ -74,18 +82,15 @@ extension AuthEngine {
         if takePrompt(id, of: session) { begin(id, agent.id, plan) }
     }
 
-    /// In this order (R13): what is wrong with the policy, then with the prompt.
+    /// What is wrong with the policy comes before what is wrong with the prompt (R13).
     private func refusal(of request: Request, _ facts: Facts) -> Refusal? {
-        if let refusal = availability(
+        availability(
             request.policy,
             uid: request.uid,
             facts: facts,
             context: request.context,
             at: now
-        ) {
-            return refusal
-        }
-        return request.isInteractionNotAllowed ? .interactionNotAllowed : nil
+        )
     }
 }
 

@@ -138,7 +138,7 @@ extension AuthEngine {
                 askPasscode(id, cause: passcodeCause(of: evaluation))
             }
         } else if evaluation.isLockedOut {
-            finish(id, .refused(lockout(of: request.uid) ?? .biometryStopped))
+            finish(id, .refused(lockout(of: request.uid, at: now) ?? .biometryStopped))
         } else if let type = evaluation.lastExhausted {
             // A face that failed leaves the choice between fallback and cancel (L6b).
             if type.isPassive, request.offersFallback {
@@ -154,7 +154,8 @@ extension AuthEngine {
 
     private func passcodeCause(of evaluation: Evaluation) -> String {
         if evaluation.isLockedOut {
-            return record(of: evaluation.request.uid).passcodeCause ?? "lockout"
+            let record = record(of: evaluation.request.uid)
+            return record.passcodeCause ?? overdueCause(of: record, at: now) ?? "lockout"
         }
         return evaluation.lastExhausted == nil ? "sensor-failed" : "attempts"
     }

@@ -10,6 +10,8 @@ public struct AuthEngine: Hashable, Sendable {
     public internal(set) var records: [UInt32: UserRecord]
     /// The record of a user of whom nothing is known.
     let unknown: UserRecord
+    /// From when on a user of whom nothing is known counts as having given the passcode.
+    let since: Instant
 
     /// Those that have not been answered.
     var evaluations: [EvaluationID: Evaluation] = [:]
@@ -39,14 +41,18 @@ public struct AuthEngine: Hashable, Sendable {
     ///   - settings: the administrator's numbers.
     ///   - records: what was kept, by uid.
     ///   - unknown: the record of every other user; after a damage it requires a passcode first.
+    ///   - since: when the time without a passcode begins for one who gave none yet: the login for
+    ///     a session's service, the boot for the system's.
     public init(
         settings: Settings = Settings(),
         records: [UInt32: UserRecord] = [:],
-        unknown: UserRecord = UserRecord()
+        unknown: UserRecord = UserRecord(),
+        since: Instant = Instant(nanoseconds: 0)
     ) {
         self.settings = settings
         self.records = records
         self.unknown = unknown
+        self.since = since
     }
 
     /// Takes one event and says what to do about it, in order.
@@ -76,7 +82,8 @@ public struct AuthEngine: Hashable, Sendable {
         case .clientGone(let client): gone(client)
         case .passcodeRequired(let uid, let cause): passcodeRequired(uid: uid, cause: cause)
         case .unlocked(let uid, let byPasscode): unlocked(uid, byPasscode: byPasscode)
-        case .enrolmentChanged(let uid): dropBiometricSuccesses(of: uid)
+        case .loggedOut(let uid): loggedOut(uid)
+        case .enrolmentChanged(let uid): enrolmentChanged(uid)
         case .saved(let save): saved(save)
         case .saveFailed(let save): saveFailed(save)
         case .interrupted(let session, let interruption): interrupted(session, interruption)

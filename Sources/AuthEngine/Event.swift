@@ -51,6 +51,8 @@ public enum Event: Hashable, Sendable {
     case passcodeRequired(uid: UInt32, cause: String)
     /// The user unlocked the machine elsewhere (a screen lock, PAM); a passcode clears the lockout.
     case unlocked(uid: UInt32, byPasscode: Bool)
+    /// The user's last session ended.
+    case loggedOut(uid: UInt32)
     /// The user's templates are others now: no context keeps a success by biometry.
     case enrolmentChanged(uid: UInt32)
     /// The store wrote a record.

@@ -47,6 +47,8 @@ public struct Grant: Hashable, Sendable {
         case passcode
         /// The context had been granted this before, and it still counts.
         case earlier(Grant)
+        /// The screen was unlocked by biometry a moment ago, with a sensor of this type.
+        case unlock(BiometryType)
 
         /// Whether it stands and falls with biometry.
         var isBiometric: Bool {
@@ -54,6 +56,7 @@ public struct Grant: Hashable, Sendable {
             case .match(let sensor): sensor.type != .none
             case .passcode: false
             case .earlier(let grant): grant.type != .none
+            case .unlock: true
             }
         }
 
@@ -62,6 +65,7 @@ public struct Grant: Hashable, Sendable {
             case .match(let sensor): sensor.type == .none ? .companion : .biometry
             case .passcode: .passcode
             case .earlier: .context
+            case .unlock: .reuse
             }
         }
 
@@ -70,6 +74,7 @@ public struct Grant: Hashable, Sendable {
             case .match(let sensor): (sensor.name, sensor.type, sensor.strength)
             case .passcode: (nil, .none, nil)
             case .earlier(let grant): (grant.sensor, grant.type, grant.strength)
+            case .unlock(let type): (nil, type, nil)
             }
         }
     }

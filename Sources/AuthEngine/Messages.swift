@@ -136,7 +136,7 @@ extension Refusal {
     static func passcodeFirst(cause: String) -> Refusal {
         let reason =
             switch cause {
-            case "boot": "after a restart"
+            case "boot": "after a restart or a logout"
             case "hours": "after so long without unlocking"
             case "hours-with-biometry": "after so long without one"
             case "remote": "because this device was locked remotely"

@@ -143,6 +143,8 @@ public struct Request: Hashable, Sendable {
     public var requiresConfirmation: Bool?
     /// Whether it is an unlock (root, with option `uid`), which goes first (L9).
     public var isUnlock = false
+    /// How old a biometric unlock may be that answers without a prompt; zero: none does (R34).
+    public var reuseDuration = Duration.zero
 
     /// A call with the defaults of the contract.
     public init(
@@ -203,6 +205,11 @@ public struct UserRecord: Hashable, Sendable {
     public var wrongPasscodes = 0
     /// Until when no passcode is taken (L10).
     public var delayedUntil: Instant?
+    /// When the last correct passcode was given; nil: not since this boot (L11).
+    public var lastPasscode: Instant?
+    /// When the screen was last unlocked by biometry; nil: not since this boot, or it counts no
+    /// more (R34, L11).
+    public var lastBiometricUnlock: Instant?
 
     /// The record of a user of whom nothing is known.
     public init() {}

@@ -18,6 +18,17 @@ public struct Settings: Hashable, Sendable {
     public var faceAttempts = 2
     /// When a passive match has to be confirmed.
     public var faceConfirmation = Confirmation.automatic
+    /// Whether biometry waits for a passcode after a boot and after a logout (L11).
+    public var passcodeAfterBoot = false
+    /// The time without any unlock after which it does; nil: never.
+    public var passcodeAfter: Duration? = .seconds(48 * 3600)
+    /// The time without a passcode, the end of it without a biometric unlock, after which it does;
+    /// nil: never.
+    public var passcodeAfterWithBiometry: Duration? = .seconds(156 * 3600)
+    /// How long that end is.
+    public var withoutBiometry = Duration.seconds(4 * 3600)
+    /// The oldest biometric unlock that answers an evaluation (R34).
+    public var longestReuse = Duration.seconds(300)
     /// Wrong passcodes in one prompt (L10).
     public var passcodeAttempts = 5
     /// Evaluations that wait for the prompt of one session (L9).

@@ -66,13 +66,15 @@ public final class AuthService {
         self.store = store
         self.configuration = configuration
         readConfiguration = rereadConfiguration
+        let isSystemBus = connection.address == .system
         setAside = state.setAside
         loadedEnrolments = state.enrolments
         audit = AuditTrail(path: journal, records: state.records, unknown: state.unknown)
         engine = AuthEngine(
-            settings: configuration.engineSettings,
+            settings: configuration.engineSettings(isSystemBus: isSystemBus),
             records: state.records,
-            unknown: state.unknown
+            unknown: state.unknown,
+            since: isSystemBus ? Instant(nanoseconds: 0) : Boot.now()
         )
     }
 
@@ -113,7 +115,7 @@ public final class AuthService {
         guard let readConfiguration else { return }
         do throws(ConfigurationError) {
             configuration = try readConfiguration()
-            engine.settings = configuration.engineSettings
+            engine.settings = configuration.engineSettings(isSystemBus: isSystemBus)
             directory.disabled = Set(configuration.disabledSensors)
             log(.notice, "the configuration was read again")
             audit.write(AuditRecord(.configurationReloaded))

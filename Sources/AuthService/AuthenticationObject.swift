@@ -212,6 +212,8 @@ extension Request {
         sensors = options.sensors
         minimumStrength = options.minimumStrength
         requiresConfirmation = options.requiresConfirmation
+        // Beyond the bound the engine cuts it (R34); a Duration can't take every Double.
+        reuseDuration = .seconds(min(options.reuseDuration ?? 0, 3600))
     }
 }
 

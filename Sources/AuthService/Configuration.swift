@@ -36,9 +36,12 @@ public struct Configuration: Hashable, Sendable {
     /// The defaults.
     public init() {}
 
-    /// What of it the engine goes by.
-    public var engineSettings: Settings {
+    /// What of it the engine goes by: for the whole system's service a boot counts (L11).
+    public func engineSettings(isSystemBus: Bool) -> Settings {
         var settings = Settings()
+        settings.passcodeAfterBoot = passcodeAfterBoot ?? isSystemBus
+        settings.passcodeAfter = Self.hours(passcodeAfterHours)
+        settings.passcodeAfterWithBiometry = Self.hours(passcodeAfterHoursWithBiometry)
         settings.lockoutAttempts = lockoutAttempts
         settings.fingerprintAttempts = attemptsFingerprint
         settings.faceAttempts = attemptsFace
@@ -47,6 +50,10 @@ public struct Configuration: Hashable, Sendable {
         settings.queuePerSession = queuePerSession
         settings.pendingPerConnection = pendingPerConnection
         return settings
+    }
+
+    private static func hours(_ count: Int) -> Duration? {
+        count == 0 ? nil : .seconds(count * 3600)
     }
 }
 

@@ -106,6 +106,7 @@ final class ContextObject: Context1Service {
         options.cancelTitle = options.cancelTitle ?? properties.cancelTitle
         options.isInteractionNotAllowed =
             options.isInteractionNotAllowed ?? properties.isInteractionNotAllowed
+        options.reuseDuration = options.reuseDuration ?? properties.reuseDuration
         var request = Request(
             id: EvaluationID(service.nextID()),
             client: client.id,

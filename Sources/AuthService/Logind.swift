@@ -64,6 +64,8 @@ final class Logind {
         case locking(session: ObjectPath)
         /// A session ended.
         case removed(session: ObjectPath)
+        /// A user's last session ended.
+        case loggedOut(uid: UInt32)
         /// Sessions or users are others than before.
         case rearranged
         /// The machine goes to sleep, or is back.
@@ -205,7 +207,14 @@ final class Logind {
                 return try reader.read(ObjectPath.self)
             }
             if let path { hear(.removed(session: path)) }
-        case "SessionNew", "UserNew", "UserRemoved": hear(.rearranged)
+        case "UserRemoved":
+            let uid = try? message.read("uo") { reader throws(DBusError) in
+                let uid = try reader.read(UInt32.self)
+                _ = try reader.read(ObjectPath.self)
+                return uid
+            }
+            if let uid { hear(.loggedOut(uid: uid)) }
+        case "SessionNew", "UserNew": hear(.rearranged)
         default: break
         }
     }

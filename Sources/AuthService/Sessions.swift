@@ -229,6 +229,9 @@ final class Sessions {
             interrupt(path, .left)
             sessions[path] = nil
             callers = [:]
+        case .loggedOut(let uid):
+            callers = [:]
+            service.handle(.loggedOut(uid: uid))
         case .rearranged: callers = [:]
         case .sleeping(let isSleeping): sleepChanged(isSleeping)
         case .lidMoved: onLoop { await self.lookAtLid() }

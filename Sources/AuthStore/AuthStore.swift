@@ -23,7 +23,7 @@ public final class AuthStore: Sendable {
     /// Opens a state directory, or makes one with mode 0700.
     ///
     /// It blocks: for the start only. A delay that was set in another boot begins again, in full,
-    /// at `now`. A damaged database is set aside beside a new one, and `LoadedState.damaged` says
+    /// at `now`; when a passcode was given then is forgotten. A damaged database is set aside beside a new one, and `LoadedState.damaged` says
     /// so for good.
     /// - Throws: `busy` (another process has it), `permission` (not ours alone), `foreign` (of a
     ///   newer version or another program), `damaged` (the machine key), `full`, `io`.
@@ -49,7 +49,7 @@ public final class AuthStore: Sendable {
         let identity = try Schema.identity(of: database)
         var state = try Schema.state(in: database)
         state.setAside = setAside
-        try restartDelays(&state, in: database, now: now, bootID: bootID, settings: settings)
+        try restartClocks(&state, in: database, now: now, bootID: bootID, settings: settings)
         let writer = try Writer(path: path) { writes in
             do throws(StoreError) {
                 try database.transaction { () throws(StoreError) in
@@ -148,7 +148,7 @@ extension AuthStore {
             // Every row once: what can't be understood is damage, too.
             _ = try Schema.state(in: database)
             _ = try Schema.identity(of: database)
-            _ = try Schema.delayBoots(in: database)
+            _ = try Schema.boots(in: database)
         } catch {
             database.keepLogAtClose()
             throw error
@@ -156,26 +156,34 @@ extension AuthStore {
         return database
     }
 
-    /// L10: after a boot the whole current delay starts again.
-    private static func restartDelays(
+    /// After a boot the whole current delay starts again (L10), and no passcode or unlock of
+    /// another boot counts (L11).
+    private static func restartClocks(
         _ state: inout LoadedState,
         in database: Database,
         now: Instant,
         bootID: String,
         settings: Settings
     ) throws(StoreError) {
-        let boots = try Schema.delayBoots(in: database)
+        let boots = try Schema.boots(in: database)
         try database.transaction { () throws(StoreError) in
             for (uid, boot) in boots {
-                guard var record = state.records[uid], let until = record.delayedUntil else {
-                    continue
-                }
-                let restarted = settings.passcodeDelay(afterWrong: record.wrongPasscodes)
-                    .map { now + $0 }
-                // A delay of this boot that is longer than any was not set on this clock.
+                guard let before = state.records[uid] else { continue }
+                var record = before
                 let isOurs = boot == bootID && !bootID.isEmpty
-                record.delayedUntil = isOurs ? restarted.map { min(until, $0) } : restarted
-                guard record.delayedUntil != until else { continue }
+                if let until = record.delayedUntil {
+                    let restarted = settings.passcodeDelay(afterWrong: record.wrongPasscodes)
+                        .map { now + $0 }
+                    // A delay of this boot that is longer than any was not set on this clock.
+                    record.delayedUntil = isOurs ? restarted.map { min(until, $0) } : restarted
+                }
+                // Nor was a time that is still to come.
+                func past(_ time: Instant?) -> Instant? {
+                    time.flatMap { isOurs && $0 <= now ? $0 : nil }
+                }
+                record.lastPasscode = past(record.lastPasscode)
+                record.lastBiometricUnlock = past(record.lastBiometricUnlock)
+                guard record != before else { continue }
                 state.records[uid] = record
                 try Schema.write(.record(record, uid: uid), bootID: bootID, to: database)
             }

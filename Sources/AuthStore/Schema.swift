@@ -12,7 +12,8 @@ enum Schema {
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
         """
         CREATE TABLE users (uid INTEGER PRIMARY KEY, failures INTEGER NOT NULL, passcode_cause TEXT,
-            wrong_passcodes INTEGER NOT NULL, delayed_until INTEGER, boot_id TEXT) STRICT
+            wrong_passcodes INTEGER NOT NULL, delayed_until INTEGER, last_passcode INTEGER,
+            last_biometric_unlock INTEGER, boot_id TEXT) STRICT
         """,
         "CREATE TABLE enrolments (uid INTEGER PRIMARY KEY, generation INTEGER NOT NULL) STRICT",
         """
@@ -130,16 +131,29 @@ enum Schema {
         to database: Database
     ) throws(StoreError) {
         try database.run(
-            "INSERT OR REPLACE INTO users VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO users VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 .integer(Int64(uid)),
                 .integer(Int64(record.failures)),
                 record.passcodeCause.map { .text($0) } ?? .null,
                 .integer(Int64(record.wrongPasscodes)),
-                record.delayedUntil.map { .integer($0.nanoseconds) } ?? .null,
-                record.delayedUntil.map { _ in .text(bootID) } ?? .null,
+                time(record.delayedUntil),
+                time(record.lastPasscode),
+                time(record.lastBiometricUnlock),
+                .text(bootID),
             ]
         )
+    }
+
+    private static func time(_ instant: Instant?) -> Database.Value {
+        instant.map { .integer($0.nanoseconds) } ?? .null
+    }
+
+    private static func time(
+        _ row: borrowing Statement,
+        _ column: Int32
+    ) throws(StoreError) -> Instant? {
+        row.isNull(column) ? nil : Instant(nanoseconds: try row.integer(column))
     }
 
     private static func records(
@@ -147,23 +161,27 @@ enum Schema {
     ) throws(StoreError) -> [UInt32: UserRecord] {
         var records: [UInt32: UserRecord] = [:]
         try database.run(
-            "SELECT uid, failures, passcode_cause, wrong_passcodes, delayed_until FROM users"
+            """
+            SELECT uid, failures, passcode_cause, wrong_passcodes, delayed_until, last_passcode,
+                last_biometric_unlock FROM users
+            """
         ) { row throws(StoreError) in
             var record = UserRecord()
             record.failures = try count(row.integer(1), path: database.path)
             record.passcodeCause = row.isNull(2) ? nil : try row.text(2)
             record.wrongPasscodes = try count(row.integer(3), path: database.path)
-            record.delayedUntil = row.isNull(4) ? nil : Instant(nanoseconds: try row.integer(4))
+            record.delayedUntil = try time(row, 4)
+            record.lastPasscode = try time(row, 5)
+            record.lastBiometricUnlock = try time(row, 6)
             records[try uid(row.integer(0), path: database.path)] = record
         }
         return records
     }
 
-    /// In which boot each delay was set.
-    static func delayBoots(in database: Database) throws(StoreError) -> [UInt32: String] {
+    /// On which boot's clock the times of each record are.
+    static func boots(in database: Database) throws(StoreError) -> [UInt32: String] {
         var boots: [UInt32: String] = [:]
-        try database.run("SELECT uid, boot_id FROM users WHERE delayed_until IS NOT NULL") {
-            row throws(StoreError) in
+        try database.run("SELECT uid, boot_id FROM users") { row throws(StoreError) in
             boots[try uid(row.integer(0), path: database.path)] =
                 row.isNull(1) ? "" : try row.text(1)
         }

@@ -19,7 +19,7 @@ ServiceProgram(
         directory: directory,
         now: Boot.now(),
         bootID: Boot.id() ?? "",
-        settings: configuration.engineSettings
+        settings: configuration.engineSettings(isSystemBus: connection.address == .system)
     )
     let service = AuthService(
         connection: connection,

@@ -36,6 +36,9 @@ struct ExhaustiveTests {
         settings.passcodeDelays = [.seconds(1), .seconds(2)]
         settings.contextLifetime = .seconds(2)
         settings.agentPatience = .seconds(1)
+        settings.longestReuse = .seconds(2)
+        settings.passcodeAfter = nil
+        settings.passcodeAfterWithBiometry = nil
         return settings
     }
 
@@ -266,6 +269,14 @@ private struct Node: Hashable {
             record.failures = min(record.failures, settings.lockoutAttempts)
             record.wrongPasscodes = min(record.wrongPasscodes, 7)
             record.delayedUntil = record.delayedUntil.map(relative)
+            // What was longer ago than any reuse is alike.
+            func aged(_ instant: Instant?) -> Instant? {
+                instant.map {
+                    Instant(nanoseconds: 0) + (.zero - min(now - $0, settings.longestReuse))
+                }
+            }
+            record.lastPasscode = record.lastPasscode.map { _ in Instant(nanoseconds: 0) }
+            record.lastBiometricUnlock = aged(record.lastBiometricUnlock)
             return record
         }
         var operations: [OperationID: OperationID] = [:]

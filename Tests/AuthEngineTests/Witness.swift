@@ -48,6 +48,8 @@ struct Witness: Hashable {
     var disk: [UInt32: UserRecord] = [:]
     var unsure: Set<UInt32> = []
     var late: Set<EvaluationID> = []
+    /// When each user last unlocked by biometry.
+    var unlocks: [UInt32: Instant] = [:]
     /// What must not have happened.
     var complaints: [String] = []
     /// How many of each outcome were seen, for the report.
@@ -97,7 +99,11 @@ struct Witness: Hashable {
         case .clientGone(let client):
             for (context, owner) in owners where owner == client { forget(context) }
         case .passcodeRequired(let uid, cause: _): biometryStops(uid)
-        case .enrolmentChanged(let uid): dropSuccesses(uid)
+        case .loggedOut(let uid): unlocks[uid] = nil
+        case .unlocked(let uid, byPasscode: false): unlocks[uid] = now
+        case .enrolmentChanged(let uid):
+            dropSuccesses(uid)
+            unlocks[uid] = nil
         case .agentGone(let agent): agents[agent] = nil
         case .agentRegistered(let agent): agents[agent.id] = agent.uid
         case .saved(let save): return settle(save, isWritten: true)
@@ -163,6 +169,7 @@ struct Witness: Hashable {
 
     private mutating func biometryStops(_ uid: UInt32) {
         dropSuccesses(uid)
+        unlocks[uid] = nil
         for id in live.keys where live[id]?.request.uid == uid {
             if let match = live[id]?.match, match.type != .none { live[id]?.match = nil }
         }
@@ -372,12 +379,16 @@ struct Witness: Hashable {
         if grant.uid != known.request.uid { complain("\(id) is granted for another user") }
         if now >= known.deadline { complain("\(id) is granted after its deadline") }
         if !isProved(grant, known, now) { complain("\(id) is granted without proof") }
+        if grant.type != .none, engine.isBiometryRefused(grant.uid) {
+            complain("\(id) is granted by biometry, which waits for a passcode")
+        }
+        if grant.mechanism == .biometry, known.request.isUnlock { unlocks[grant.uid] = now }
         let isWritten = write?.evaluation == id && write?.kind == .acceptance
         let record = engine.records[grant.uid] ?? UserRecord()
         let hadNothingToWrite =
             switch grant.mechanism {
             case .biometry: record.failures == 0
-            case .passcode: record == UserRecord()
+            case .passcode: record.counts == UserRecord()
             case .companion, .context, .reuse: true
             }
         if !isWritten, !hadNothingToWrite { complain("\(id) is granted before it is written") }
@@ -416,12 +427,17 @@ struct Witness: Hashable {
                         && (earlier.strength.map { $0 >= (request.minimumStrength ?? $0) } ?? true)
                 }
         case .reuse:
-            return false
+            guard let unlock = unlocks[grant.uid], !request.isUnlock, request.policy != .companion,
+                known.facts?.session != nil
+            else { return false }
+            return now < unlock + min(request.reuseDuration, .seconds(300))
         }
     }
 
     private mutating func remember(_ grant: Grant, _ known: Live, _ now: Instant) {
-        guard grant.mechanism != .context, let context = known.request.context else { return }
+        guard grant.mechanism != .context, grant.mechanism != .reuse,
+            let context = known.request.context
+        else { return }
         if invalid.contains(context) { return }
         successes[context]?
             .removeAll {

@@ -42,7 +42,27 @@ struct ConfigurationTests {
 
     @Test("The defaults give the engine its own defaults")
     func engineDefaults() {
-        #expect(Configuration().engineSettings == Settings())
+        #expect(Configuration().engineSettings(isSystemBus: false) == Settings())
+    }
+
+    @Test("L11: a boot counts on the system bus, elsewhere only if the administrator says so")
+    func boot() {
+        var configuration = Configuration()
+        #expect(configuration.engineSettings(isSystemBus: true).passcodeAfterBoot)
+        configuration.passcodeAfterBoot = false
+        #expect(!configuration.engineSettings(isSystemBus: true).passcodeAfterBoot)
+        configuration.passcodeAfterBoot = true
+        #expect(configuration.engineSettings(isSystemBus: false).passcodeAfterBoot)
+    }
+
+    @Test("L11: no hours at all turn an age rule off")
+    func hours() {
+        var configuration = Configuration()
+        configuration.passcodeAfterHours = 0
+        configuration.passcodeAfterHoursWithBiometry = 0
+        let settings = configuration.engineSettings(isSystemBus: true)
+        #expect(settings.passcodeAfter == nil)
+        #expect(settings.passcodeAfterWithBiometry == nil)
     }
 
     @Test("What the engine goes by comes from the file")
@@ -50,6 +70,9 @@ struct ConfigurationTests {
         let settings = try parse(
             """
             [Biometry]
+            PasscodeAfterBoot=yes
+            PasscodeAfterHours=24
+            PasscodeAfterHoursWithBiometry=100
             LockoutAttempts=11
             AttemptsFingerprint=7
             AttemptsFace=6
@@ -61,8 +84,11 @@ struct ConfigurationTests {
             QueuePerSession=13
             """
         )
-        .engineSettings
+        .engineSettings(isSystemBus: false)
         var expected = Settings()
+        expected.passcodeAfterBoot = true
+        expected.passcodeAfter = .seconds(24 * 3600)
+        expected.passcodeAfterWithBiometry = .seconds(100 * 3600)
         expected.lockoutAttempts = 11
         expected.fingerprintAttempts = 7
         expected.faceAttempts = 6

@@ -41,17 +41,21 @@ struct AuthStoreTests {
         let (store, _) = try folder.open()
         var delayed = record(failures: 3, cause: "remote", wrong: 7)
         delayed.delayedUntil = Instant(nanoseconds: 123_456_789_012)
+        var known = UserRecord()
+        known.lastPasscode = Instant(nanoseconds: 0)
+        known.lastBiometricUnlock = Instant(nanoseconds: -5)
         var enrolment = Enrolment()
         enrolment.expectChange(sensor: "Fingerprint", ids: ["b", "a", "nul\0nul", "\u{E9}"])
         enrolment.expectChange(sensor: "Face", ids: [""])
         #expect(await store.save(record(failures: 1), uid: 1000) == nil)
         #expect(await store.save(delayed, uid: UInt32.max - 1) == nil)
         #expect(await store.save(UserRecord(), uid: 0) == nil)
+        #expect(await store.save(known, uid: 7) == nil)
         #expect(await store.save(enrolment, uid: 1000) == nil)
         store.close()
         var expected = LoadedState()
         expected.records = [
-            0: UserRecord(), 1000: record(failures: 1), UInt32.max - 1: delayed,
+            0: UserRecord(), 7: known, 1000: record(failures: 1), UInt32.max - 1: delayed,
         ]
         expected.enrolments = [1000: enrolment]
         #expect(try folder.state() == expected)
@@ -191,6 +195,27 @@ struct DelayTests {
         let folder = try await folder(wrong: 6, until: Int64.max)
         let state = try folder.state(now: Instant(nanoseconds: 0), bootID: "first")
         #expect(state.records[1]?.delayedUntil == Instant(nanoseconds: minute))
+    }
+
+    @Test("L11: a restart in the same boot knows the last passcode and unlock, another boot not")
+    func ages() async throws {
+        let folder = try StateFolder()
+        let (store, _) = try folder.open(bootID: "first")
+        var record = UserRecord()
+        record.lastPasscode = Instant(nanoseconds: minute)
+        record.lastBiometricUnlock = Instant(nanoseconds: 2 * minute)
+        #expect(await store.save(record, uid: 1) == nil)
+        store.close()
+        let now = Instant(nanoseconds: 3 * minute)
+        #expect(try folder.state(now: now, bootID: "first").records == [1: record])
+        // A clock that is earlier than what it wrote is another one.
+        let earlier = try folder.state(now: Instant(nanoseconds: minute), bootID: "first")
+        #expect(earlier.records[1]?.lastPasscode == Instant(nanoseconds: minute))
+        #expect(earlier.records[1]?.lastBiometricUnlock == nil)
+        #expect(try folder.state(now: now, bootID: "second").records == [1: UserRecord()])
+        // What another boot forgot does not come back.
+        #expect(try folder.state(now: now, bootID: "first").records == [1: UserRecord()])
+        #expect(try folder.state(now: now, bootID: "").records == [1: UserRecord()])
     }
 
     @Test("A record without a delay gets none by a boot")

@@ -1,0 +1,71 @@
+/// What lies how long ago: the passcode that biometry needs (L11), and the unlock that answers an
+/// evaluation (R34).
+extension AuthEngine {
+    /// The age rule by which biometry waits for a passcode; nil: none does.
+    func overdueCause(of record: UserRecord, at moment: Instant) -> String? {
+        if settings.passcodeAfterBoot, record.lastPasscode == nil { return "boot" }
+        let passcode = record.lastPasscode ?? since
+        let biometry = record.lastBiometricUnlock ?? since
+        if let limit = settings.passcodeAfter, moment - max(passcode, biometry) >= limit {
+            return "hours"
+        }
+        if let limit = settings.passcodeAfterWithBiometry, moment - passcode >= limit,
+            moment - biometry >= settings.withoutBiometry
+        {
+            return "hours-with-biometry"
+        }
+        return nil
+    }
+
+    /// The record of a user who gave the passcode just now.
+    func afterPasscode(of uid: UInt32) -> UserRecord {
+        var record = UserRecord()
+        record.lastPasscode = now
+        // An unlock from before biometry was refused is not reused after it.
+        if !isBiometryRefused(uid) {
+            record.lastBiometricUnlock = self.record(of: uid).lastBiometricUnlock
+        }
+        return record
+    }
+
+    /// A biometric unlock that is recent enough to answer the request; nil: there is none.
+    ///
+    /// With which sensor it was is not known: a caller that is choosy about it gets a prompt.
+    func reusableUnlock(for request: Request, _ plan: [SensorFact]) -> Grant.Evidence? {
+        guard !request.isUnlock, request.sensors == nil, request.minimumStrength == nil,
+            let unlock = record(of: request.uid).lastBiometricUnlock,
+            now - unlock < min(request.reuseDuration, settings.longestReuse),
+            let sensor = plan.filter({ $0.type != .none }).max(by: { $0.strength < $1.strength })
+        else { return nil }
+        return .unlock(sensor.type)
+    }
+
+    mutating func enrolmentChanged(_ uid: UInt32) {
+        dropBiometricSuccesses(of: uid)
+        var record = record(of: uid)
+        guard record.lastBiometricUnlock != nil else { return }
+        // Who unlocked may be no template any more.
+        record.lastBiometricUnlock = nil
+        save(record, of: uid)
+    }
+
+    /// A logout is like a boot (R50).
+    mutating func loggedOut(_ uid: UInt32) {
+        var record = record(of: uid)
+        guard settings.passcodeAfterBoot, record.lastPasscode != nil else { return }
+        record.lastPasscode = nil
+        record.lastBiometricUnlock = nil
+        save(record, of: uid)
+        stopBiometry(of: uid)
+    }
+}
+
+extension UserRecord {
+    /// What must never be forgotten: all but the times, without which the rules are stricter.
+    var counts: UserRecord {
+        var copy = self
+        copy.lastPasscode = nil
+        copy.lastBiometricUnlock = nil
+        return copy
+    }
+}

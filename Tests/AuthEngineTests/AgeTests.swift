@@ -1,0 +1,307 @@
+import Testing
+
+@testable import AuthEngine
+
+@Suite("How long ago")
+struct AgeTests {
+    private static let hour = Duration.seconds(3600)
+
+    private static func settings(_ change: (inout Settings) -> Void = { _ in }) -> Settings {
+        var settings = Settings()
+        change(&settings)
+        return settings
+    }
+
+    private func message(_ desk: Desk) -> String {
+        desk.engine.availability(.biometrics, uid: Desk.uid, facts: desk.facts, at: desk.now)?
+            .message ?? ""
+    }
+
+    // MARK: - Age
+
+    @Test("R50, L11: After a boot biometry waits for a passcode, which policy 2 takes")
+    func boot() {
+        var desk = Desk(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        #expect(message(desk).contains("after a restart"))
+        #expect(desk.refused(.biometrics) == .biometryLockout)
+        #expect(desk.prompts == 0)
+        #expect(desk.available(.biometricsOrPasscode) == nil)
+        let id = desk.evaluate(.biometricsOrPasscode)
+        #expect(desk.presentation(id)?.stage == .passcode)
+        desk.passcode(id, .correct)
+        #expect(desk.grant(id)?.mechanism == .passcode)
+        #expect(desk.available(.biometrics) == nil)
+    }
+
+    @Test("R50: After a boot no biometric unlock takes the place of the passcode")
+    func bootAndUnlock() {
+        var desk = Desk(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        #expect(desk.available(.biometrics) == nil)
+    }
+
+    @Test("R50: After a logout biometry waits for a passcode, and stops where it runs")
+    func logout() {
+        var desk = Desk(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        let id = desk.evaluate(.biometrics)
+        desk.send(.loggedOut(uid: Desk.uid))
+        #expect(desk.refusal(id) == .biometryLockout)
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        #expect(message(desk).contains("logout"))
+    }
+
+    @Test("R50: Where no passcode is required after a boot, none is after a logout")
+    func logoutWithoutRule() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        desk.send(.loggedOut(uid: Desk.uid))
+        #expect(desk.available(.biometrics) == nil)
+    }
+
+    @Test("R50, L11: After 48 hours without any unlock biometry waits for a passcode")
+    func hours() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        desk.pass(AgeTests.hour * 47)
+        #expect(desk.available(.biometrics) == nil)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.pass(AgeTests.hour * 47)
+        #expect(desk.available(.biometrics) == nil)
+        desk.pass(AgeTests.hour)
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        #expect(message(desk).contains("without unlocking"))
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        #expect(desk.available(.biometrics) == nil)
+    }
+
+    @Test("L11: What biometry proves to an app is no unlock")
+    func appIsNoUnlock() {
+        var desk = Desk(.finger)
+        desk.pass(AgeTests.hour * 47)
+        desk.evaluate(.biometrics)
+        desk.scan(matching: true)
+        desk.pass(AgeTests.hour)
+        #expect(desk.available(.biometrics) == .biometryLockout)
+    }
+
+    @Test("L11: A success by biometry in a context counts no more when a passcode is due")
+    func successIsNotReused() {
+        var desk = Desk(.finger)
+        desk.pass(AgeTests.hour * 48 - .seconds(3))
+        desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        desk.pass(.seconds(3))
+        let id = desk.evaluate(.biometrics, context: Desk.context)
+        #expect(desk.refusal(id) == .biometryLockout)
+    }
+
+    @Test("R50, L11: After 156 hours without a passcode, four without biometry are too long")
+    func hoursWithBiometry() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        for _ in 0..<4 {
+            desk.pass(AgeTests.hour * 38)
+            desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        }
+        desk.pass(AgeTests.hour * 3)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.pass(AgeTests.hour * 3)
+        #expect(desk.available(.biometrics) == nil, "158 hours, but biometry 3 hours ago")
+        desk.pass(AgeTests.hour)
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        #expect(message(desk).contains("without one"))
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.passcode(id, .correct)
+        #expect(desk.available(.biometrics) == nil)
+    }
+
+    @Test("L11: The administrator can turn each age rule off")
+    func off() {
+        let settings = AgeTests.settings {
+            $0.passcodeAfter = nil
+            $0.passcodeAfterWithBiometry = nil
+        }
+        var desk = Desk(.finger, settings: settings)
+        desk.pass(AgeTests.hour * 10_000)
+        #expect(desk.available(.biometrics) == nil)
+    }
+
+    @Test("L11: Of a user who gave no passcode yet, the time counts from when the service says")
+    func since() {
+        let login = Instant(nanoseconds: 0) + AgeTests.hour * 1000
+        let engine = AuthEngine(since: login)
+        let facts = Facts(sensors: [.finger], isPasscodeSet: true, session: "a")
+        func refusal(after time: Duration) -> Refusal? {
+            engine.availability(.biometrics, uid: 1, facts: facts, at: login + time)
+        }
+        #expect(refusal(after: AgeTests.hour * 47) == nil)
+        #expect(refusal(after: AgeTests.hour * 48)?.code == .biometryLockout)
+    }
+
+    @Test("L11: A passcode that only renews its time is granted although the disk is full")
+    func fullDisk() {
+        var desk = Desk(.finger)
+        desk.writes = false
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.passcode(id, .correct)
+        #expect(desk.grant(id)?.mechanism == .passcode)
+        desk.failToWrite()
+        #expect(desk.available(.biometrics) == nil)
+    }
+
+    // MARK: - Reuse
+
+    @Test("R34: A biometric unlock answers without a prompt, for the time that the caller names")
+    func reuse() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.pass(.seconds(59))
+        for policy in [Policy.biometrics, .biometricsOrPasscode, .biometricsOrCompanion] {
+            let reused = desk.reuse(60, policy)
+            #expect(reused.grant?.mechanism == .reuse, "\(policy)")
+            #expect(reused.grant?.type == .fingerprint)
+        }
+        #expect(desk.prompts == 0)
+        desk.pass(.seconds(1))
+        #expect(desk.reuse(60).isPending)
+        #expect(desk.prompts == 1)
+    }
+
+    @Test("R34: Without a duration no unlock is reused, and over 300 s behaves as 300 s")
+    func reuseBounds() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        #expect(desk.reuse(0).isPending)
+        desk.pass(.seconds(299))
+        #expect(desk.reuse(100_000).grant != nil)
+        desk.pass(.seconds(1))
+        #expect(desk.reuse(100_000).isPending)
+    }
+
+    @Test("R34: Neither a passcode unlock nor an app's prompt opens the window")
+    func reuseOfOthers() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        let first = desk.reuse(300)
+        #expect(first.isPending)
+        desk.scan(matching: true)
+        #expect(desk.grant(first.id)?.mechanism == .biometry)
+        #expect(desk.reuse(300).isPending)
+    }
+
+    @Test("R34: Root's evaluation of a user by biometry is an unlock, and never reuses one")
+    func unlockEvaluation() {
+        var desk = Desk(.finger)
+        let unlock = desk.evaluate(.biometrics) { $0.isUnlock = true }
+        desk.scan(matching: true)
+        #expect(desk.grant(unlock)?.mechanism == .biometry)
+        #expect(desk.reuse(10).grant?.mechanism == .reuse)
+        let again = desk.evaluate(.biometrics) {
+            $0.isUnlock = true
+            $0.reuseDuration = .seconds(300)
+        }
+        #expect(desk.isPending(again))
+    }
+
+    @Test("R34: A caller that names sensors or a strength, and a companion, are asked")
+    func choosy() {
+        var desk = Desk(.finger, .key)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        let named = desk.evaluate(.biometrics) {
+            $0.reuseDuration = .seconds(60)
+            $0.sensors = ["finger"]
+        }
+        #expect(desk.isPending(named))
+        desk.send(.canceled(named))
+        let strong = desk.evaluate(.biometrics) {
+            $0.reuseDuration = .seconds(60)
+            $0.minimumStrength = .strong
+        }
+        #expect(desk.isPending(strong))
+        desk.send(.canceled(strong))
+        #expect(desk.reuse(60, .companion).isPending)
+    }
+
+    @Test("R34: Reuse shows nothing, so it is allowed where interaction is not")
+    func reuseWithoutInteraction() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        let id = desk.evaluate(.biometrics) {
+            $0.reuseDuration = .seconds(60)
+            $0.isInteractionNotAllowed = true
+        }
+        #expect(desk.grant(id)?.mechanism == .reuse)
+    }
+
+    @Test("R34: A lockout, a required passcode and an enrolment change close the window for good")
+    func closed() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.fail(5)
+        #expect(desk.reuse(300).refusal == .biometryLockout)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        let afterLockout = desk.reuse(300)
+        #expect(afterLockout.isPending)
+        desk.send(.canceled(afterLockout.id))
+
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        let afterCause = desk.reuse(300)
+        #expect(afterCause.isPending)
+        desk.send(.canceled(afterCause.id))
+
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.send(.enrolmentChanged(uid: Desk.uid))
+        #expect(desk.reuse(300).isPending)
+    }
+
+    @Test("R34: A passcode in between leaves the window open, another user has none")
+    func stillOpen() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        let passcode = desk.evaluate(.biometricsOrPasscode)
+        desk.passcode(passcode, .correct)
+        #expect(desk.reuse(300).grant?.mechanism == .reuse)
+        desk.register(AgentID(2), uid: 2000)
+        let other = desk.evaluate(.biometrics, uid: 2000) { $0.reuseDuration = .seconds(300) }
+        #expect(desk.isPending(other))
+    }
+
+    @Test("R34: Nobody who may not be prompted gets by with an unlock of before")
+    func inactive() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.facts.session = nil
+        #expect(desk.reuse(300).refusal == .notInteractive)
+    }
+
+    @Test("R34: What reuse granted stays with no context")
+    func contextKeepsNoReuse() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        let id = desk.evaluate(.biometrics, context: Desk.context) {
+            $0.reuseDuration = .seconds(10)
+        }
+        #expect(desk.grant(id)?.mechanism == .reuse)
+        let second = desk.evaluate(.biometrics, context: Desk.context)
+        #expect(desk.isPending(second))
+    }
+}
+
+extension Desk {
+    /// Evaluates with a reuse duration of so many seconds, and says what came of it at once.
+    fileprivate mutating func reuse(
+        _ seconds: Int64,
+        _ policy: Policy = .biometrics
+    ) -> (id: EvaluationID, grant: Grant?, refusal: Refusal.Code?, isPending: Bool) {
+        let id = evaluate(policy) { $0.reuseDuration = .seconds(seconds) }
+        return (id, grant(id), refusal(id), isPending(id))
+    }
+}
