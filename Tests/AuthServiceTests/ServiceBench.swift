@@ -18,8 +18,9 @@ final class ServiceBench {
     private var people: [Person] = []
     private var state: String { bus.folder + "/state" }
 
-    private init() async throws {
+    private init(configuration: String) async throws {
         bus = try await PrivateBus()
+        try Self.write(configuration, to: bus.folder + "/localauth.conf")
         client = try bus.connect()
         verifier = ScriptedVerifier()
         let connection = try bus.connect()
@@ -28,22 +29,40 @@ final class ServiceBench {
             [Passcode1Interface(verifier)]
         )
         try connection.requestName("org.localauth.Passcode1")
-        daemon = try bus.start(["localauthd", "--state-directory", bus.folder + "/state"])
+        daemon = try bus.start(Self.command(bus))
         _ = try await bus.waitForOwner(of: Self.name, within: .seconds(20))
+    }
+
+    private static func command(_ bus: PrivateBus) -> [String] {
+        [
+            "localauthd", "--state-directory", bus.folder + "/state",
+            "--config", bus.folder + "/localauth.conf",
+        ]
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let bytes = Array(text.utf8)
+        defer { close(file) }
+        guard file >= 0, Glibc.write(file, bytes, bytes.count) == bytes.count else {
+            throw ContractFailure("\(path) can't be written")
+        }
     }
 
     /// Gives a test a bench of its own, and takes it down whatever happens.
     nonisolated static func run(
+        configuration: String = "",
         _ body: @escaping @BusActor (ServiceBench) async throws -> Void
     ) async throws {
         EventLoop.shared.startThread()
-        try await onBench(body)
+        try await onBench(configuration, body)
     }
 
     private static func onBench(
+        _ configuration: String,
         _ body: @BusActor (ServiceBench) async throws -> Void
     ) async throws {
-        let bench = try await ServiceBench()
+        let bench = try await ServiceBench(configuration: configuration)
         do {
             try await body(bench)
         } catch {
@@ -56,10 +75,7 @@ final class ServiceBench {
 
     private func end() async {
         await daemon.end()
-        for file in ["localauth.db", "localauth.db-wal", "localauth.db-shm", "machine.key", "lock"]
-        {
-            unlink(state + "/" + file)
-        }
+        unlink(bus.folder + "/localauth.conf")
         if let listing = opendir(state) {
             while let entry = readdir(listing) {
                 let name = withUnsafePointer(to: &entry.pointee.d_name) {
@@ -77,7 +93,7 @@ final class ServiceBench {
     func restartDaemon() async throws {
         await daemon.end()
         _ = try await bus.waitForOwner(of: Self.name, false)
-        daemon = try bus.start(["localauthd", "--state-directory", state])
+        daemon = try bus.start(Self.command(bus))
         _ = try await bus.waitForOwner(of: Self.name, within: .seconds(20))
     }
 

@@ -1,0 +1,79 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// Unlocks that are reported, and how long they count.
+struct UnlockTests {
+    private static let isRoot = getuid() == 0
+
+    @Test(
+        "R34: a reported biometric unlock answers without a prompt, by property and by option",
+        .enabled(if: isRoot, "only root reports unlocks")
+    )
+    func reuse() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let uid = person.peer.uid
+            let sensor = try await bench.sensor()
+            _ = sensor.add(for: uid)
+            let state = try await bench.state(bench.context(on: person.connection))
+            try await bench.manager.reportUnlock(uid: uid, method: "biometry")
+
+            let context = try await bench.context(on: person.connection)
+            try await context.setReuseDuration(60)
+            let byProperty = try await context.evaluate(policy: 1, reason: "test", options: [:])
+            #expect(byProperty["mechanism"] == .string("reuse"))
+            #expect(byProperty["biometry-type"] == .uint32(1))
+            #expect(byProperty["domain-state"] == .bytes(state))
+            #expect(byProperty["sensor"] == nil)
+            #expect(try await context.evaluatedPolicyDomainState() == state)
+
+            let byOption = try await bench.manager(person.connection)
+                .evaluate(policy: 2, reason: "test", options: ["reuse-duration": .double(1e300)])
+            #expect(byOption["mechanism"] == .string("reuse"))
+            #expect(person.prompts.seen.isEmpty)
+
+            // A change of the enrolment, here behind the daemon's back, closes the window.
+            _ = sensor.add(for: uid)
+            let asked = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            _ = try await sensor.operation()
+            #expect(person.prompts.seen.count == 1)
+            try await context.invalidate()
+            _ = try? await asked.reply()
+        }
+    }
+
+    @Test("R34: nobody but root reports an unlock")
+    func denied() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            await #expect(throws: DBusError.self) {
+                try await bench.manager(person.connection)
+                    .reportUnlock(uid: person.peer.uid, method: "biometry")
+            }
+        }
+    }
+
+    @Test("R50, L11: after a boot a passcode comes first, and a restart of the daemon is no boot")
+    func boot() async throws {
+        let configuration = "[Biometry]\nPasscodeAfterBoot=yes\n"
+        try await ServiceBench.run(configuration: configuration) { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            _ = sensor.add(for: person.peer.uid)
+            let manager = bench.manager(person.connection)
+            let first = try await manager.canEvaluate(policy: 1)
+            #expect(first.code == -8)
+            #expect(first.message.contains("after a restart"))
+            #expect(try await manager.canEvaluate(policy: 2).code == 0)
+            let result = try await manager.evaluate(policy: 2, reason: "test", options: [:])
+            #expect(result["mechanism"] == .string("passcode"))
+            #expect(try await manager.canEvaluate(policy: 1).code == 0)
+            try await bench.restartDaemon()
+            try await bench.waitForDevice(is: "")
+            #expect(try await manager.canEvaluate(policy: 1).code == 0)
+        }
+    }
+}
