@@ -117,6 +117,24 @@ final class AgentDirectory {
         remove(found.agent.id)
     }
 
+    /// A login manager has come: each agent belongs to one of its sessions now, or to none.
+    func moveIntoSessions() {
+        for old in registrations.values.sorted(by: { $0.agent.id.rawValue < $1.agent.id.rawValue })
+        where old.agent.session == Sessions.only(of: old.agent.uid) {
+            remove(old.agent.id)
+            let isForProcess = if case .process = old.agent.kind { true } else { false }
+            onLoop {
+                guard
+                    let home = try? await self.service.sessions.home(
+                        of: old.peer,
+                        isForProcess: isForProcess
+                    ), !old.peer.hasLeft
+                else { return }
+                _ = try? self.register(old.peer, path: old.path, kind: old.agent.kind, in: home)
+            }
+        }
+    }
+
     private func add(_ registration: Registration) throws(DBusError) {
         let id = registration.agent.id
         if case .process(let pid) = registration.agent.kind {

@@ -151,7 +151,7 @@ final class Sessions {
     }
 
     /// The session of a user without a login manager.
-    private static func only(of uid: UInt32) -> String { "uid:\(uid)" }
+    static func only(of uid: UInt32) -> String { "uid:\(uid)" }
 
     /// Returns once it is known whether there is a login manager.
     private func settled() async {
@@ -243,8 +243,10 @@ final class Sessions {
         sessions = [:]
         callers = [:]
         if isPresent {
+            let wasAbsent = isAbsent
             presence = .present
             onLoop { await self.lookAtLid() }
+            if wasAbsent { service.agents.moveIntoSessions() }
         } else {
             let isExpected = logind?.isSystems == true && SystemLogin.isRunning
             let wasThere = presence == .present || presence == .lost

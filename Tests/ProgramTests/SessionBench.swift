@@ -136,6 +136,7 @@ import LocalAuthBus
 
     /// The one session is local unless it is said to be remote, and has the user's agent.
     init(
+        startsLogind: Bool = true,
         isRemote: Bool = false,
         uid: UInt32 = getuid(),
         agentFor process: UInt32? = nil
@@ -147,7 +148,7 @@ import LocalAuthBus
         session = StandInSession("c1", at: logind, isRemote: isRemote)
         logind.current = session
         logind.display = session
-        try logind.start()
+        if startsLogind { try logind.start() }
         let client = logind.connection
         let verifier = try await desk.verifier()
         let daemon = try await desk.daemon()

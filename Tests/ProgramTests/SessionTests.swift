@@ -73,6 +73,24 @@ struct SessionTests {
         #expect(await bench.evaluate()?.name == .notInteractive)
     }
 
+    @Test("L2: an agent that was there before the login manager belongs to its session then")
+    @BusActor
+    func lateLogind() async throws {
+        let bench = try await SessionBench(startsLogind: false)
+        try await bench.registerAgent()
+        #expect(try await bench.evaluateWithMatch() == nil)
+        try bench.logind.start()
+        let announced = Feed<Void>()
+        let source = bench.manager.onPropertiesChanged { _, invalidated in
+            if invalidated.contains("Interactive") { announced.add(()) }
+        }
+        defer { source.cancel() }
+        while try await !bench.manager.interactive() { await announced.next() }
+        #expect(try await bench.evaluateWithMatch() == nil)
+        bench.session.lock(true)
+        #expect(await bench.evaluate()?.name == .notInteractive)
+    }
+
     @Test("L1: a look-up that fails refuses")
     @BusActor
     func failure() async throws {
