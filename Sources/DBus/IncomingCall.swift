@@ -59,6 +59,8 @@ public final class IncomingCall {
         switch answer {
         case .now(let value):
             reply(value, signature, encode)
+        case .later where !peer.mayWait:
+            fail(DBusError(.limitsExceeded, "Too many calls of this connection wait."))
         case .later(let body):
             peer.run {
                 do throws(DBusError) {

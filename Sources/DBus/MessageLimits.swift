@@ -14,6 +14,8 @@ public enum MessageLimits {
     public static let variantDepth = 16
     /// The most file descriptors.
     public static let descriptors = 16
+    /// The most calls of one connection that wait for their answers.
+    public static let waitingCalls = 1024
     /// The most elements of all arrays and dictionaries of a message together.
     public static let elements = 262_144
 }

@@ -41,6 +41,9 @@ public final class Peer {
         return source
     }
 
+    /// Whether one more of its calls may wait for an answer.
+    var mayWait: Bool { tasks.count < MessageLimits.waitingCalls }
+
     /// Runs a task that is canceled when the peer leaves.
     func run(_ body: @escaping @BusActor @Sendable () async -> Void) {
         count += 1

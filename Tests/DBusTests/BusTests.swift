@@ -24,7 +24,7 @@ struct BusTests {
         }
     }
 
-    @Test("The caller is known by the bus, not by the message")
+    @Test("L1: the caller is known by the bus, not by the message")
     @BusActor
     func credentials() async throws {
         try await withBus { _, server, client in
@@ -84,7 +84,7 @@ struct BusTests {
         }
     }
 
-    @Test("A caller that leaves cancels what it had running")
+    @Test("R30: a caller that leaves cancels what it had running")
     @BusActor
     func leaving() async throws {
         try await withBus { bus, server, _ in
@@ -116,7 +116,7 @@ struct BusTests {
         }
     }
 
-    @Test("A signal of anybody else than the expected sender is ignored")
+    @Test("L16: a signal of anybody else than the expected sender is ignored")
     @BusActor
     func forgery() async throws {
         try await withBus { bus, server, client in
@@ -149,7 +149,7 @@ struct BusTests {
         }
     }
 
-    @Test("A reply of anybody else than the callee is ignored")
+    @Test("L16: a reply of anybody else than the callee is ignored")
     @BusActor
     func forgedReply() async throws {
         try await withBus { bus, server, client in

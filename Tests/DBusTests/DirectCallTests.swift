@@ -79,7 +79,7 @@ struct DirectCallTests {
         }
     }
 
-    @Test("A call that the service forgets is answered with Failed")
+    @Test("R30: a call that the service forgets is answered with Failed")
     @BusActor
     func forgotten() async throws {
         try await withDirectPair { pair in

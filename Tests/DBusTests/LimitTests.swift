@@ -59,6 +59,22 @@ struct LimitTests {
         }
     }
 
+    @Test("L16: a connection whose calls wait without end is refused more, and still answered")
+    @BusActor
+    func waitingCalls() async throws {
+        try await withDirectPair { pair in
+            let ends = Collected<DBusError.Name?>()
+            let tasks = (0..<MessageLimits.waitingCalls)
+                .map { _ in onLoop { ends.add(await pair.error("Wait")) } }
+            while pair.service.waits < MessageLimits.waitingCalls {
+                #expect(await pair.error("Who") == nil)
+            }
+            #expect(await pair.error("RefuseLater") == .limitsExceeded)
+            #expect(await pair.error("Who") == nil)
+            for task in tasks { task.cancel() }
+        }
+    }
+
     @Test("Object paths and signatures are checked")
     @BusActor
     func validation() {
