@@ -96,15 +96,14 @@ extension AccessControl {
 extension Grant {
     /// What this grant proves of a user to an access control; nil: nothing.
     ///
-    /// Biometry weaker than `minimumStrength` counts as none (L8), and so does a success that rests
+    /// A sensor weaker than `minimumStrength` counts as none (L8), and so does a success that rests
     /// on an unlock some time ago: an item wants a person who is there now.
     public func factor(uid: UInt32, minimumStrength: Strength) -> Factor? {
         guard uid == self.uid else { return nil }
+        let isStrongEnough = strength.map { $0 >= minimumStrength } == true
         switch mechanism {
-        case .biometry:
-            guard let strength, type != .none, strength >= minimumStrength else { return nil }
-            return .biometry
-        case .companion: return .companion
+        case .biometry: return isStrongEnough && type != .none ? .biometry : nil
+        case .companion: return isStrongEnough ? .companion : nil
         case .passcode: return .passcode
         case .reuse, .context: return nil
         }
@@ -115,7 +114,7 @@ extension Grant {
 ///
 /// The keychain gives nothing out without it. The application password is no part of it: that one
 /// is proved by decrypting.
-public struct Authorization: Hashable, Sendable {
+public struct AccessGrant: Hashable, Sendable {
     /// What guards it.
     public let accessControl: AccessControl
     /// What may be done.
@@ -131,22 +130,21 @@ public struct Authorization: Hashable, Sendable {
 
     /// The authorization that these grants are worth; nil: something is missing.
     ///
-    /// - Parameters:
-    ///   - grants: What the user has proved, for this operation and recently enough.
-    ///   - minimumStrength: What biometry has to have; `strong` unless configured (L8).
+    /// `grants` is what the user has proved, for this operation and recently enough;
+    /// `minimumStrength` is what sensors have to have, `strong` unless configured (L8).
     public static func resting(
         on grants: some Sequence<Grant>,
         for operation: AccessOperation,
         uid: UInt32,
         accessControl: AccessControl,
         minimumStrength: Strength = .strong
-    ) -> Authorization? {
+    ) -> AccessGrant? {
         let proved = Set(
             grants.compactMap { $0.factor(uid: uid, minimumStrength: minimumStrength) }
         )
         guard accessControl.requirement(for: operation).remaining(after: proved).isFree else {
             return nil
         }
-        return Authorization(accessControl: accessControl, operation: operation, uid: uid)
+        return AccessGrant(accessControl: accessControl, operation: operation, uid: uid)
     }
 }

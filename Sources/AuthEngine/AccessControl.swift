@@ -95,6 +95,14 @@ public struct AccessControl: Hashable, Sendable {
     /// When an item may be read.
     public let accessibility: Accessibility
 
+    /// Nothing is asked of anybody (R65).
+    public static let none = AccessControl(unchecked: [])
+
+    private init(unchecked flags: Flags) {
+        self.flags = flags
+        accessibility = .whenUnlocked
+    }
+
     /// An access control whose parts go together.
     ///
     /// - Throws: the first breach of R65, R60, R61, R62, in this order, which is Apple's.

@@ -5,7 +5,8 @@ extension AuthEngine {
     func overdueCause(of record: UserRecord, at moment: Instant) -> String? {
         if settings.passcodeAfterBoot, record.lastPasscode == nil { return "boot" }
         let passcode = record.lastPasscode ?? since
-        let biometry = record.lastBiometricUnlock ?? since
+        // A service that began after that passcode is no unlock.
+        let biometry = record.lastBiometricUnlock ?? min(since, passcode)
         if let limit = settings.passcodeAfter, moment - max(passcode, biometry) >= limit {
             return "hours"
         }
@@ -47,12 +48,16 @@ extension AuthEngine {
         // Who unlocked may be no template any more.
         record.lastBiometricUnlock = nil
         save(record, of: uid)
+        // Without that unlock the last one may be too long ago.
+        if isBiometryRefused(uid) { stopBiometry(of: uid) }
     }
 
     /// A logout is like a boot (R50).
     mutating func loggedOut(_ uid: UInt32) {
         var record = record(of: uid)
-        guard settings.passcodeAfterBoot, record.lastPasscode != nil else { return }
+        guard settings.passcodeAfterBoot,
+            record.lastPasscode != nil || record.lastBiometricUnlock != nil
+        else { return }
         record.lastPasscode = nil
         record.lastBiometricUnlock = nil
         save(record, of: uid)

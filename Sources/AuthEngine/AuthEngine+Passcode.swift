@@ -96,7 +96,10 @@ extension AuthEngine {
         var record = record(of: uid)
         let cause = bounded(cause)
         // The first cause stays: a flood of others would be a flood of writes.
-        guard record.passcodeCause == nil else { return }
+        guard record.passcodeCause == nil else {
+            writeAgain(uid)
+            return
+        }
         record.passcodeCause = cause
         save(record, of: uid)
         stopBiometry(of: uid)

@@ -7,22 +7,33 @@ extension AuthEngine {
         saves.values.contains { $0.uid == uid }
     }
 
+    /// Tries again to write what could not be written: nobody is told of it before.
+    mutating func writeAgain(_ uid: UInt32) {
+        if unwritten.contains(uid), !isBeingWritten(uid) { save(record(of: uid), of: uid) }
+    }
+
     @discardableResult
     mutating func save(
         _ record: UserRecord,
         of uid: UInt32,
         for evaluation: EvaluationID? = nil,
         _ consequence: PendingSave.Consequence? = nil,
-        stricter: UserRecord? = nil
+        stricter: UserRecord? = nil,
+        matters: Bool = true
     ) -> SaveID {
         records[uid] = record
+        // What was not put back is not added again.
+        var stricter = stricter
+        if stricter?.failures == record.failures { stricter?.failures = 0 }
+        if stricter?.wrongPasscodes == record.wrongPasscodes { stricter?.wrongPasscodes = 0 }
         lastSave += 1
         let id = SaveID(rawValue: lastSave)
         saves[id] = PendingSave(
             uid: uid,
             evaluation: evaluation,
             consequence: consequence,
-            stricter: stricter
+            stricter: stricter,
+            matters: matters
         )
         effects.append(.save(id, uid: uid, record))
         return id
@@ -45,7 +56,7 @@ extension AuthEngine {
         }
         guard record.counts != before.counts else {
             // A time that a crash takes back makes the rules stricter: nobody waits for it.
-            if record != before { save(record, of: uid) }
+            if record != before { save(record, of: uid, matters: false) }
             succeed(id, evidence)
             return
         }
@@ -55,6 +66,7 @@ extension AuthEngine {
 
     mutating func saved(_ save: SaveID) {
         guard let pending = saves.removeValue(forKey: save) else { return }
+        unwritten.remove(pending.uid)
         if let id = pending.evaluation, let evaluation = evaluations[id] {
             switch pending.consequence {
             case .mismatch(let type, let count, let left):
@@ -73,6 +85,7 @@ extension AuthEngine {
 
     mutating func saveFailed(_ save: SaveID) {
         guard let pending = saves.removeValue(forKey: save) else { return }
+        if pending.matters { unwritten.insert(pending.uid) }
         if let stricter = pending.stricter { restore(stricter, of: pending.uid) }
         if let id = pending.evaluation { finish(id, .refused(.notWritten)) }
         settle(pending.uid)
@@ -101,8 +114,12 @@ extension AuthEngine {
         guard !isBeingWritten(uid) else { return }
         for id in ids(where: { $0.request.uid == uid }) {
             if let facts = evaluations[id]?.held {
-                // One that is decided may start the next write.
-                if !isBeingWritten(uid) { decide(id, facts) }
+                if unwritten.contains(uid) {
+                    finish(id, .refused(.notWritten))
+                } else if !isBeingWritten(uid) {
+                    // One that is decided may start the next write.
+                    decide(id, facts)
+                }
             } else {
                 concludeIfIdle(id)
             }

@@ -34,6 +34,7 @@ extension AuthEngine {
         guard let evaluation = evaluations[id], evaluation.stage == .lookingUp,
             evaluation.held == nil
         else { return }
+        writeAgain(evaluation.request.uid)
         // Nothing is decided on a record that a crash could still take back.
         guard !isBeingWritten(evaluation.request.uid) else {
             evaluations[id]?.held = facts

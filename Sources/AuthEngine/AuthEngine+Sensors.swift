@@ -125,13 +125,24 @@ extension AuthEngine {
         }
     }
 
+    /// An age rule or a new setting may come between the start of a sensor and its match.
+    mutating func stopOverdueBiometry() {
+        let uids = Set(evaluations.values.filter(\.usesBiometry).map(\.request.uid))
+        for uid in uids.sorted() where isBiometryRefused(uid) {
+            stopBiometry(of: uid)
+            for id in ids(where: { $0.request.uid == uid }) { concludeIfIdle(id) }
+        }
+    }
+
     /// Goes on with what is left when no sensor looks any more, or ends the evaluation.
     mutating func concludeIfIdle(_ id: EvaluationID) {
         guard let evaluation = evaluations[id], evaluation.isIdle,
             !isBeingWritten(evaluation.request.uid)
         else { return }
         let request = evaluation.request
-        if request.policy == .biometricsOrPasscode {
+        if unwritten.contains(request.uid) {
+            finish(id, .refused(.notWritten))
+        } else if request.policy == .biometricsOrPasscode {
             if let end = delayEnd(of: request.uid) {
                 finish(id, .refused(.passcodeDelayed(left: end - now)))
             } else {

@@ -23,6 +23,8 @@ public struct AuthEngine: Hashable, Sendable {
     /// Those that wait for it, first come first.
     var queues: [String: [EvaluationID]] = [:]
     var saves: [SaveID: PendingSave] = [:]
+    /// Users whose record on the disk is behind: the last write of it failed.
+    var unwritten: Set<UInt32> = []
     /// Evaluations that ended while the verifier was asked: a wrong passcode counts all the same.
     var lateVerdicts: [EvaluationID: UInt32] = [:]
     var lastOperation: UInt64 = 0
@@ -114,6 +116,7 @@ public struct AuthEngine: Hashable, Sendable {
         endAll(.agentSilent) { [now] evaluation in
             if case .beginning(let patience) = evaluation.stage { patience <= now } else { false }
         }
+        stopOverdueBiometry()
         for id in ids(where: { $0.waitsForDelay }) where !isDelayed(id) {
             evaluations[id]?.waitsForDelay = false
             evaluations[id]?.asksPasscode = true

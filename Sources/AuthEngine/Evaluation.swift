@@ -70,6 +70,14 @@ struct Evaluation: Hashable, Sendable {
             && passcode == .idle
     }
 
+    /// Whether biometry may still end it well.
+    var usesBiometry: Bool {
+        if case .beginning = stage, plan.contains(where: { $0.type != .none }) { return true }
+        return operations.contains { $0.sensor.type != .none }
+            || candidate.map { $0.type != .none } == true
+            || accepted?.evidence.isBiometric == true
+    }
+
     /// Sensors of no use any more are left out of the evaluation's plan.
     mutating func leaveOutBiometry() {
         plan.removeAll { $0.type != .none }
@@ -107,4 +115,6 @@ struct PendingSave: Hashable, Sendable {
     var consequence: Consequence?
     /// What the record was before it was made less strict; it comes back if the write fails.
     var stricter: UserRecord?
+    /// Whether a crash without it would make anything less strict.
+    var matters = true
 }

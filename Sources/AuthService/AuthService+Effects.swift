@@ -36,16 +36,19 @@ extension AuthService {
                 self.handle(error == nil ? .saved(id) : .saveFailed(id))
                 self.savedLast = id
                 while let first = self.saveWaiters.first, first.id.rawValue <= id.rawValue {
-                    self.saveWaiters.removeFirst().done.resume()
+                    self.saveWaiters.removeFirst().done.resume(returning: error == nil)
                 }
             }
         }
     }
 
     /// Returns once everything that the engine wanted written so far is on the disk.
-    func savesDone() async {
+    ///
+    /// - Throws: Failed when the last of it can't be written.
+    func savesDone() async throws(DBusError) {
         guard let lastSave, lastSave != savedLast else { return }
-        await withCheckedContinuation { saveWaiters.append((lastSave, $0)) }
+        let isWritten = await withCheckedContinuation { saveWaiters.append((lastSave, $0)) }
+        guard isWritten else { throw DBusError(.failed, "The state can't be written: try again.") }
     }
 
     private func lookUp(_ id: EvaluationID) {

@@ -36,7 +36,7 @@ public final class AuthService {
     var looking: [OperationID: SensorLink] = [:]
     var lastSave: SaveID?
     var savedLast: SaveID?
-    var saveWaiters: [(id: SaveID, done: CheckedContinuation<Void, Never>)] = []
+    var saveWaiters: [(id: SaveID, done: CheckedContinuation<Bool, Never>)] = []
     private var clients: [String: Client] = [:]
     private var announcedTypes: [BiometryType] = []
     private var lastID: UInt64 = 0

@@ -164,7 +164,7 @@ final class AuthenticationObject: Authentication1Service {
 
     /// An answer that waits until what it promises is on the disk (L17).
     private func durable() -> Answer<Void> {
-        .later { [service] () throws(DBusError) in await service.savesDone() }
+        .later { [service] () throws(DBusError) in try await service.savesDone() }
     }
 
     func monitor(

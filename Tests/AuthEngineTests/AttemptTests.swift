@@ -59,6 +59,26 @@ struct AttemptTests {
         #expect(desk.progress(id).count { $0 == .fallbackAvailable } == 1)
     }
 
+    @Test("R2: The attempts of each modality are the administrator's; an iris counts like a face")
+    func attemptsOfModalities() {
+        var settings = Settings()
+        settings.fingerprintAttempts = 4
+        settings.faceAttempts = 3
+        settings.lockoutAttempts = 20
+        let iris = SensorFact.sensor("iris", .iris)
+        let rows = [(SensorFact.finger, 4, 1), (.face, 3, 2), (iris, 3, 2)]
+        for (sensor, attempts, fallback) in rows {
+            var desk = Desk(sensor, settings: settings)
+            let id = desk.evaluate(.biometrics)
+            for number in 1...attempts {
+                #expect(desk.operations.count == 1)
+                desk.scan(sensor.name, matching: false)
+                #expect(desk.progress(id).contains(.fallbackAvailable) == (number >= fallback))
+            }
+            #expect(desk.operations.isEmpty)
+        }
+    }
+
     @Test("R3: Five consecutive non-matches lock biometry, over prompts and apps")
     func lockout() {
         var desk = Desk(.finger)
@@ -147,6 +167,20 @@ struct AttemptTests {
         desk.passcode(id, .correct)
         #expect(desk.grant(id)?.mechanism == .passcode)
         #expect(desk.available(.biometrics) == nil)
+    }
+
+    @Test("R5: The passcode at the lock screen clears the lockout, a finger there does not")
+    func unlockScreen() {
+        var desk = Desk(.finger)
+        desk.fail(5)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        desk.send(.unlocked(uid: 2000, byPasscode: true))
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        #expect(desk.available(.biometrics) == nil)
+        desk.fail(4)
+        #expect(desk.available(.biometrics) == nil, "the count began anew")
     }
 
     @Test("R8: A cancelled scan or a fault is no non-match")

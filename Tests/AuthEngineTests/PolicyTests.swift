@@ -62,6 +62,29 @@ struct PolicyTests {
         #expect(desk.available(.biometricsOrPasscode) == .passcodeNotSet)
     }
 
+    @Test("R11: Whatever is wrong with biometry, policy 2 is refused with -5 and -10 alone")
+    func policyTwoRefusals() {
+        let finger = SensorFact.finger
+        let sensors = [
+            [], [finger.with(.unavailable)], [finger.with(.away)], [finger.with(templates: 0)],
+            [finger],
+        ]
+        for sensors in sensors {
+            var desk = Desk(finger)
+            desk.fail(5)
+            desk.facts.sensors = sensors
+            #expect(desk.available(.biometricsOrPasscode) == nil)
+            desk.facts.isPasscodeSet = false
+            #expect(desk.refused(.biometricsOrPasscode) == .passcodeNotSet)
+            desk.facts.isPasscodeSet = true
+            let id = desk.evaluate(.biometricsOrPasscode, context: Desk.context)
+            #expect(desk.presentation(id)?.stage == .passcode)
+            desk.send(.invalidated(Desk.context))
+            let late = desk.evaluate(.biometricsOrPasscode, context: Desk.context)
+            #expect(desk.refusal(late) == .invalidContext)
+        }
+    }
+
     @Test("R11: The fallback button of policy 2 switches to the passcode and ends nothing")
     func policyTwoFallback() {
         var desk = Desk(.finger)
@@ -194,7 +217,7 @@ struct PolicyTests {
         #expect(desk.refusal(none) == .biometryNotAvailable)
     }
 
-    @Test("L11: A required passcode refuses biometry, names its cause, and ends with a passcode")
+    @Test("R50, L11: A required passcode refuses biometry, says its cause, ends with a passcode")
     func passcodeFirst() {
         var desk = Desk(.finger)
         let running = desk.evaluate(.biometrics)

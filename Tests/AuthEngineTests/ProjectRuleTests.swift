@@ -29,6 +29,26 @@ struct ProjectRuleTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
+    @Test("L5: -1 comes when no modality has attempts left; after a face last it waits as L6b says")
+    func lastModality() {
+        var settings = Settings()
+        settings.lockoutAttempts = 20
+        var desk = Desk(.finger, .face, settings: settings)
+        let finger = desk.evaluate(.biometrics)
+        for _ in 0..<2 { desk.scan("face", matching: false) }
+        for _ in 0..<2 { desk.scan(matching: false) }
+        #expect(desk.isPending(finger))
+        desk.scan(matching: false)
+        #expect(desk.refusal(finger) == .authenticationFailed)
+        let face = desk.evaluate(.biometrics)
+        for _ in 0..<3 { desk.scan(matching: false) }
+        #expect(desk.operations.map(\.sensor) == ["face"])
+        for _ in 0..<2 { desk.scan("face", matching: false) }
+        #expect(desk.isPending(face) && desk.operations.isEmpty)
+        desk.send(.fellBack(face))
+        #expect(desk.refusal(face) == .userFallback)
+    }
+
     @Test("L5: Two sensors of one modality share its attempts")
     func sharedAttempts() {
         var desk = Desk(.finger, .sensor("second", .fingerprint))
@@ -80,6 +100,11 @@ struct ProjectRuleTests {
         #expect(desk.engine.offersFallback(fallback))
         desk.send(.fellBack(fallback))
         #expect(desk.refusal(fallback) == .userFallback)
+        #expect(desk.progress(fallback).contains(.fallbackAvailable))
+        desk.engine.settings.lockoutAttempts = 20
+        let canceled = failed()
+        desk.send(.canceled(canceled))
+        #expect(desk.refusal(canceled) == .userCancel)
         let deadline = failed()
         desk.pass(.seconds(120))
         #expect(desk.refusal(deadline) == .systemCancel)
@@ -222,7 +247,7 @@ struct ProjectRuleTests {
         #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 5)
     }
 
-    @Test("L10: From the 6th wrong passcode on: 1, 5, 15, 60, 60 minutes, with no attempt taken")
+    @Test("R6, L10: From the 6th wrong passcode on: 1, 5, 15, 60 minutes with no attempt taken")
     func delays() {
         var desk = Desk()
         let first = desk.evaluate(.biometricsOrPasscode)
@@ -304,7 +329,7 @@ struct ProjectRuleTests {
         #expect(desk.progress(id).last == .passcodeRejected(attemptsLeft: 4))
     }
 
-    @Test("Moments at the ends of time do not trap")
+    @Test("L16: Moments at the ends of time do not trap")
     func extremeTimes() {
         let late = Instant(nanoseconds: .max)
         let early = Instant(nanoseconds: .min)

@@ -88,7 +88,7 @@ struct PromptTests {
         #expect(desk.operations.isEmpty)
     }
 
-    @Test("A match after its deadline does not count, even if nobody noticed the deadline")
+    @Test("R25: A match after its deadline does not count, even if nobody noticed the deadline")
     func lateMatch() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometrics) { $0.timeout = .seconds(1) }

@@ -84,7 +84,9 @@ struct Witness: Hashable {
             live[id]?.isLookedUp = false
         case .sensorMatched(let operation, template: _):
             if let id = owner(of: operation), let sensor = live[id]?.operations[operation] {
+                let isConfirmed = !mustConfirm(sensor, live[id]?.request)
                 live[id]?.match = sensor
+                live[id]?.isConfirmed = isConfirmed
             }
         case .confirmed(let id):
             if live[id]?.match != nil { live[id]?.isConfirmed = true }
@@ -395,6 +397,14 @@ struct Witness: Hashable {
         remember(grant, known, now)
     }
 
+    /// By the settings at the moment of the match.
+    private func mustConfirm(_ match: SensorFact, _ request: Request?) -> Bool {
+        guard match.type.isPassive else { return false }
+        let wish = request?.requiresConfirmation
+        return wish == true || confirmation == .always
+            || (wish == nil && match.strength != .strong && confirmation == .automatic)
+    }
+
     private func isProved(_ grant: Grant, _ known: Live, _ now: Instant) -> Bool {
         let request = known.request
         switch grant.mechanism {
@@ -405,11 +415,7 @@ struct Witness: Hashable {
                 match.strength == grant.strength,
                 (match.type == .none) == (grant.mechanism == .companion)
             else { return false }
-            let mustConfirm =
-                match.type.isPassive
-                && (request.requiresConfirmation == true
-                    || (request.requiresConfirmation == nil && match.strength != .strong))
-            return known.isConfirmed || !mustConfirm
+            return known.isConfirmed
         case .context:
             guard let context = request.context, !invalid.contains(context) else { return false }
             return (successes[context] ?? [])
@@ -447,63 +453,18 @@ struct Witness: Hashable {
     }
 
     var lifetime = Settings().contextLifetime
+    var confirmation = Settings.Confirmation.automatic
+    /// Whether numbers were lowered, so that what was within them need not be any more.
+    var isReconfigured = false
 
-    // MARK: State
-
-    private mutating func checkState(_ engine: AuthEngine, _ now: Instant) {
-        if Set(engine.evaluations.keys) != Set(live.keys) { complain("an evaluation is forgotten") }
-        if Set(engine.saves.keys) != Set(writes.keys) { complain("a write is forgotten") }
-        if (engine.nextDeadline == nil) != live.isEmpty { complain("nothing would ever happen") }
-        if let next = engine.nextDeadline, next <= now { complain("a deadline has been missed") }
-        for (session, queue) in engine.queues {
-            let ordinary = queue.filter { engine.evaluations[$0]?.request.isUnlock == false }
-            if ordinary.count > engine.settings.queuePerSession { complain("a queue is too long") }
-            if engine.prompts[session] == nil { complain("a queue waits for nothing") }
-        }
-        for (session, id) in engine.prompts where engine.evaluations[id]?.session != session {
-            complain("a prompt is lost")
-        }
-        var waiting: [ClientID: Int] = [:]
-        var pending: [ClientID: Int] = [:]
-        for (id, evaluation) in engine.evaluations {
-            pending[evaluation.request.client, default: 0] += 1
-            if evaluation.stage == .waiting { waiting[evaluation.request.client, default: 0] += 1 }
-            check(evaluation, id, engine)
-        }
-        if waiting.values.contains(where: { $0 > engine.settings.waitingPerConnection })
-            || pending.values.contains(where: { $0 > engine.settings.pendingPerConnection })
-        {
-            complain("a connection has too many")
-        }
-        for (uid, record) in engine.records where !unsure.contains(uid) {
-            let isWriting = writes.values.contains { $0.uid == uid }
-            if !isWriting, record != disk[uid] ?? UserRecord() { complain("the disk lags behind") }
-        }
+    /// One that watches the next life of a daemon that was killed.
+    init(after earlier: Witness, disk: [UInt32: UserRecord]) {
+        self.disk = disk
+        outcomes = earlier.outcomes
+        complaints = earlier.complaints
+        confirmation = earlier.confirmation
+        isReconfigured = earlier.isReconfigured
     }
 
-    private mutating func check(
-        _ evaluation: Evaluation,
-        _ id: EvaluationID,
-        _ engine: AuthEngine
-    ) {
-        let uid = evaluation.request.uid
-        let running = Set(evaluation.operations.map(\.id))
-        if running != Set(live[id]?.operations.keys.map(\.self) ?? []) {
-            complain("\(id) has forgotten a sensor")
-        }
-        if evaluation.operations.contains(where: { $0.sensor.type != .none }),
-            engine.isBiometryRefused(uid)
-        {
-            complain("biometry runs although it is refused: \(id)")
-        }
-        for (type, count) in evaluation.failures where count > engine.settings.attempts(of: type) {
-            complain("too many attempts: \(id)")
-        }
-        guard evaluation.isIdle, !engine.isBeingWritten(uid) else { return }
-        let awaitsPasscode =
-            evaluation.request.policy == .biometricsOrPasscode && evaluation.asksPasscode
-            && !engine.isDelayed(id)
-        let awaitsChoice = evaluation.offersFallback && evaluation.lastExhausted?.isPassive == true
-        if !awaitsPasscode, !awaitsChoice { complain("\(id) waits for nothing") }
-    }
+    init() {}
 }

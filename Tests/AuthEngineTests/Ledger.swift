@@ -1,0 +1,410 @@
+@testable import AuthEngine
+
+/// Keeps its own books of what every user has proved and failed, across crashes and boots.
+///
+/// It does its sums from the events alone; the engine's records have to be as strict as its own.
+struct Ledger {
+    /// What is to be on the disk once a write is there.
+    struct Write {
+        var uid: UInt32
+        var book: UserRecord
+        /// What the book was before a proof made it less strict.
+        var before: UserRecord?
+        var isPasscode = false
+    }
+
+    /// What somebody was told; a proof takes it back.
+    struct Told {
+        var failures = 0
+        var wrongPasscodes = 0
+        var isPasscodeRequired = false
+        var delayedUntil: Instant?
+    }
+
+    /// A book that the event in hand allows.
+    struct Proof {
+        var uid: UInt32
+        var book: UserRecord
+        var isPasscode = false
+    }
+
+    var books: [UInt32: UserRecord] = [:]
+    /// The books as of the last write that is on the disk.
+    var kept: [UInt32: UserRecord] = [:]
+    var told: [UInt32: Told] = [:]
+    var since: Instant
+    var complaints: [String] = []
+    /// How often each thing was seen, for the report.
+    var seen: [String: Int] = [:]
+
+    private var writes: [SaveID: Write] = [:]
+    private var requests: [EvaluationID: Request] = [:]
+    private var lookingUp: Set<EvaluationID> = []
+    private var facts: [EvaluationID: Facts] = [:]
+    private var running: [OperationID: (id: EvaluationID, sensor: SensorFact)] = [:]
+    private var matched: [EvaluationID: SensorFact] = [:]
+    private var verifying: [EvaluationID: UInt32] = [:]
+    /// The numbers of the non-matches and wrong passcodes that were not told yet.
+    private var failures: [EvaluationID: [Int]] = [:]
+    private var wrongPasscodes: [EvaluationID: [Int]] = [:]
+    private var isSuspended = false
+    private var settings = Settings()
+    private var now = Instant(nanoseconds: 0)
+
+    init(since: Instant) {
+        self.since = since
+    }
+
+    func book(of uid: UInt32) -> UserRecord { books[uid] ?? UserRecord() }
+
+    private mutating func complain(_ text: String) {
+        complaints.append(text)
+    }
+
+    /// One step of the engine, which is already taken.
+    mutating func see(_ event: Event, _ effects: [Effect], _ engine: AuthEngine) {
+        now = engine.now
+        settings = engine.settings
+        arrive(event)
+        let proof = proof(by: event)
+        var before: UserRecord?
+        if let proof, effects.contains(where: { $0.isSave(of: proof.uid) }) {
+            before = book(of: proof.uid)
+            books[proof.uid] = proof.book
+        }
+        for effect in effects {
+            if case .save(let save, let uid, let record) = effect {
+                if !record.isAsStrict(as: book(of: uid)) { complain("\(save) forgets something") }
+                writes[save] = Write(
+                    uid: uid,
+                    book: book(of: uid),
+                    before: before,
+                    isPasscode: proof?.isPasscode == true
+                )
+            } else {
+                see(effect, of: event)
+            }
+        }
+        leave(event)
+        for (uid, book) in books {
+            let record = engine.record(of: uid)
+            if !record.isAsStrict(as: book) { complain("of \(uid) something is forgotten") }
+            if record.counts != book.counts { complain("of \(uid) something is made up") }
+        }
+        if isSuspended, !engine.evaluations.isEmpty { complain("evaluations run in sleep") }
+    }
+
+    // MARK: Events
+
+    /// What makes a book stricter, and what becomes of the writes.
+    private mutating func arrive(_ event: Event) {
+        switch event {
+        case .requested(let request): requests[request.id] = requests[request.id] ?? request
+        case .lookedUp(let id, let found):
+            // Only the first answer to a look-up counts.
+            if lookingUp.remove(id) != nil { facts[id] = found }
+        case .sensorMismatched(let operation):
+            guard let (id, sensor) = running[operation], sensor.type != .none,
+                let uid = requests[id]?.uid
+            else { return }
+            books[uid, default: UserRecord()].failures += 1
+            failures[id, default: []].append(book(of: uid).failures)
+        case .sensorMatched(let operation, template: _):
+            if let (id, sensor) = running[operation] { matched[id] = sensor }
+        case .passcodeVerified(let id, .wrong):
+            guard let uid = verifying[id] else { return }
+            var book = book(of: uid)
+            book.wrongPasscodes += 1
+            if book.wrongPasscodes > 5 { book.delayedUntil = now + delay(of: book) }
+            books[uid] = book
+            wrongPasscodes[id, default: []].append(book.wrongPasscodes)
+        case .passcodeRequired(let uid, let cause):
+            if book(of: uid).passcodeCause == nil {
+                books[uid, default: UserRecord()].passcodeCause = cause
+            }
+        case .loggedOut(let uid) where settings.passcodeAfterBoot:
+            books[uid]?.lastPasscode = nil
+            books[uid]?.lastBiometricUnlock = nil
+        case .enrolmentChanged(let uid): books[uid]?.lastBiometricUnlock = nil
+        case .saved(let save): written(save)
+        case .saveFailed(let save): failed(save)
+        case .suspending: isSuspended = true
+        case .resumed: isSuspended = false
+        default: break
+        }
+    }
+
+    private func delay(of book: UserRecord) -> Duration {
+        let step = min(book.wrongPasscodes - 6, settings.passcodeDelays.count - 1)
+        return step < 0 ? .zero : settings.passcodeDelays[step]
+    }
+
+    /// What the event would prove, if the engine goes by it.
+    private func proof(by event: Event) -> Proof? {
+        switch event {
+        case .passcodeVerified(let id, .correct):
+            guard let uid = verifying[id], requests[id] != nil else { return nil }
+            return afterPasscode(uid)
+        case .unlocked(let uid, byPasscode: true): return afterPasscode(uid)
+        case .unlocked(let uid, byPasscode: false):
+            return afterBiometry(uid, isUnlock: true)
+        case .sensorMatched(let operation, template: _):
+            guard let id = running[operation]?.id else { return nil }
+            return afterMatch(id)
+        case .confirmed(let id): return afterMatch(id)
+        default: return nil
+        }
+    }
+
+    private func afterPasscode(_ uid: UInt32) -> Proof {
+        var book = UserRecord()
+        book.lastPasscode = now
+        let old = self.book(of: uid)
+        if !isRefused(old) { book.lastBiometricUnlock = old.lastBiometricUnlock }
+        return Proof(uid: uid, book: book, isPasscode: true)
+    }
+
+    private func afterMatch(_ id: EvaluationID) -> Proof? {
+        guard let sensor = matched[id], sensor.type != .none, let request = requests[id] else {
+            return nil
+        }
+        return afterBiometry(request.uid, isUnlock: request.isUnlock)
+    }
+
+    private func afterBiometry(_ uid: UInt32, isUnlock: Bool) -> Proof? {
+        var book = book(of: uid)
+        guard !isRefused(book) else { return nil }
+        book.failures = 0
+        if isUnlock { book.lastBiometricUnlock = now }
+        return Proof(uid: uid, book: book)
+    }
+
+    /// Whether biometry has to wait for a passcode, by R3, L11 and RequirePasscode.
+    private func isRefused(_ book: UserRecord) -> Bool {
+        if book.passcodeCause != nil || book.failures >= settings.lockoutAttempts { return true }
+        if settings.passcodeAfterBoot, book.lastPasscode == nil { return true }
+        let passcode = book.lastPasscode ?? since
+        let unlock = max(passcode, book.lastBiometricUnlock ?? passcode)
+        if let limit = settings.passcodeAfter, now - unlock >= limit { return true }
+        guard let limit = settings.passcodeAfterWithBiometry, now - passcode >= limit else {
+            return false
+        }
+        return now - (book.lastBiometricUnlock ?? passcode) >= settings.withoutBiometry
+    }
+
+    private mutating func written(_ save: SaveID) {
+        guard let write = writes.removeValue(forKey: save) else { return }
+        kept[write.uid] = write.book
+        takeBack(write)
+    }
+
+    private mutating func takeBack(_ write: Write) {
+        guard write.before != nil else { return }
+        if write.isPasscode { told[write.uid] = nil } else { told[write.uid]?.failures = 0 }
+    }
+
+    /// A proof that could not be written counts for nothing; what came since is added.
+    private mutating func failed(_ save: SaveID) {
+        guard let write = writes.removeValue(forKey: save), let before = write.before else {
+            return
+        }
+        // A later write may have carried the proof to the disk all the same.
+        takeBack(write)
+        var book = book(of: write.uid)
+        book.failures += before.failures
+        if write.isPasscode { book.wrongPasscodes += before.wrongPasscodes }
+        book.passcodeCause = book.passcodeCause ?? before.passcodeCause
+        book.delayedUntil = [book.delayedUntil, before.delayedUntil].compactMap(\.self).max()
+        books[write.uid] = book
+    }
+
+    private mutating func leave(_ event: Event) {
+        switch event {
+        case .sensorMatched(let operation, template: _), .sensorEnded(let operation):
+            running[operation] = nil
+        case .passcodeVerified(let id, _): verifying[id] = nil
+        case .interrupted(let session, let interruption):
+            let left = requests.values.filter { request in
+                facts[request.id]?.session == session
+                    && !(interruption == .locked && request.isUnlock)
+            }
+            if !left.isEmpty { complain("\(left.map(\.id)) outlive \(interruption)") }
+        default: break
+        }
+    }
+
+    // MARK: Effects
+
+    private mutating func see(_ effect: Effect, of event: Event) {
+        switch effect {
+        case .lookUp(let id): lookingUp.insert(id)
+        case .begin: if isSuspended { complain("a prompt in sleep") }
+        case .startSensor(let operation, let id, let name):
+            guard let request = requests[id],
+                let sensor = facts[id]?.sensors.first(where: { $0.name == name })
+            else { return complain("\(name) starts for nobody") }
+            running[operation] = (id, sensor)
+            if sensor.type != .none, isRefused(book(of: request.uid)) {
+                complain("\(name) looks although biometry is refused")
+            }
+        case .cancelSensor(let operation): running[operation] = nil
+        case .verifyPasscode(let id):
+            guard let uid = requests[id]?.uid else { return complain("verified for nobody") }
+            verifying[id] = uid
+            if let end = book(of: uid).delayedUntil, now < end {
+                complain("a passcode is taken during a delay")
+            }
+        case .tell(let id, let progress):
+            guard let uid = requests[id]?.uid else { return complain("\(id) is told \(progress)") }
+            seeTell(id, uid, progress, event)
+        case .reply(let id, let outcome):
+            guard let request = requests.removeValue(forKey: id) else {
+                return complain("nobody's answer")
+            }
+            seeReply(request, outcome)
+            (facts[id], matched[id], failures[id], wrongPasscodes[id]) = (nil, nil, nil, nil)
+        default: break
+        }
+    }
+
+    private mutating func seeTell(
+        _ id: EvaluationID,
+        _ uid: UInt32,
+        _ progress: Progress,
+        _ event: Event
+    ) {
+        let kept = kept[uid] ?? UserRecord()
+        switch progress {
+        case .noMatch:
+            // A companion's counts for nothing, and is told at once.
+            guard case .saved = event, failures[id]?.isEmpty == false else { return }
+            let number = failures[id]?.removeFirst() ?? 0
+            told[uid, default: Told()].failures = max(told[uid]?.failures ?? 0, number)
+            if kept.failures < number { complain("non-match \(number) is told too early") }
+        case .passcodeRejected:
+            let number =
+                wrongPasscodes[id]?.isEmpty == false
+                ? wrongPasscodes[id]?.removeFirst() ?? 0 : Int.max
+            told[uid, default: Told()].wrongPasscodes = number
+            told[uid]?.delayedUntil = kept.delayedUntil
+            if kept.wrongPasscodes < number { complain("wrong passcode \(number), too early") }
+        case .passcodeRequired(cause: "delay-over"):
+            if let end = book(of: uid).delayedUntil, now < end { complain("the delay goes on") }
+        case .passcodeRequired(let cause):
+            let others = ["fallback", "attempts", "sensor-failed", "verifier-failed"]
+            if !others.contains(cause) { seeLockout(uid, cause) }
+        default: break
+        }
+    }
+
+    private mutating func seeReply(_ request: Request, _ outcome: Outcome) {
+        let uid = request.uid
+        switch outcome {
+        case .granted(let grant):
+            seen["granted by \(grant.mechanism)", default: 0] += 1
+            if grant.type != .none, isRefused(book(of: uid)) {
+                complain("\(request.id) is granted by biometry, which is refused")
+            }
+            guard grant.mechanism == .reuse else { return }
+            let window = min(request.reuseDuration, settings.longestReuse)
+            guard let unlock = book(of: uid).lastBiometricUnlock, now - unlock < window else {
+                return complain("\(request.id) reuses an unlock that is none")
+            }
+        case .refused(let refusal):
+            seen["\(refusal.code)", default: 0] += 1
+            if refusal.code == .biometryLockout { seeLockout(uid, refusal.message) }
+            guard refusal.message.contains("none is taken") else { return }
+            seen["delayed", default: 0] += 1
+            guard let end = kept[uid]?.delayedUntil, now < end else {
+                return complain("a delay is told that a crash would end")
+            }
+            told[uid, default: Told()].delayedUntil = end
+        }
+    }
+
+    private mutating func seeLockout(_ uid: UInt32, _ cause: String) {
+        // One that was ended meanwhile needs no write.
+        if isRefused(book(of: uid)), !isRefused(kept[uid] ?? UserRecord()) {
+            complain("a lockout is told that a crash would end: \(cause)")
+        }
+    }
+
+    /// The answer of RequirePasscode.
+    mutating func answerPasscodeRequired(_ uid: UInt32) {
+        told[uid, default: Told()].isPasscodeRequired = true
+        if kept[uid]?.passcodeCause == nil { complain("RequirePasscode is answered too early") }
+    }
+
+    // MARK: Crashes
+
+    /// The daemon was killed after these writes, and starts again with these records.
+    mutating func restart(
+        after writes: [SaveID],
+        _ records: [UInt32: UserRecord],
+        _ settings: Settings,
+        at now: Instant,
+        since: Instant,
+        isBoot: Bool
+    ) {
+        for save in writes { written(save) }
+        var next = Ledger(since: since)
+        next.now = now
+        next.settings = settings
+        next.complaints = complaints
+        next.seen = seen
+        for (uid, book) in kept {
+            next.books[uid] = next.restarted(book, isBoot: isBoot)
+            if records[uid]?.isAsStrict(as: next.book(of: uid)) != true {
+                next.complain("of \(uid) the disk has forgotten something")
+            }
+        }
+        for (uid, told) in told {
+            let record = records[uid] ?? UserRecord()
+            let isDelayed = isBoot || told.delayedUntil.map { $0 <= now } != false
+            if record.failures < told.failures || record.wrongPasscodes < told.wrongPasscodes
+                || (told.isPasscodeRequired && record.passcodeCause == nil)
+                || (!isDelayed && record.delayedUntil == nil)
+            {
+                next.complain("\(uid) was told \(told), and the disk says \(record)")
+            }
+            next.told[uid] = told
+            if isBoot { next.told[uid]?.delayedUntil = nil }
+        }
+        next.kept = next.books
+        self = next
+    }
+
+    private func restarted(_ book: UserRecord, isBoot: Bool) -> UserRecord {
+        var book = book
+        if let until = book.delayedUntil {
+            let whole = now + delay(of: book)
+            book.delayedUntil = isBoot ? whole : min(until, whole)
+        }
+        if isBoot {
+            book.lastPasscode = nil
+            book.lastBiometricUnlock = nil
+        }
+        return book
+    }
+}
+
+extension UserRecord {
+    /// Whether nothing is possible with this one that is not with the other.
+    func isAsStrict(as other: UserRecord) -> Bool {
+        func isNoLater(_ time: Instant?, than limit: Instant?) -> Bool {
+            guard let time else { return true }
+            return limit.map { time <= $0 } ?? false
+        }
+        return failures >= other.failures && wrongPasscodes >= other.wrongPasscodes
+            && (other.passcodeCause == nil || passcodeCause != nil)
+            && isNoLater(other.delayedUntil, than: delayedUntil)
+            && isNoLater(lastPasscode, than: other.lastPasscode)
+            && isNoLater(lastBiometricUnlock, than: other.lastBiometricUnlock)
+    }
+}
+
+extension Effect {
+    fileprivate func isSave(of uid: UInt32) -> Bool {
+        if case .save(_, uid: uid, _) = self { true } else { false }
+    }
+}

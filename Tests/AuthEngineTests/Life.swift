@@ -1,0 +1,310 @@
+@testable import AuthEngine
+
+/// A generator that can be started again from the same number.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Apps, people, sensors, agents, a verifier, sessions, a disk and a machine, all of them
+/// unreliable, around one engine; the same seed is the same life.
+struct Life {
+    /// What went to the store and is not acknowledged.
+    struct Write {
+        var save: SaveID
+        var uid: UInt32
+        var record: UserRecord
+    }
+
+    var random: SplitMix
+    var engine: AuthEngine
+    var witness = Witness()
+    var ledger: Ledger
+    var now: Instant
+    var settings = Settings()
+    let isSystemBus: Bool
+
+    var disk: [UInt32: UserRecord] = [:]
+    var unwritten: [Write] = []
+    /// Calls of RequirePasscode that wait for a write.
+    var promises: [SaveID: UInt32] = [:]
+    var lastEvaluation: UInt64 = 0
+    var crashedSensors: Set<String> = []
+    var isVerifierGone = false
+    var lockedSessions: Set<String> = []
+
+    /// How often a write fails, and a passcode is right, of a hundred.
+    let faults: Int
+    let rightPasscodes: Int
+
+    private var last: [(Instant, Event?, [Effect])] = []
+
+    static let users: [UInt32] = [1000, 2000]
+    static let sessions = ["a", "b"]
+    static let sensors = [SensorFact.finger, .face, .webcam, .key]
+
+    init(seed: UInt64) {
+        var random = SplitMix(state: seed)
+        isSystemBus = Int.random(in: 0..<3, using: &random) > 0
+        faults = [0, 0, 3, 20].randomElement(using: &random) ?? 0
+        rightPasscodes = [5, 50, 80].randomElement(using: &random) ?? 50
+        now = Instant(nanoseconds: Int64.random(in: 0..<100_000_000_000, using: &random))
+        self.random = random
+        settings.passcodeAfterBoot = isSystemBus
+        let since = isSystemBus ? Instant(nanoseconds: 0) : now
+        engine = AuthEngine(settings: settings, since: since)
+        ledger = Ledger(since: since)
+        registerAgents()
+    }
+
+    /// What must not have happened.
+    var complaints: [String] { witness.complaints + ledger.complaints }
+
+    /// The last steps, for the report.
+    var story: String {
+        last.map { now, event, effects in
+            let what = event.map { "\($0)" } ?? "the daemon is killed"
+            return "\(now.nanoseconds) \(what)\n    -> \(effects)"
+        }
+        .joined(separator: "\n")
+    }
+
+    // MARK: Steps
+
+    /// What is due happens before the event, in a step of its own.
+    mutating func take(_ event: Event) {
+        if engine.now < now, event != .timePassed { step(.timePassed) }
+        step(event)
+    }
+
+    private mutating func step(_ event: Event) {
+        let effects = engine.step(event, at: now)
+        note(event, effects)
+        for case .save(let save, let uid, let record) in effects {
+            unwritten.append(Write(save: save, uid: uid, record: record))
+        }
+        ledger.see(event, effects, engine)
+        // The witness knows of no crash: how old an unlock is, is in the ledger.
+        witness.unlocks = ledger.books.compactMapValues(\.lastBiometricUnlock)
+        witness.see(event, effects, engine)
+    }
+
+    private mutating func note(_ event: Event?, _ effects: [Effect]) {
+        if last.count >= 40 { last.removeFirst() }
+        last.append((now, event, effects))
+    }
+
+    /// The store answers for its oldest write.
+    mutating func settle(isWritten: Bool) {
+        guard !unwritten.isEmpty else { return }
+        let write = unwritten.removeFirst()
+        if isWritten { disk[write.uid] = write.record }
+        take(isWritten ? .saved(write.save) : .saveFailed(write.save))
+        if let uid = promises.removeValue(forKey: write.save), isWritten {
+            ledger.answerPasscodeRequired(uid)
+        }
+    }
+
+    /// RequirePasscode is answered when what was to be written by then is written.
+    mutating func requirePasscode(_ uid: UInt32) {
+        take(.passcodeRequired(uid: uid, cause: "remote"))
+        if let write = unwritten.last(where: { $0.uid == uid }) {
+            promises[write.save] = uid
+        } else {
+            ledger.answerPasscodeRequired(uid)
+        }
+    }
+
+    // MARK: Crashes
+
+    /// The daemon is killed; of what it wanted written a random part is on the disk.
+    mutating func kill(isBoot: Bool = false) {
+        let count = Int.random(in: 0...unwritten.count, using: &random)
+        let written = unwritten.prefix(count)
+        for write in written { disk[write.uid] = write.record }
+        note(nil, [])
+        if isBoot {
+            now = Instant(nanoseconds: Int64.random(in: 0..<100_000_000_000, using: &random))
+        }
+        restartClocks(isBoot: isBoot)
+        let since = isSystemBus ? Instant(nanoseconds: 0) : now
+        engine = AuthEngine(settings: settings, records: disk, since: since)
+        ledger.restart(
+            after: written.map(\.save),
+            disk,
+            settings,
+            at: now,
+            since: since,
+            isBoot: isBoot
+        )
+        witness = Witness(after: witness, disk: disk)
+        unwritten = []
+        promises = [:]
+        registerAgents()
+    }
+
+    /// What the store does when it is opened.
+    private mutating func restartClocks(isBoot: Bool) {
+        for (uid, record) in disk {
+            var record = record
+            if let until = record.delayedUntil {
+                let restarted = settings.passcodeDelay(afterWrong: record.wrongPasscodes)
+                    .map { now + $0 }
+                record.delayedUntil = isBoot ? restarted : restarted.map { min(until, $0) }
+            }
+            if isBoot {
+                record.lastPasscode = nil
+                record.lastBiometricUnlock = nil
+            }
+            disk[uid] = record
+        }
+    }
+
+    mutating func crashSensor(_ name: String) {
+        crashedSensors.insert(name)
+        for operation in operations(of: name) { take(.sensorEnded(operation)) }
+    }
+
+    private func operations(of sensor: String) -> [OperationID] {
+        engine.evaluations.values.flatMap(\.operations)
+            .filter { $0.sensor.name == sensor }
+            .map(\.id)
+            .sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// A crash in the middle of a check says nothing about the passcode.
+    mutating func crashVerifier() {
+        isVerifierGone = true
+        for id in engine.ids(where: { $0.passcode == .verifying }) {
+            take(.passcodeVerified(id, .failed))
+        }
+    }
+
+    mutating func suspend() {
+        take(.suspending)
+        if !engine.evaluations.isEmpty { ledger.complaints.append("evaluations go on in sleep") }
+        for _ in 0..<Int.random(in: 0..<4, using: &random) {
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: take(.requested(request()))
+            case 1: settle(isWritten: chance(100 - faults))
+            default: now = now + .seconds(Int.random(in: 0..<200_000, using: &random))
+            }
+        }
+        take(.resumed)
+    }
+
+    /// The settings are read again.
+    mutating func reload() {
+        settings = Settings()
+        settings.passcodeAfterBoot = chance(80) ? isSystemBus : !isSystemBus
+        settings.lockoutAttempts = chance(50) ? 5 : Int.random(in: 1...20, using: &random)
+        settings.fingerprintAttempts = chance(50) ? 3 : Int.random(in: 1...10, using: &random)
+        settings.faceAttempts = chance(50) ? 2 : Int.random(in: 1...10, using: &random)
+        settings.passcodeAttempts = chance(50) ? 5 : Int.random(in: 1...10, using: &random)
+        settings.passcodeAfter = hours(48)
+        settings.passcodeAfterWithBiometry = hours(156)
+        settings.faceConfirmation =
+            one(of: [.automatic, .automatic, .always, .never]) ?? .automatic
+        settings.queuePerSession = chance(80) ? 8 : Int.random(in: 1...8, using: &random)
+        settings.pendingPerConnection = chance(80) ? 8 : Int.random(in: 1...8, using: &random)
+        engine.settings = settings
+        witness.confirmation = settings.faceConfirmation
+        witness.isReconfigured = true
+        take(.timePassed)
+    }
+
+    private mutating func hours(_ usual: Int) -> Duration? {
+        if chance(60) { return .seconds(usual * 3600) }
+        return chance(20) ? nil : .seconds(Int.random(in: 1...720, using: &random) * 3600)
+    }
+
+    mutating func chance(_ percent: Int) -> Bool {
+        Int.random(in: 0..<100, using: &random) < percent
+    }
+
+    mutating func one<Element>(of choices: [Element]) -> Element? {
+        choices.randomElement(using: &random)
+    }
+}
+
+// MARK: - The end
+
+extension Life {
+    /// With everything in order again, everybody can get in again: nothing is stuck.
+    mutating func recover() {
+        take(.resumed)
+        crashedSensors = []
+        isVerifierGone = false
+        lockedSessions = []
+        // By themselves the evaluations end when their time is over.
+        for _ in 0..<1000 {
+            while !unwritten.isEmpty { settle(isWritten: true) }
+            for id in engine.ids(where: { $0.passcode == .verifying }) {
+                take(.passcodeVerified(id, .failed))
+            }
+            guard let next = engine.nextDeadline else { break }
+            now = max(now, next)
+            take(.timePassed)
+        }
+        if !engine.evaluations.isEmpty { ledger.complaints.append("evaluations never end") }
+        for client in UInt64(0)..<4 { take(.clientGone(ClientID(client))) }
+        for (index, uid) in Life.users.enumerated() {
+            let agent = Agent(
+                id: AgentID(UInt64(90 + index)),
+                client: ClientID(UInt64(90 + index)),
+                uid: uid,
+                session: "recovery",
+                kind: .normal
+            )
+            take(.agentRegistered(agent))
+            if let end = engine.delayEnd(of: uid) { now = max(now, end) }
+            expectGrant(uid, .biometricsOrPasscode, Life.sensors) { life, id in
+                life.take(.passcodeOffered(id))
+                life.take(.passcodeVerified(id, .correct))
+            }
+            for sensor in Life.sensors {
+                expectGrant(uid, sensor.type == .none ? .companion : .biometrics, [sensor]) {
+                    life,
+                    id in
+                    for operation in life.engine.evaluations[id]?.operations ?? [] {
+                        life.take(.sensorReady(operation.id))
+                        life.take(.sensorMatched(operation.id, template: "t"))
+                    }
+                    life.take(.confirmed(id))
+                }
+            }
+        }
+        take(.stopping)
+        if !engine.evaluations.isEmpty { ledger.complaints.append("evaluations outlive the end") }
+    }
+
+    private mutating func expectGrant(
+        _ uid: UInt32,
+        _ policy: Policy,
+        _ sensors: [SensorFact],
+        _ prove: (inout Life, EvaluationID) -> Void
+    ) {
+        lastEvaluation += 1
+        let id = EvaluationID(lastEvaluation)
+        take(.requested(Request(id: id, client: ClientID(50), uid: uid, policy: policy)))
+        let facts = Facts(sensors: sensors, isPasscodeSet: true, session: "recovery")
+        take(.lookedUp(id, facts))
+        while !unwritten.isEmpty { settle(isWritten: true) }
+        take(.promptBegan(id))
+        prove(&self, id)
+        let before = witness.outcomes[0] ?? 0
+        let wasPending = engine.evaluations[id] != nil
+        while !unwritten.isEmpty { settle(isWritten: true) }
+        let isGranted = !wasPending || witness.outcomes[0] ?? 0 > before
+        if !isGranted || engine.evaluations[id] != nil {
+            ledger.complaints.append("at the end \(policy) of \(uid) does not succeed")
+        }
+    }
+}

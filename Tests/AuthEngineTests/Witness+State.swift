@@ -1,0 +1,65 @@
+@testable import AuthEngine
+
+/// What the engine may never look like between two steps.
+extension Witness {
+    mutating func checkState(_ engine: AuthEngine, _ now: Instant) {
+        if Set(engine.evaluations.keys) != Set(live.keys) { complain("an evaluation is forgotten") }
+        if Set(engine.saves.keys) != Set(writes.keys) { complain("a write is forgotten") }
+        if (engine.nextDeadline == nil) != live.isEmpty { complain("nothing would ever happen") }
+        if let next = engine.nextDeadline, next <= now { complain("a deadline has been missed") }
+        for (session, queue) in engine.queues {
+            let ordinary = queue.filter { engine.evaluations[$0]?.request.isUnlock == false }
+            if !isReconfigured, ordinary.count > engine.settings.queuePerSession {
+                complain("a queue is too long")
+            }
+            if engine.prompts[session] == nil { complain("a queue waits for nothing") }
+        }
+        for (session, id) in engine.prompts where engine.evaluations[id]?.session != session {
+            complain("a prompt is lost")
+        }
+        var waiting: [ClientID: Int] = [:]
+        var pending: [ClientID: Int] = [:]
+        for (id, evaluation) in engine.evaluations {
+            pending[evaluation.request.client, default: 0] += 1
+            if evaluation.stage == .waiting { waiting[evaluation.request.client, default: 0] += 1 }
+            check(evaluation, id, engine)
+        }
+        let isCrowded =
+            waiting.values.contains { $0 > engine.settings.waitingPerConnection }
+            || pending.values.contains { $0 > engine.settings.pendingPerConnection }
+        if isCrowded, !isReconfigured {
+            complain("a connection has too many")
+        }
+        for (uid, record) in engine.records where !unsure.contains(uid) {
+            let isWriting = writes.values.contains { $0.uid == uid }
+            if !isWriting, record != disk[uid] ?? UserRecord() { complain("the disk lags behind") }
+        }
+    }
+
+    private mutating func check(
+        _ evaluation: Evaluation,
+        _ id: EvaluationID,
+        _ engine: AuthEngine
+    ) {
+        let uid = evaluation.request.uid
+        let running = Set(evaluation.operations.map(\.id))
+        if running != Set(live[id]?.operations.keys.map(\.self) ?? []) {
+            complain("\(id) has forgotten a sensor")
+        }
+        if evaluation.operations.contains(where: { $0.sensor.type != .none }),
+            engine.isBiometryRefused(uid)
+        {
+            complain("biometry runs although it is refused: \(id)")
+        }
+        for (type, count) in evaluation.failures
+        where count > engine.settings.attempts(of: type) && !isReconfigured {
+            complain("too many attempts: \(id)")
+        }
+        guard evaluation.isIdle, !engine.isBeingWritten(uid) else { return }
+        let awaitsPasscode =
+            evaluation.request.policy == .biometricsOrPasscode && evaluation.asksPasscode
+            && !engine.isDelayed(id)
+        let awaitsChoice = evaluation.offersFallback && evaluation.lastExhausted?.isPassive == true
+        if !awaitsPasscode, !awaitsChoice { complain("\(id) waits for nothing") }
+    }
+}

@@ -1,0 +1,267 @@
+import DBus
+import Foundation
+import LocalAuthBus
+import Testing
+
+/// The real programs with two sensors and real passcodes, each of which can be killed; the test
+/// shows the prompts.
+@BusActor final class CrashBench: Agent1Service {
+    /// What can be killed.
+    enum Victim: CaseIterable {
+        case daemon
+        case verifier
+        case sensor
+        case agent
+        case client
+    }
+
+    /// What the person at the prompt does.
+    enum Mood {
+        case watching
+        case wrong
+        case right
+        case canceling
+    }
+
+    nonisolated static let agentPath = ObjectPath(trusted: "/agent")
+    nonisolated static let sensorNames = ["One", "Two"]
+    /// So many non-matches lock biometry, and no prompt ends before.
+    nonisolated static let lockout = 5
+
+    let desk: Desk
+    let connection: Connection
+    let manager: Authentication1Proxy
+    var programs: [String: Program] = [:]
+    var mood = Mood.watching
+    /// Messages that the prompts got.
+    private(set) var messages = 0
+    /// The most consecutive non-matches that a prompt was told.
+    var told = 0
+    /// How often each thing was seen, for the report.
+    var seen: [String: Int] = [:]
+    /// Wrong passcodes that were typed.
+    var wrongPasscodes = 0
+    /// Whether a wrong passcode was told.
+    var isRejected = false
+    private var channels: [String: OwnedDescriptor] = [:]
+
+    init() async throws {
+        desk = try await Desk()
+        try Self.installPasscodeCheck(in: desk.folder)
+        try "[Biometry]\nLockoutAttempts=\(Self.lockout)\nAttemptsFingerprint=10\n"
+            .write(toFile: desk.folder + "/localauth.conf", atomically: true, encoding: .utf8)
+        connection = try desk.connect()
+        manager = Authentication1Proxy(connection, destination: Desk.service, path: Desk.root)
+        connection.export(Self.agentPath, [Agent1Interface(self)])
+        for name in ["verifier", "daemon"] + Self.sensorNames { try await start(name) }
+        try await register()
+    }
+
+    /// The service files of `Tests/pam`, with their scripts.
+    private static func installPasscodeCheck(in folder: String) throws {
+        let source =
+            URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().path + "/pam/"
+        let text = try String(contentsOfFile: source + "localauth-test", encoding: .utf8)
+        try text.replacingOccurrences(of: "@SCRIPTS@", with: folder)
+            .write(toFile: folder + "/localauth-test", atomically: true, encoding: .utf8)
+        let files = FileManager.default
+        try files.copyItem(atPath: source + "check-passcode", toPath: folder + "/check-passcode")
+    }
+
+    // MARK: - Programs
+
+    /// Starts one of the programs and waits until it is of use.
+    func start(_ name: String) async throws {
+        switch name {
+        case "verifier":
+            programs[name] = try desk.start(
+                "localauth-passcode",
+                ["--pam-service", "localauth-test", "--pam-directory", desk.folder]
+                    + ["--passcode-set", "always"]
+            )
+            try await connection.waitForOwner(of: "org.localauth.Passcode1")
+        case "daemon":
+            programs[name] = try desk.start(
+                "localauthd",
+                ["--state-directory", desk.folder + "/state"]
+                    + ["--config", desk.folder + "/localauth.conf"]
+            )
+            try await connection.waitForOwner(of: Desk.service)
+        default:
+            programs[name] = try desk.start("localauth-sensor-simulated", ["--name", name])
+            try await connection.waitForOwner(of: "org.localauth.Sensor1." + name)
+            _ = try await sensor(name).addTemplate(uid: getuid(), label: "finger")
+        }
+    }
+
+    /// Ends a program without a word, and waits until the bus knows.
+    func kill(_ name: String) async throws {
+        let program = try #require(programs[name])
+        program.send(SIGKILL)
+        #expect(await program.end() == SIGKILL)
+        let busName =
+            switch name {
+            case "verifier": "org.localauth.Passcode1"
+            case "daemon": Desk.service
+            default: "org.localauth.Sensor1." + name
+            }
+        while try await connection.nameOwner(busName) != nil { await Task.yield() }
+    }
+
+    func sensor(_ name: String) -> SimulatedSensor1Proxy {
+        SimulatedSensor1Proxy(
+            connection,
+            destination: "org.localauth.Sensor1." + name,
+            path: ObjectPath(trusted: "/org/localauth/Sensor1")
+        )
+    }
+
+    /// Waits until the daemon knows both sensors and what is enrolled.
+    func sensorsAreThere() async throws {
+        for name in Self.sensorNames {
+            let device = Device1Proxy(
+                connection,
+                destination: Desk.service,
+                path: ObjectPath(unchecked: Desk.root.rawValue + "/sensor/" + name)
+            )
+            while (try? await device.unavailability()) != "" { await Task.yield() }
+        }
+    }
+
+    /// A connection by way of a process of its own, and that process.
+    func connectByProcess() async throws -> (connection: Connection, pid: pid_t) {
+        let address =
+            "unixexec:path=/usr/bin/systemd-stdio-bridge,argv0=bridge,"
+            + "argv1=--bus-path=unix:path=\(desk.folder)/bus"
+        let bridged = try Connection(.address(address))
+        let peer = try await bridged.peer(named: bridged.uniqueName)
+        try #require(peer.pid != getpid())
+        return (bridged, peer.pid)
+    }
+
+    // MARK: - Evaluations
+
+    /// The name of the error that an evaluation ends with; nil: it was the user.
+    func evaluate(
+        _ policy: UInt32,
+        _ options: [String: Variant] = [:],
+        on client: Connection? = nil
+    ) async -> String? {
+        let manager = Authentication1Proxy(
+            client ?? connection,
+            destination: Desk.service,
+            path: Desk.root
+        )
+        do throws(DBusError) {
+            _ = try await manager.evaluate(policy: policy, reason: "test", options: options)
+            return nil
+        } catch {
+            return error.name.rawValue
+        }
+    }
+
+    /// The non-matches that are left after one more; nil: biometry is locked.
+    func attemptsLeftAfterOneMore() async throws -> UInt32? {
+        if try await manager.canEvaluate(policy: 1).code == -8 { return nil }
+        // Events are followed from a unique name only.
+        let owner = try #require(try await connection.nameOwner(Desk.service))
+        let daemon = Authentication1Proxy(connection, destination: owner, path: Desk.root)
+        let call = try daemon.evaluateStream(policy: 1, reason: "test", options: [:])
+        var left: UInt32?
+        for await event in call.events {
+            if event.kind == "sensor-ready" {
+                guard event.detail["sensor"] == .string("One") else { continue }
+                try await sensor("One").touch(matching: false)
+            } else if event.kind == "no-match" {
+                if case .uint32(let count)? = event.detail["attempts-left"] { left = count }
+                try? await manager.invalidate()
+            }
+        }
+        _ = try? await call.reply()
+        return left
+    }
+
+    // MARK: - Prompts
+
+    func register() async throws {
+        _ = try await manager.registerAgent(agent: Self.agentPath, options: [:])
+    }
+
+    func unregister() async throws {
+        try await manager.unregisterAgent(agent: Self.agentPath)
+    }
+
+    func begin(
+        prompt: String,
+        details: [String: Variant],
+        passcode: OwnedDescriptor,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        messages += 1
+        channels[prompt] = passcode
+        react(to: prompt, isPolicy2: details["policy"] == .uint32(2))
+        return .now(())
+    }
+
+    func update(
+        prompt: String,
+        kind: String,
+        detail: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        messages += 1
+        if kind == "no-match", case .uint32(let left)? = detail["attempts-left"] {
+            told = max(told, Self.lockout - Int(left))
+        }
+        if kind == "passcode-rejected" {
+            isRejected = true
+            react(to: prompt, isPolicy2: true)
+        }
+        return .now(())
+    }
+
+    func end(
+        prompt: String,
+        outcome: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        messages += 1
+        channels[prompt] = nil
+        return .now(())
+    }
+
+    private func react(to prompt: String, isPolicy2: Bool) {
+        switch mood {
+        case .watching: break
+        // The 6th in a row would start a delay.
+        case .wrong where isPolicy2 && wrongPasscodes < 4:
+            wrongPasscodes += 1
+            type("1357", into: prompt)
+        case .wrong: break
+        case .right: if isPolicy2 { type("2468", into: prompt) }
+        case .canceling: cancel(prompt)
+        }
+    }
+
+    private func type(_ passcode: String, into prompt: String) {
+        guard let channel = channels[prompt] else { return }
+        let bytes = Array(passcode.utf8)
+        _ = Glibc.send(channel.rawValue, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    private func cancel(_ prompt: String) {
+        Task { [manager] in try? await manager.submitCancel(prompt: prompt) }
+    }
+
+    /// Cancels what is up and what comes up.
+    func cancelAll() {
+        mood = .canceling
+        for prompt in channels.keys { cancel(prompt) }
+    }
+
+    /// The prompts of a daemon that was killed are nobody's.
+    func forgetPrompts() {
+        channels = [:]
+    }
+}

@@ -1,0 +1,210 @@
+import DBus
+import Foundation
+import LocalAuthBus
+import Testing
+
+/// Whatever is killed at whatever moment, everybody is answered, nothing that was told is
+/// forgotten, and everything works again.
+///
+/// `LA_SEED` begins with one round again, `LA_ROUNDS` is how many there are.
+@Suite("Crashes of every process", .timeLimit(.minutes(30)))
+struct CrashTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    /// A generator that can be started again from the same number.
+    struct SplitMix: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    private func number(_ variable: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[variable].flatMap(UInt64.init)
+    }
+
+    @Test("Sensors, agents, verifiers, clients and the daemon are killed, and no promise breaks")
+    @BusActor
+    func rounds() async throws {
+        let base = number("LA_SEED") ?? UInt64.random(in: 0...UInt64.max)
+        let rounds = number("LA_ROUNDS") ?? 10
+        print("LA_SEED=\(base) LA_ROUNDS=\(rounds)")
+        let bench = try await CrashBench()
+        try await bench.sensorsAreThere()
+        for round in 0..<rounds {
+            let seed = base &+ round &* 0xD134_2543_DE82_EF95
+            var random = SplitMix(state: seed)
+            let victim = CrashBench.Victim.allCases.randomElement(using: &random) ?? .daemon
+            let what: Comment = "LA_SEED=\(seed) LA_ROUNDS=1, \(victim)"
+            try await live(bench, victim, what, &random)
+            try await recover(bench, what)
+        }
+        print("seen:", bench.seen.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })
+    }
+
+    /// Evaluations and attempts, and in the middle of them somebody is killed.
+    @BusActor
+    private func live(
+        _ bench: CrashBench,
+        _ victim: CrashBench.Victim,
+        _ what: Comment,
+        _ random: inout SplitMix
+    ) async throws {
+        bench.told = 0
+        bench.wrongPasscodes = 0
+        bench.mood = Bool.random(using: &random) ? .wrong : .watching
+        let doomed = try await bench.connectByProcess()
+        defer { doomed.connection.close() }
+        if victim == .agent {
+            try await bench.unregister()
+            doomed.connection.export(CrashBench.agentPath, [Agent1Interface(StandInAgent())])
+            let theirs = Authentication1Proxy(
+                doomed.connection,
+                destination: Desk.service,
+                path: Desk.root
+            )
+            _ = try await theirs.registerAgent(agent: CrashBench.agentPath, options: [:])
+        }
+        let clients = [bench.connection, try bench.desk.connect(), doomed.connection]
+        var calls: [(isDoomed: Bool, answer: Task<String?, Never>)] = []
+        for client in clients {
+            for _ in 0..<Int.random(in: 1...2, using: &random) {
+                let policy = UInt32.random(in: 1...2, using: &random)
+                calls.append(
+                    (
+                        client === doomed.connection,
+                        Task { await bench.evaluate(policy, on: client) }
+                    )
+                )
+            }
+        }
+        await attempts(bench, &random)
+        let sensor = Bool.random(using: &random) ? "One" : "Two"
+        switch victim {
+        case .daemon: try await bench.kill("daemon")
+        case .verifier: try await bench.kill("verifier")
+        case .sensor: try await bench.kill(sensor)
+        case .agent, .client: Glibc.kill(doomed.pid, SIGKILL)
+        }
+        if victim == .daemon {
+            bench.forgetPrompts()
+            try await bench.start("daemon")
+        } else if victim == .verifier {
+            try await bench.start("verifier")
+        } else if victim == .sensor {
+            try await bench.start(sensor)
+        }
+        try await comeBack(bench, victim)
+        bench.cancelAll()
+        for call in calls {
+            let answer = await call.answer.value
+            bench.seen[answer ?? "success", default: 0] += 1
+            let isOurs =
+                answer?.hasPrefix("org.localauth.Error.") == true
+                || answer == "org.freedesktop.DBus.Error.LimitsExceeded"
+            let isTheBusses = Self.ofTheBus.contains(answer ?? "")
+            #expect(isOurs || (isTheBusses && (call.isDoomed || victim == .daemon)), what)
+        }
+        #expect(bench.programs["daemon"]?.isRunning == true, what)
+    }
+
+    private static let ofTheBus = ["NoReply", "NameHasNoOwner", "ServiceUnknown", "Disconnected"]
+        .map { "org.freedesktop.DBus.Error." + $0 }
+
+    /// Non-matches and calls, until so many messages were seen.
+    @BusActor
+    private func attempts(_ bench: CrashBench, _ random: inout SplitMix) async {
+        // Every other time the sensors look before anything else happens.
+        let ready = Bool.random(using: &random) ? bench.messages + 3 : 0
+        for _ in 0..<100 where bench.messages < ready {
+            _ = try? await bench.manager.canEvaluate(policy: 1)
+        }
+        let end = bench.messages + Int.random(in: 0..<12, using: &random)
+        for _ in 0..<Int.random(in: 0..<60, using: &random) where bench.messages < end {
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0:
+                let name = Bool.random(using: &random) ? "One" : "Two"
+                try? await bench.sensor(name).touch(matching: false)
+            case 1: _ = try? await bench.manager.canEvaluate(policy: 1)
+            default: for _ in 0..<Int.random(in: 0..<50, using: &random) { await Task.yield() }
+            }
+        }
+    }
+
+    /// The prompts are ours again.
+    @BusActor
+    private func comeBack(_ bench: CrashBench, _ victim: CrashBench.Victim) async throws {
+        guard victim == .agent || victim == .daemon else { return }
+        while true {
+            do throws(DBusError) {
+                _ = try await bench.manager.registerAgent(
+                    agent: CrashBench.agentPath,
+                    options: [:]
+                )
+                return
+            } catch {
+                // The bus has not noticed yet that the other one is gone.
+                guard error.name.rawValue.hasSuffix("AgentExists") else { throw error }
+                await Task.yield()
+            }
+        }
+    }
+
+    /// What was told still counts; then the passcode and every sensor let the user in.
+    @BusActor
+    private func recover(_ bench: CrashBench, _ what: Comment) async throws {
+        try await bench.sensorsAreThere()
+        bench.mood = .watching
+        let told = bench.told
+        if told > 0 { bench.seen["told \(told)", default: 0] += 1 }
+        if let left = try await bench.attemptsLeftAfterOneMore() {
+            #expect(Int(left) <= CrashBench.lockout - told - 1, "\(what): \(told) were told")
+        }
+        bench.mood = .right
+        #expect(await bench.evaluate(2) == nil, what)
+        bench.mood = .watching
+        for name in CrashBench.sensorNames {
+            try await bench.sensor(name).queue(outcomes: ["match"])
+            #expect(await bench.evaluate(1, ["sensors": .strings([name])]) == nil, what)
+        }
+    }
+
+    @Test("Wrong passcodes that were told are counted by the daemon that comes after a kill -9")
+    @BusActor
+    func wrongPasscodes() async throws {
+        let bench = try await CrashBench()
+        try await bench.sensorsAreThere()
+        for _ in 0..<3 {
+            // Two in each life; the 6th starts the delay.
+            for _ in 0..<2 {
+                bench.wrongPasscodes = 3
+                bench.mood = .wrong
+                async let answer = bench.evaluate(2, ["sensors": .strings(["One"])])
+                while !bench.isRejected { await Task.yield() }
+                bench.isRejected = false
+                bench.cancelAll()
+                #expect(await answer == "org.localauth.Error.UserCancel")
+                bench.mood = .watching
+            }
+            try await bench.kill("daemon")
+            bench.forgetPrompts()
+            try await bench.start("daemon")
+            try await bench.register()
+            try await bench.sensorsAreThere()
+        }
+        // No sensor is named, so that nothing but the passcode is left.
+        #expect(
+            await bench.evaluate(
+                2,
+                ["sensors": .strings(["None"]), "timeout": .uint64(2000)]
+            )
+                == "org.localauth.Error.AuthenticationFailed"
+        )
+    }
+}
