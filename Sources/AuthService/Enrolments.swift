@@ -36,6 +36,7 @@ final class Enrolments {
         guard var enrolment = known[uid] else { return [] }
         if !withCompanions {
             enrolment.templates = enrolment.templates.filter { !Self.isCompanion($0.key) }
+            enrolment.generation = enrolment.biometricGeneration
         }
         return store.domainState(of: enrolment, uid: uid) ?? []
     }
@@ -148,14 +149,18 @@ final class Enrolments {
         var enrolment = known[uid] ?? Enrolment()
         let key = Self.key(of: sensor)
         let other = Self.isCompanion(key) ? sensor.name : Self.companionPrefix + sensor.name
-        var isOther = enrolment.update(sensor: key, ids: list.map(\.id))
-        if enrolment.update(sensor: other, ids: []) { isOther = true }
-        if !isOther, isAnnounced, known[uid] != nil {
+        var changes: Set<String> = []
+        if enrolment.update(sensor: key, ids: list.map(\.id)) { changes.insert(key) }
+        if enrolment.update(sensor: other, ids: []) { changes.insert(other) }
+        if changes.isEmpty, isAnnounced, known[uid] != nil {
             // Added and removed again: what is there is the same, and yet it changed.
             enrolment.generation += 1
-            isOther = true
+            changes.insert(key)
         }
-        guard isOther else { return }
+        guard !changes.isEmpty else { return }
+        if changes.contains(where: { !Self.isCompanion($0) }) {
+            enrolment.biometricGeneration = enrolment.generation
+        }
         known[uid] = enrolment
         changed.insert(uid)
     }

@@ -2,6 +2,9 @@
 public struct Enrolment: Hashable, Sendable {
     /// Counts up with every change and never goes back.
     public var generation: UInt64 = 0
+    /// What the generation was when biometric templates changed last: companions, such as a
+    /// security key, are no biometry.
+    public var biometricGeneration: UInt64 = 0
     /// The ids of the templates on each sensor, sorted by their bytes; never an empty list.
     public var templates: [String: [String]] = [:]
 

@@ -15,7 +15,10 @@ enum Schema {
             wrong_passcodes INTEGER NOT NULL, delayed_until INTEGER, last_passcode INTEGER,
             last_biometric_unlock INTEGER, boot_id TEXT) STRICT
         """,
-        "CREATE TABLE enrolments (uid INTEGER PRIMARY KEY, generation INTEGER NOT NULL) STRICT",
+        """
+        CREATE TABLE enrolments (uid INTEGER PRIMARY KEY, generation INTEGER NOT NULL,
+            biometric_generation INTEGER NOT NULL) STRICT
+        """,
         """
         CREATE TABLE templates (uid INTEGER NOT NULL, sensor TEXT NOT NULL, template TEXT NOT NULL,
             PRIMARY KEY (uid, sensor, template)) STRICT, WITHOUT ROWID
@@ -197,8 +200,11 @@ enum Schema {
     ) throws(StoreError) {
         let user = Database.Value.integer(Int64(uid))
         try database.run(
-            "INSERT OR REPLACE INTO enrolments VALUES (?, ?)",
-            [user, .integer(Int64(clamping: enrolment.generation))]
+            "INSERT OR REPLACE INTO enrolments VALUES (?, ?, ?)",
+            [
+                user, .integer(Int64(clamping: enrolment.generation)),
+                .integer(Int64(clamping: enrolment.biometricGeneration)),
+            ]
         )
         try database.run("DELETE FROM templates WHERE uid = ?", [user])
         for (sensor, ids) in enrolment.templates {
@@ -216,9 +222,11 @@ enum Schema {
     ) throws(StoreError) -> [UInt32: Enrolment] {
         var enrolments: [UInt32: Enrolment] = [:]
         let path = database.path
-        try database.run("SELECT uid, generation FROM enrolments") { row throws(StoreError) in
+        let numbers = "SELECT uid, generation, biometric_generation FROM enrolments"
+        try database.run(numbers) { row throws(StoreError) in
             var enrolment = Enrolment()
             enrolment.generation = UInt64(try count(row.integer(1), path: path))
+            enrolment.biometricGeneration = UInt64(try count(row.integer(2), path: path))
             enrolments[try uid(row.integer(0), path: path)] = enrolment
         }
         // SQLite compares texts by their bytes, as `Enrolment.update` does.

@@ -46,6 +46,7 @@ struct AuthStoreTests {
         known.lastBiometricUnlock = Instant(nanoseconds: -5)
         var enrolment = Enrolment()
         enrolment.expectChange(sensor: "Fingerprint", ids: ["b", "a", "nul\0nul", "\u{E9}"])
+        enrolment.biometricGeneration = 1
         enrolment.expectChange(sensor: "Face", ids: [""])
         #expect(await store.save(record(failures: 1), uid: 1000) == nil)
         #expect(await store.save(delayed, uid: UInt32.max - 1) == nil)
@@ -152,7 +153,7 @@ struct DelayTests {
         return folder
     }
 
-    @Test("A restart in the same boot keeps the end of a delay")
+    @Test("L10: a restart in the same boot keeps the end of a delay")
     func sameBoot() async throws {
         let folder = try await folder(wrong: 9, until: 10 * minute)
         for now in [0, 9 * minute, 100 * minute] {
@@ -162,7 +163,7 @@ struct DelayTests {
     }
 
     @Test(
-        "After a boot the whole current delay starts again",
+        "L10: after a boot the whole current delay starts again",
         arguments: [(6, 1), (7, 5), (8, 15), (9, 60), (10, 60), (100, 60)] as [(Int, Int64)]
     )
     func otherBoot(wrong: Int, minutes: Int64) async throws {
@@ -173,7 +174,7 @@ struct DelayTests {
         #expect(state.records[1]?.wrongPasscodes == wrong)
     }
 
-    @Test("A delay that started again after a boot doesn't do so at the next restart")
+    @Test("L10: a delay that started again after a boot doesn't do so at the next restart")
     func onlyOnce() async throws {
         let folder = try await folder(wrong: 6, until: 1)
         _ = try folder.state(now: Instant(nanoseconds: 0), bootID: "second")
@@ -181,7 +182,7 @@ struct DelayTests {
         #expect(state.records[1]?.delayedUntil == Instant(nanoseconds: minute))
     }
 
-    @Test("Without a boot id every start counts as a boot")
+    @Test("L10: without a boot id every start counts as a boot")
     func unknownBoot() async throws {
         let folder = try await folder(wrong: 6, until: 1)
         for now in [5, 10] as [Int64] {
@@ -190,7 +191,7 @@ struct DelayTests {
         }
     }
 
-    @Test("A delay that lies further ahead than it is long is cut to its length")
+    @Test("L10: a delay that lies further ahead than it is long is cut to its length")
     func otherClock() async throws {
         let folder = try await folder(wrong: 6, until: Int64.max)
         let state = try folder.state(now: Instant(nanoseconds: 0), bootID: "first")
@@ -218,7 +219,7 @@ struct DelayTests {
         #expect(try folder.state(now: now, bootID: "").records == [1: UserRecord()])
     }
 
-    @Test("A record without a delay gets none by a boot")
+    @Test("L10: a record without a delay gets none by a boot")
     func noDelay() async throws {
         let folder = try StateFolder()
         let (store, _) = try folder.open(bootID: "first")
@@ -231,7 +232,7 @@ struct DelayTests {
 }
 
 struct BootTests {
-    @Test("The boot has one id, and its clock doesn't go back")
+    @Test("L10: the boot has one id, and its clock doesn't go back")
     func boot() {
         #expect(Boot.id()?.count == 36)
         #expect(Boot.id() == Boot.id())

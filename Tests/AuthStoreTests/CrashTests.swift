@@ -8,7 +8,7 @@ import Testing
 /// Serialized: a process inherits what another test has open between its fork and its exec.
 @Suite(.serialized)
 struct CrashTests {
-    @Test("What was acknowledged before a kill at any instant is there afterwards")
+    @Test("L17: what was acknowledged before a kill at any instant is there afterwards")
     func killed() throws {
         var random = SeededGenerator()
         for round in 0..<25 {
@@ -73,7 +73,7 @@ struct CrashTests {
         #expect(try folder.state() == LoadedState())
     }
 
-    @Test("A full disk is told, spoils nothing, and is over when there is space again")
+    @Test("L17: a full disk is told, spoils nothing, and is over when there is space again")
     func full() throws {
         let folder = try StateFolder()
         let probe = try Probe("fill", folder.path)

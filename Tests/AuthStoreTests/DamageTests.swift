@@ -42,7 +42,7 @@ struct DamageTests {
     }
 
     @Test(
-        "A file that is no database is set aside as it was",
+        "L17: a file that is no database is set aside as it was",
         arguments: [2, 100, 511, 8192, 70000]
     )
     func garbage(size: Int) throws {
@@ -51,7 +51,7 @@ struct DamageTests {
         try expectSetAside(folder)
     }
 
-    @Test("A database with a damaged page is set aside")
+    @Test("L17: a database with a damaged page is set aside")
     func damagedPage() async throws {
         let folder = try await usedFolder()
         var bytes = try folder.read("state.sqlite")
@@ -96,7 +96,7 @@ struct DamageTests {
             "INSERT INTO users VALUES (5, 0, NULL, 0, 12, NULL, NULL, CAST(x'FF' AS TEXT))",
             "INSERT INTO users VALUES (5, 0, CAST(x'FF' AS TEXT), 0, NULL, NULL, NULL, '')",
             "INSERT INTO templates VALUES (777, 'A', '1')",
-            "INSERT INTO enrolments VALUES (500, -1)",
+            "INSERT INTO enrolments VALUES (500, -1, 0)",
             "UPDATE meta SET value = x'00' WHERE name = 'identity'",
         ]
     )
@@ -108,7 +108,7 @@ struct DamageTests {
         #expect(damaged)
     }
 
-    @Test("The damage is remembered, and every user it may concern needs a passcode first")
+    @Test("L17: the damage is remembered, and every user it may concern needs a passcode first")
     func remembered() async throws {
         let folder = try await usedFolder()
         try folder.write(Array("garbage".utf8), to: "state.sqlite")
@@ -127,7 +127,7 @@ struct DamageTests {
         }
     }
 
-    @Test("A second damaged database doesn't replace the first")
+    @Test("L17: a second damaged database doesn't replace the first")
     func twice() throws {
         let folder = try StateFolder()
         for number in 1...3 {
@@ -146,7 +146,7 @@ struct DamageTests {
         #expect(try folder.read("state.sqlite.damaged-1-wal") == Array("log".utf8))
     }
 
-    @Test("A database that is missing or empty where one was counts as damage")
+    @Test("L17: a database that is missing or empty where one was counts as damage")
     func missing() async throws {
         for content in [nil, [UInt8]()] {
             let folder = try await usedFolder()
@@ -158,7 +158,7 @@ struct DamageTests {
         }
     }
 
-    @Test("A start that was killed between setting aside and beginning anew still counts")
+    @Test("L17: a start that was killed between setting aside and beginning anew still counts")
     func halfSetAside() throws {
         let folder = try StateFolder()
         try folder.write(Array("garbage".utf8), to: "state.sqlite.damaged-1")

@@ -52,7 +52,7 @@ struct DatabaseTests {
         #expect(try database.integer("SELECT count(*) FROM t") == 1)
     }
 
-    @Test("The store's database writes a log first and waits for the disk")
+    @Test("L17: the store's database writes a log first and waits for the disk")
     func durability() throws {
         let folder = try StateFolder()
         let directory = try StateDirectory(path: folder.path)

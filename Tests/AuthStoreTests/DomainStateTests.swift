@@ -11,7 +11,7 @@ struct DomainStateTests {
         return enrolment
     }
 
-    @Test("It is 32 bytes, the same for the same state, also after a restart")
+    @Test("L12: it is 32 bytes, the same for the same state, also after a restart")
     func equal() throws {
         let folder = try StateFolder()
         let enrolment = enrolment(["A": ["1", "2"], "B": ["3"]])
@@ -23,7 +23,7 @@ struct DomainStateTests {
         #expect(try folder.open().store.domainState(of: enrolment, uid: 1000) == state)
     }
 
-    @Test("There is none without templates")
+    @Test("R41, L12: there is none without templates")
     func none() throws {
         let folder = try StateFolder()
         let store = try folder.open().store
@@ -32,7 +32,7 @@ struct DomainStateTests {
         #expect(store.domainState(of: enrolment(["A": []]), uid: 1) == nil)
     }
 
-    @Test("Adding, removing, and adding the same again each change it")
+    @Test("R40, L12: adding, removing, and adding the same again each change it")
     func changes() throws {
         let folder = try StateFolder()
         let store = try folder.open().store
@@ -46,7 +46,7 @@ struct DomainStateTests {
         #expect(Set(states).count == 5)
     }
 
-    @Test("Everything that goes in counts, and no two ways to cut it are the same")
+    @Test("L12: everything that goes in counts, and no two ways to cut it are the same")
     func inputs() throws {
         let folder = try StateFolder()
         let store = try folder.open().store
@@ -65,7 +65,7 @@ struct DomainStateTests {
         #expect(Set(states).count == 2 * enrolments.count)
     }
 
-    @Test("It differs from machine to machine, by the key and by the database")
+    @Test("L12: it differs from machine to machine, by the key and by the database")
     func machines() throws {
         let enrolment = enrolment(["A": ["1"]])
         let first = try StateFolder()
@@ -81,7 +81,7 @@ struct DomainStateTests {
         #expect(try second.open().store.domainState(of: enrolment, uid: 1) != state)
     }
 
-    @Test("Generations that begin anew after damage never give an old state again")
+    @Test("L12: generations that begin anew after damage never give an old state again")
     func afterDamage() throws {
         let folder = try StateFolder()
         let enrolment = enrolment(["A": ["1"]])

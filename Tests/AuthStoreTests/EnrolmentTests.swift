@@ -13,7 +13,7 @@ struct EnrolmentTests {
         #expect(enrolment.generation == 1)
     }
 
-    @Test("Add, remove and add again raise the generation each time")
+    @Test("L12: add, remove and add again raise the generation each time")
     func generations() {
         var enrolment = Enrolment()
         enrolment.expectChange(sensor: "A", ids: ["1"])
