@@ -28,7 +28,7 @@ struct AuditJournalTests {
         #expect(!journal.send([("MESSAGE", "text")]))
     }
 
-    @Test("A journal that takes nothing holds nobody up; one that comes later is written to")
+    @Test("L15: a journal that takes nothing holds nobody up; one that comes later is written to")
     @BusActor
     func full() throws {
         let journal = AuditJournal(path: path)

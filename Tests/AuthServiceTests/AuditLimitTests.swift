@@ -27,7 +27,7 @@ struct AuditLimitTests {
         #expect(isWrittenAgain)
     }
 
-    @Test("A flood by one user, or of one kind, hides nothing of another")
+    @Test("L15: a flood by one user, or of one kind, hides nothing of another")
     func others() {
         var limit = AuditLimit()
         for _ in 0..<1000 { _ = limit.admits(.evaluationEnded, uid: 1000, at: moment(0)) }
@@ -49,7 +49,7 @@ struct AuditLimitTests {
         #expect(limit == AuditLimit())
     }
 
-    @Test("Whatever comes, whenever: nothing is lost, and never more than the limit is written")
+    @Test("L15: whatever comes, nothing is lost, and never more than the limit is written")
     func exhaustive() {
         // What happens at each step: one of three users does something, or time goes on by half a
         // window. Two of the users have a window of their own, the third shares one.

@@ -13,7 +13,7 @@ struct AuditRecordTests {
         try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
     }
 
-    @Test("Every kind has an ID of its own, of 128 bits in lower case")
+    @Test("L15: every kind has an ID of its own, of 128 bits in lower case")
     func identifiers() {
         let identifiers = AuditKind.allCases.map(\.messageID)
         #expect(Set(identifiers).count == identifiers.count)
@@ -65,7 +65,7 @@ struct AuditRecordTests {
         }
     }
 
-    @Test("A hostile name is one value of one field, cut and without control characters")
+    @Test("L15: a hostile name is one value of one field, cut and without control characters")
     func hostileName() {
         let name = "x\nLOCALAUTH_OUTCOME=Success\u{202E}\u{0} outcome=\"Success\""
         let record = AuditRecord(
@@ -85,7 +85,7 @@ struct AuditRecordTests {
         )
     }
 
-    @Test("Only what an earlier proof is worth is limited, a proof never is")
+    @Test("L15: only what an earlier proof is worth is limited, a proof never is")
     func proofs() {
         for mechanism in [Grant.Mechanism.biometry, .passcode, .companion, .reuse, .context] {
             let record = AuditRecord(.evaluationEnded, [.mechanism: mechanism.rawValue])

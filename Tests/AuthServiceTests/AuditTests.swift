@@ -126,7 +126,7 @@ struct AuditTests {
         }
     }
 
-    @Test("A remote lock is a record that names its cause and who asked")
+    @Test("L15: a remote lock is a record that names its cause and who asked")
     func passcodeRequired() async throws {
         try await AuditBench.run { bench in
             try await bench.manager().requirePasscode(uid: 4711, cause: "left\nthe house")
@@ -158,7 +158,7 @@ struct AuditTests {
         }
     }
 
-    @Test("A configuration that was read, or refused, is a record")
+    @Test("L15: a configuration that was read, or refused, is a record")
     func configuration() async throws {
         let isGood = Mutex(true)
         let reread = { @Sendable () throws(ConfigurationError) -> Configuration in
@@ -178,7 +178,7 @@ struct AuditTests {
         }
     }
 
-    @Test("A sensor that fails is one record, however often it says so")
+    @Test("L15: a sensor that fails is one record, however often it says so")
     func sensor() async throws {
         try await AuditBench.run { bench in
             let (sensor, _) = try await bench.sensor(for: getuid())
@@ -196,7 +196,7 @@ struct AuditTests {
         }
     }
 
-    @Test("Templates that change are a record, without their ids")
+    @Test("L15: templates that change are a record, without their ids")
     func enrolment() async throws {
         try await AuditBench.run { bench in
             let (_, template) = try await bench.sensor(for: getuid())

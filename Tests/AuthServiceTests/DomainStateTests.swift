@@ -46,7 +46,7 @@ struct DomainStateTests {
         }
     }
 
-    @Test("L12: every change behind the daemon's back changes it, also add-then-remove")
+    @Test("R40, L12: every change behind the daemon's back changes it, also add-then-remove")
     func changes() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
@@ -154,6 +154,28 @@ struct DomainStateTests {
             _ = sensor.add(for: 4_000_000_000)
             #expect(try await bench.canEvaluateCode(context) == 0)
             #expect(try await bench.state(context) == state)
+        }
+    }
+
+    @Test("R41: pairing and removing a companion leaves the state of biometry as it is")
+    func companionsBesideBiometry() async throws {
+        try await ServiceBench.run { bench in
+            let finger = try await bench.sensor()
+            _ = finger.add(for: bench.uid)
+            let key = try await bench.sensor("Key") { $0.type = 0 }
+            let context = try await bench.context()
+            let before = try await context.domainState()
+            _ = key.add(for: bench.uid)
+            #expect(try await bench.canEvaluateCode(context, 4) == 0)
+            let after = try await context.domainState()
+            #expect(after["biometry"] == before["biometry"])
+            #expect(after["combined"] != before["combined"])
+            key.templates = [:]
+            #expect(try await bench.canEvaluateCode(context, 4) == 0)
+            #expect(try await context.domainState()["biometry"] == before["biometry"])
+            _ = finger.add(for: bench.uid)
+            #expect(try await bench.canEvaluateCode(context, 4) == 0)
+            #expect(try await context.domainState()["biometry"] != before["biometry"])
         }
     }
 

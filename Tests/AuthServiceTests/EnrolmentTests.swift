@@ -70,7 +70,7 @@ struct EnrolmentTests {
     }
 
     @Test(
-        "A context that was given the passcode within 60 s needs no second one; another's is none"
+        "R50: a context that got the passcode within 60 s needs no second; another's is none"
     )
     func lentContext() async throws {
         try await ServiceBench.run { bench in
@@ -106,7 +106,7 @@ struct EnrolmentTests {
     }
 
     @Test(
-        "Root needs no passcode, and root alone may name another user",
+        "L1: root needs no passcode, and root alone may name another user",
         .enabled(if: getuid() == 0, "needs root")
     )
     func root() async throws {

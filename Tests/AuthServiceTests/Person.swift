@@ -19,6 +19,8 @@ final class Person: Agent1Service {
     let peer: Peer
     /// What is typed as soon as a prompt asks for a passcode; nil: nothing.
     var passcode: String? = ScriptedVerifier.passcode
+    /// Begin is answered when this has run; nil: at once.
+    var beforeAnswer: (@BusActor @Sendable () async -> Void)?
     let prompts = Witness<Prompt>()
     let ends = Witness<String>()
 
@@ -53,7 +55,24 @@ final class Person: Agent1Service {
         if details["stage"]?.asString == "passcode", let typed = self.passcode {
             enter(typed, into: passcode)
         }
-        return .now(())
+        guard let beforeAnswer else { return .now(()) }
+        return .later { () throws(DBusError) in await beforeAnswer() }
+    }
+
+    /// The prompt that was shown as the `number`th, from 0.
+    func prompt(_ number: Int = 0) async throws -> Prompt {
+        _ = try await prompts.first("prompt \(number)") { _ in prompts.seen.count > number }
+        return prompts.seen[number]
+    }
+
+    /// Another connection of the same user, as an app has it.
+    func app(_ bus: PrivateBus) throws -> Connection {
+        try Connection(.address(Self.address(bus)))
+    }
+
+    /// Does not return within a test's life.
+    static func never() async {
+        _ = try? await Witness<Bool>().first("nothing", within: .seconds(60)) { _ in false }
     }
 
     func update(

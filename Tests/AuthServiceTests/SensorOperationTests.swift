@@ -89,7 +89,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("A sensor that has not ended its operation 5 s after Cancel is failed, and recovers")
+    @Test("L16: a sensor whose operation goes on for 5 s after Cancel is failed, and recovers")
     func unanswered() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await Self.enrolled(bench)
@@ -103,7 +103,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("A match with a template that the user doesn't have is none")
+    @Test("L16: a match with a template that the user doesn't have is none")
     func unknownTemplate() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await Self.enrolled(bench)

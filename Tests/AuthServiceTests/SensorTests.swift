@@ -133,7 +133,7 @@ struct SensorTests {
         }
     }
 
-    @Test("A word for Unavailability that is none of the contract's reads as failed")
+    @Test("L16: a word for Unavailability that is none of the contract's reads as failed")
     func reasons() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()

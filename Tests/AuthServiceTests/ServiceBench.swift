@@ -13,6 +13,7 @@ final class ServiceBench {
     let bus: PrivateBus
     let client: Connection
     let verifier: ScriptedVerifier
+    let verifierConnection: Connection
     let uid = getuid()
     private(set) var daemon: LaunchedProgram
     private var people: [Person] = []
@@ -23,14 +24,11 @@ final class ServiceBench {
         try Self.write(configuration, to: bus.folder + "/localauth.conf")
         client = try bus.connect()
         verifier = ScriptedVerifier()
-        let connection = try bus.connect()
-        connection.export(
-            ObjectPath(trusted: "/org/localauth/Passcode1"),
-            [Passcode1Interface(verifier)]
-        )
-        try connection.requestName("org.localauth.Passcode1")
+        verifierConnection = try bus.connect()
+        try verifier.appear(on: verifierConnection)
         daemon = try bus.start(Self.command(bus))
         _ = try await bus.waitForOwner(of: Self.name, within: .seconds(20))
+        try await findOwner()
     }
 
     private static func command(_ bus: PrivateBus) -> [String] {
@@ -95,6 +93,7 @@ final class ServiceBench {
         _ = try await bus.waitForOwner(of: Self.name, false)
         daemon = try bus.start(Self.command(bus))
         _ = try await bus.waitForOwner(of: Self.name, within: .seconds(20))
+        try await findOwner()
     }
 
     // MARK: - Who is there
@@ -196,21 +195,54 @@ final class ServiceBench {
     }
 }
 
-/// A passcode verifier for whom everybody's passcode is 2468.
+/// A passcode verifier for whom everybody's passcode is the same.
 @BusActor
 final class ScriptedVerifier: Passcode1Service {
+    nonisolated static let name = "org.localauth.Passcode1"
     nonisolated static let passcode = "horse battery 2468"
 
-    func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> { .now(true) }
+    var isPasscodeSet = true
+    /// So many verifications say neither yes nor no.
+    var faults = 0
+    /// Verifications are not answered.
+    var isSilent = false
+    /// The users of whom it was asked whether a passcode is set.
+    let asked = Witness<UInt32>()
+    /// The users whose passcode it was to verify.
+    let verified = Witness<UInt32>()
+
+    func appear(on connection: Connection) throws(DBusError) {
+        connection.export(
+            ObjectPath(trusted: "/org/localauth/Passcode1"),
+            [Passcode1Interface(self)]
+        )
+        try connection.requestName(Self.name)
+    }
+
+    func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
+        asked.record(uid)
+        return .now(isPasscodeSet)
+    }
 
     func verify(
         uid: UInt32,
         socket: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool> {
+        verified.record(uid)
         var packet = [UInt8](repeating: 0, count: 256)
         let count = recv(socket.rawValue, &packet, packet.count, Int32(MSG_DONTWAIT))
         guard count > 0 else { throw DBusError(.passcodeCanceled, "no packet came") }
+        if isSilent {
+            return .later { () throws(DBusError) in
+                await Person.never()
+                return false
+            }
+        }
+        if faults > 0 {
+            faults -= 1
+            throw DBusError(.failed, "scripted")
+        }
         return .now(Array(packet.prefix(count)) == Array(Self.passcode.utf8))
     }
 }

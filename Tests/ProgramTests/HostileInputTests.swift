@@ -64,7 +64,7 @@ struct HostileInputTests {
         #expect(answer.code == -5 && !answer.available)
     }
 
-    @Test("Every method refuses every argument of a wrong type")
+    @Test("L16: every method refuses every argument of a wrong type")
     @BusActor
     func wrongTypes() async throws {
         let desk = try await Desk()
@@ -114,7 +114,7 @@ struct HostileInputTests {
     }
 
     @Test(
-        "Properties, objects, interfaces and members that aren't there are errors with their names"
+        "L16: properties, objects and members that aren't there are errors with their names"
     )
     @BusActor
     func unknownThings() async throws {
@@ -147,7 +147,7 @@ struct HostileInputTests {
         #expect(daemon.isRunning)
     }
 
-    @Test("Huge strings, deep variants, NaN durations and unknown options end in an answer")
+    @Test("L16: huge strings, deep variants, NaN durations and unknown options end in an answer")
     @BusActor
     func extremes() async throws {
         let desk = try await Desk()
@@ -212,7 +212,7 @@ struct HostileInputTests {
         #expect(daemon.isRunning)
     }
 
-    @Test("A closed or wrong descriptor is refused, and none stays behind")
+    @Test("L16: a closed or wrong descriptor is refused, and none stays behind")
     @BusActor
     func descriptors() async throws {
         let desk = try await Desk()

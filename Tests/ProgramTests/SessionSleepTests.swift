@@ -29,6 +29,21 @@ struct SessionSleepTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
+    @Test("L3: that a sensor comes under the lid, and out again, is signalled")
+    @BusActor
+    func lidSignals() async throws {
+        let bench = try await SessionBench()
+        let told = Feed<[String: Variant]>()
+        let source = bench.device("Simulated").onPropertiesChanged { values, _ in told.add(values) }
+        defer { source.cancel() }
+        for (isClosed, reason) in [(true, "lid-closed"), (false, "")] {
+            bench.logind.closeLid(isClosed)
+            var values = await told.next()
+            while values?["Unavailability"] != .string(reason) { values = await told.next() }
+            #expect(values?["Available"] == .bool(!isClosed))
+        }
+    }
+
     @Test("L3: a lid that moved without a word is seen by the next evaluation")
     @BusActor
     func silentLid() async throws {

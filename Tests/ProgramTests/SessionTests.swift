@@ -34,7 +34,7 @@ struct SessionTests {
         #expect(try await manager.interactive())
     }
 
-    @Test("L2: in an inactive or locked session nobody is asked, and it can be evaluated")
+    @Test("R25, L2: in an inactive or locked session nobody is asked, and it can be evaluated")
     @BusActor
     func absent() async throws {
         let bench = try await SessionBench()
@@ -150,7 +150,7 @@ struct SessionTests {
     }
 
     @Test(
-        "L4: what runs and what waits ends with -4 when the session is locked or left",
+        "R25, L4: what runs and what waits ends with -4 when the session is locked or left",
         arguments: Interruption.allCases
     )
     @BusActor
@@ -182,7 +182,7 @@ struct SessionTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("Only logind's own process is believed")
+    @Test("L1: only logind's own process is believed")
     @BusActor
     func forgery() async throws {
         let bench = try await SessionBench()

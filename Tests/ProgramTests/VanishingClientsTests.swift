@@ -36,7 +36,7 @@ struct VanishingClientsTests {
         for client in connections { client.close() }
     }
 
-    @Test("200 clients that connect, evaluate and vanish leave no descriptor and no memory")
+    @Test("L16: 200 clients that connect, evaluate and vanish leave no descriptor and no memory")
     @BusActor
     func leaveNothing() async throws {
         let desk = try await Desk()

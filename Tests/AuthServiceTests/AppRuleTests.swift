@@ -1,0 +1,260 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// What an app is promised, on the real daemon.
+@Suite("The rules for apps", .timeLimit(.minutes(2)))
+struct AppRuleTests {
+    @Test("R1, R3, R4, R5: three end a prompt, two of the next app lock, the passcode unlocks")
+    func lockout() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            person.passcode = nil
+            let first = try bench.begin(person.connection)
+            let operation = try await sensor.operation()
+            for _ in 0..<3 { sensor.tell(operation, "no-match") }
+            await expectName(.authenticationFailed) { _ = try await first.reply() }
+            let app = try person.app(bench.bus)
+            #expect(try await bench.canEvaluate(as: app).code == 0)
+            let second = try bench.begin(app)
+            let next = try await sensor.operation(1)
+            for _ in 0..<2 { sensor.tell(next, "no-match") }
+            await expectName(.biometryLockout) { _ = try await second.reply() }
+
+            #expect(try await bench.canEvaluate(as: person.connection).code == -8)
+            #expect(try await bench.canEvaluate(2, as: person.connection).code == 0)
+            let locked = try bench.begin(person.connection)
+            await expectName(.biometryLockout) { _ = try await locked.reply() }
+            #expect(person.prompts.seen.count == 2)
+            let passcode = try bench.begin(person.connection, 2)
+            let prompt = try await person.prompt(2)
+            #expect(prompt.details["stage"] == .string("passcode"))
+            person.enter("wrong", into: prompt.channel)
+            for await event in passcode.events where event.kind == "passcode-rejected" { break }
+            #expect(try await bench.canEvaluate(as: app).code == -8)
+            person.enter(ScriptedVerifier.passcode, into: prompt.channel)
+            #expect(try await passcode.reply()["mechanism"] == .string("passcode"))
+            #expect(try await bench.canEvaluate(as: app).code == 0)
+            #expect(sensor.operations.seen.count == 2)
+        }
+    }
+
+    @Test("R7: MaxBiometryFailures can be set and has no effect")
+    func maxFailures() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            try await context.setMaxBiometryFailures(1)
+            #expect(try await context.maxBiometryFailures() == 1)
+            let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            let operation = try await sensor.operation()
+            for left in [UInt32(2), 1] {
+                sensor.tell(operation, "no-match")
+                for await event in call.events where event.kind == "no-match" {
+                    #expect(event.detail["attempts-left"] == .uint32(left))
+                    break
+                }
+            }
+            operation.succeed(template)
+            #expect(try await call.reply()["mechanism"] == .string("biometry"))
+        }
+    }
+
+    @Test("R14: CanEvaluate shows nothing, and is answered within events, replies and Begin")
+    func canEvaluateWithin() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let own = bench.manager(person.connection)
+            let codes = Witness<Int32>()
+            let ask: @BusActor @Sendable () async -> Void = {
+                for policy in [UInt32(1), 2, 3, 4] {
+                    let answer = try? await own.canEvaluate(policy: policy)
+                    codes.record(answer?.code ?? 1)
+                    if answer?.code == 0 { #expect(answer?.message == "") }
+                }
+            }
+            await ask()
+            #expect(person.prompts.seen.isEmpty && sensor.operations.seen.isEmpty)
+            person.beforeAnswer = ask
+            let call = try bench.begin(person.connection)
+            let operation = try await sensor.operation()
+            sensor.tell(operation, "ready")
+            for await event in call.events where event.kind == "sensor-ready" {
+                await ask()
+                break
+            }
+            operation.succeed(template)
+            _ = try await call.reply()
+            await ask()
+            #expect(codes.seen == Array(repeating: [0, 0, -11, 0], count: 4).flatMap(\.self))
+            #expect(person.prompts.seen.count == 1)
+        }
+    }
+
+    @Test("R20: an empty reason is InvalidArgs in Apple's words, before anything else is wrong")
+    func emptyReason() async throws {
+        try await ServiceBench.run { bench in
+            let context = try await bench.context()
+            try await context.invalidate()
+            for reason in ["", " \n", "\u{202E}\u{7}"] {
+                for isContext in [true, false] {
+                    do throws(DBusError) {
+                        if isContext {
+                            _ = try await context.evaluate(policy: 1, reason: reason, options: [:])
+                        } else {
+                            _ = try await bench.manager
+                                .evaluate(policy: 1, reason: reason, options: [:])
+                        }
+                        Issue.record("an empty reason was taken")
+                    } catch {
+                        #expect(error.name == .invalidArgs)
+                        #expect(error.message == "Non-empty localizedReason must be provided.")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("R24: Cancel is UserCancel, the fallback UserFallback, only for who shows the prompt")
+    func cancelAndFallback() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let (own, other) = (bench.manager(person.connection), bench.manager)
+            let canceled = try bench.begin(person.connection)
+            let prompt = try await person.prompt().handle
+            await expectName(.accessDenied) { try await other.submitCancel(prompt: prompt) }
+            await expectName(.accessDenied) { try await own.submitCancel(prompt: "no such") }
+            await expectName(.invalidArgs) { try await own.submitFallback(prompt: prompt) }
+            try await own.submitCancel(prompt: prompt)
+            await expectName(.userCancel) { _ = try await canceled.reply() }
+            await expectName(.accessDenied) { try await own.submitCancel(prompt: prompt) }
+
+            let call = try bench.begin(person.connection)
+            let operation = try await sensor.operation(1)
+            sensor.tell(operation, "no-match")
+            for await event in call.events where event.kind == "fallback-available" { break }
+            let second = try await person.prompt(1).handle
+            await expectName(.accessDenied) { try await other.submitFallback(prompt: second) }
+            try await own.submitFallback(prompt: second)
+            await expectName(.userFallback) { _ = try await call.reply() }
+            _ = try await operation.canceled.first("Cancel") { $0 }
+            #expect(person.ends.seen == ["canceled", "fallback"])
+        }
+    }
+
+    @Test("R13, R36: Where interaction is not allowed it is NotInteractive, unless more is wrong")
+    func interactionNotAllowed() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            try await context.setInteractionNotAllowed(true)
+            for policy in [UInt32(1), 2] {
+                await expectName(.notInteractive) {
+                    _ = try await context.evaluate(policy: policy, reason: "test", options: [:])
+                }
+            }
+            let option: [String: Variant] = ["interaction-not-allowed": .bool(true)]
+            await expectName(.notInteractive) {
+                _ = try await bench.begin(person.connection, 1, option).reply()
+            }
+            #expect(person.prompts.seen.isEmpty)
+            // What the call says counts before what the context says.
+            let call = try context.evaluateStream(
+                policy: 1,
+                reason: "test",
+                options: ["interaction-not-allowed": .bool(false)]
+            )
+            try await sensor.operation().succeed(template)
+            _ = try await call.reply()
+            // Of a success there is nothing to ask.
+            let again = try await context.evaluate(policy: 1, reason: "test", options: [:])
+            #expect(again["mechanism"] == .string("context"))
+            sensor.templates = [:]
+            await expectName(.biometryNotEnrolled) {
+                _ = try await bench.begin(person.connection, 1, option).reply()
+            }
+        }
+    }
+
+    @Test("R42: the type is what the hardware is, on fresh contexts, whatever can be evaluated")
+    func biometryType() async throws {
+        try await ServiceBench.run { bench in
+            #expect(try await bench.manager.biometryType() == 0)
+            let iris = try await bench.sensor("Iris") { $0.type = 4 }
+            #expect(try await bench.manager.biometryType() == 4)
+            _ = try await bench.sensor("Face") { $0.type = 2 }
+            _ = try await bench.sensor("Finger") {
+                $0.type = 1
+                $0.saidStrength = "weak"
+            }
+            _ = try await bench.sensor("Key") { $0.type = 0 }
+            // The strongest; of two the one with the lower number.
+            #expect(try await bench.manager.biometryType() == 2)
+            #expect(try await bench.manager.biometryTypes() == [1, 2, 4])
+            let context = try await bench.context()
+            #expect(try await context.biometryType() == 2)
+            #expect(try await bench.canEvaluateCode(context) == -7)
+            #expect(try await context.biometryType() == 2)
+            try await bench.manager.requirePasscode(uid: bench.uid, cause: "test")
+            iris.isPresent = false
+            iris.changed("Present")
+            try await bench.waitForDevice("Iris", is: "no-hardware")
+            #expect(try await bench.context().biometryType() == 2)
+            #expect(try await bench.manager.biometryTypes() == [1, 2, 4])
+            try await context.invalidate()
+            #expect(try await context.biometryType() == 0)
+        }
+    }
+
+    @Test("R51: an app learns who proved what how, and never a template")
+    func noTemplates() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            let calls = [
+                try context.evaluateStream(policy: 1, reason: "test", options: [:]),
+                try bench.begin(person.connection, 2),
+            ]
+            for (number, call) in calls.enumerated() {
+                let operation = try await sensor.operation(number)
+                sensor.tell(operation, "ready", ["template": .string(template)])
+                sensor.tell(operation, "hint", ["hint": .string(template), "score": .double(0.9)])
+                sensor.tell(operation, "no-match", ["template": .string(template)])
+                operation.succeed(template)
+                let result = try await call.reply()
+                let keys = ["mechanism", "biometry-type", "sensor", "strength", "domain-state"]
+                #expect(Set(result.keys) == Set(keys))
+                var said = "\(result)"
+                for await event in call.events { said += "\(event)" }
+                #expect(said.contains("no-match"))
+                #expect(!said.contains(template) && !said.contains("score"))
+            }
+            let details = person.prompts.seen.map(\.details)
+            #expect(details.count == 2 && !"\(details)".contains(template))
+        }
+    }
+}
+
+extension ServiceBench {
+    /// A person, and a sensor on which they have a template.
+    func enrolled(
+        _ prepare: @BusActor (ScriptedSensor) -> Void = { _ in }
+    ) async throws -> (Person, ScriptedSensor, template: String) {
+        let person = try await person()
+        let sensor = try await sensor("Third", prepare)
+        return (person, sensor, sensor.add(for: person.peer.uid))
+    }
+
+    /// A one-shot evaluation that runs.
+    func begin(
+        _ connection: Connection,
+        _ policy: UInt32 = 1,
+        _ options: [String: Variant] = [:],
+        reason: String = "test"
+    ) throws -> StreamingCall<[String: Variant]> {
+        try Authentication1Proxy(connection, destination: owner, path: Self.root)
+            .evaluateStream(policy: policy, reason: reason, options: options)
+    }
+}

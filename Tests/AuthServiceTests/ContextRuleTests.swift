@@ -1,0 +1,215 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// Not in Swift's Glibc module.
+@_silgen_name("memfd_create")
+private func memfdCreate(_ name: UnsafePointer<CChar>, _ flags: UInt32) -> Int32
+
+/// What happens to a context in its life, on the real daemon.
+@Suite("The rules for contexts", .timeLimit(.minutes(2)))
+struct ContextRuleTests {
+    /// A descriptor as the contract wants a secret: sealed.
+    @BusActor
+    private static func secret(_ text: String, isSealed: Bool = true) throws -> OwnedDescriptor {
+        // MFD_CLOEXEC and MFD_ALLOW_SEALING, then F_ADD_SEALS of shrink, grow and write.
+        let descriptor = memfdCreate("secret", 1 | 2)
+        let bytes = Array(text.utf8)
+        guard descriptor >= 0, write(descriptor, bytes, bytes.count) == bytes.count,
+            !isSealed || fcntl(descriptor, 1033, 2 | 4 | 8) == 0
+        else { throw ContractFailure("a memfd can't be made") }
+        return OwnedDescriptor(adopting: descriptor)
+    }
+
+    @Test("R31: Invalidate ends with AppCancel, then all is InvalidContext, default and false")
+    func invalidate() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            try await context.setLocalizedFallbackTitle("a")
+            try await context.setLocalizedCancelTitle("b")
+            try await context.setLocalizedReason("c")
+            try await context.setReuseDuration(4)
+            try await context.setMaxBiometryFailures(5)
+            let secret = try Self.secret("word")
+            #expect(try await context.setCredential(credentialType: 0, secret: secret))
+            #expect(try await bench.canEvaluateCode(context) == 0)
+            let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            let operation = try await sensor.operation()
+            try await context.invalidate()
+            await expectName(.appCancel) { _ = try await call.reply() }
+            _ = try await operation.canceled.first("Cancel") { $0 }
+            try await context.setInteractionNotAllowed(true)
+            try await context.invalidate()
+
+            let answer = try await context.canEvaluate(policy: 2)
+            #expect(!answer.available && answer.code == -10)
+            await expectName(.invalidContext) {
+                _ = try await context.evaluate(policy: 2, reason: "test", options: [:])
+            }
+            await expectName(.invalidContext) {
+                _ = try await context.evaluateAccessControl(
+                    accessControl: ["flags": .uint64(1)],
+                    operation: 1,
+                    reason: "test",
+                    options: [:]
+                )
+            }
+            #expect(try await !context.setCredential(credentialType: 0, secret: secret))
+            #expect(try await !context.isCredentialSet(credentialType: 0))
+            #expect(try await context.localizedFallbackTitle() == "")
+            #expect(try await context.localizedCancelTitle() == "")
+            #expect(try await context.localizedReason() == "")
+            #expect(try await context.reuseDuration() == 0)
+            #expect(try await context.maxBiometryFailures() == 0)
+            #expect(try await !context.interactionNotAllowed())
+            #expect(try await context.biometryType() == 0)
+            #expect(try await context.evaluatedPolicyDomainState().isEmpty)
+            #expect(try await bench.state(context).isEmpty)
+            #expect(person.prompts.seen.count == 1)
+        }
+    }
+
+    @Test("R32: a context that goes while it evaluates ends the evaluation with AppCancel")
+    func release() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            let operation = try await sensor.operation()
+            try await context.release()
+            await expectName(.appCancel) { _ = try await call.reply() }
+            _ = try await operation.canceled.first("Cancel") { $0 }
+            await expectName(.unknownObject) { _ = try await context.canEvaluate(policy: 1) }
+        }
+    }
+
+    @Test("R33: what a context succeeded at it succeeds at again without a prompt, a new one asks")
+    func reuse() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            let first = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            try await sensor.operation().succeed(template)
+            let state = try await first.reply()["domain-state"]
+            for policy in [UInt32(1), 2, 4] {
+                let again = try await context.evaluate(policy: policy, reason: "a", options: [:])
+                #expect(again["mechanism"] == .string("context"))
+                #expect(again["domain-state"] == state)
+            }
+            #expect(person.prompts.seen.count == 1)
+            let other = try await bench.context(on: person.connection)
+            let asked = try other.evaluateStream(policy: 1, reason: "test", options: [:])
+            try await sensor.operation(1).succeed(template)
+            #expect(try await asked.reply()["mechanism"] == .string("biometry"))
+            // Another enrolment is the end of it.
+            _ = sensor.add(for: person.peer.uid, announcing: false)
+            let changed = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            try await sensor.operation(2).succeed(template)
+            #expect(try await changed.reply()["mechanism"] == .string("biometry"))
+        }
+    }
+
+    @Test("R37: a credential is set, told of and removed for each type, in its context alone")
+    func credentials() async throws {
+        try await ServiceBench.run { bench in
+            let (context, other) = (try await bench.context(), try await bench.context())
+            let secret = try Self.secret("word")
+            for (type, second) in [(Int32(0), Int32(-3)), (-3, 0)] {
+                #expect(try await !context.isCredentialSet(credentialType: type))
+                #expect(try await context.setCredential(credentialType: type, secret: secret))
+                #expect(try await context.isCredentialSet(credentialType: type))
+                #expect(try await !context.isCredentialSet(credentialType: second))
+                #expect(try await !other.isCredentialSet(credentialType: type))
+                let empty = try Self.secret("")
+                #expect(try await context.setCredential(credentialType: type, secret: empty))
+                #expect(try await context.clearCredential(credentialType: type))
+                #expect(try await !context.isCredentialSet(credentialType: type))
+            }
+            for type in [Int32(-1), 1, 3, .min] {
+                await expectName(.invalidArgs) {
+                    _ = try await context.setCredential(credentialType: type, secret: secret)
+                }
+                await expectName(.invalidArgs) {
+                    _ = try await context.isCredentialSet(credentialType: type)
+                }
+            }
+            let open = try Self.secret("word", isSealed: false)
+            await expectName(.invalidArgs) {
+                _ = try await context.setCredential(credentialType: 0, secret: open)
+            }
+            #expect(try await !context.isCredentialSet(credentialType: 0))
+        }
+    }
+
+    @Test("R40: none while it is evaluated, canceled, not enrolled or locked out")
+    func noState() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            person.passcode = nil
+            let context = try await bench.context(on: person.connection)
+            #expect(try await context.evaluatedPolicyDomainState().isEmpty)
+            #expect(try await bench.canEvaluateCode(context) == 0)
+            let state = try await context.evaluatedPolicyDomainState()
+            #expect(state.count == 32)
+            let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            _ = try await sensor.operation()
+            #expect(try await context.evaluatedPolicyDomainState().isEmpty)
+            let prompt = try await person.prompt().handle
+            try await bench.manager(person.connection).submitCancel(prompt: prompt)
+            await expectName(.userCancel) { _ = try await call.reply() }
+            #expect(try await context.evaluatedPolicyDomainState().isEmpty)
+            #expect(try await bench.canEvaluateCode(context, 4) == 0)
+            #expect(try await context.evaluatedPolicyDomainState() == state)
+
+            let templates = sensor.templates
+            sensor.templates = [:]
+            #expect(try await bench.canEvaluateCode(context) == -7)
+            #expect(try await context.evaluatedPolicyDomainState().isEmpty)
+            sensor.templates = templates
+            #expect(try await bench.canEvaluateCode(context) == 0)
+            let again = try await context.evaluatedPolicyDomainState()
+            #expect(again.count == 32 && again != state, "removed and added again")
+
+            for number in 1...2 {
+                let failing = try bench.begin(person.connection)
+                let operation = try await sensor.operation(number)
+                for _ in 0..<3 { sensor.tell(operation, "no-match") }
+                _ = try? await failing.reply()
+            }
+            #expect(try await bench.canEvaluateCode(context) == -8)
+            #expect(try await context.evaluatedPolicyDomainState().isEmpty)
+            #expect(try await bench.canEvaluateCode(context, 2) == 0)
+            #expect(try await context.evaluatedPolicyDomainState().isEmpty)
+            #expect(sensor.templates[person.peer.uid]?.first?.id == template)
+        }
+    }
+
+    @Test("R41: the combined state is over biometry and companions, each changes it")
+    func combined() async throws {
+        try await ServiceBench.run { bench in
+            let finger = try await bench.sensor("Finger")
+            let key = try await bench.sensor("Key") { $0.type = 0 }
+            _ = finger.add(for: bench.uid)
+            let context = try await bench.context()
+            var seen: Set<[UInt8]> = []
+            func states() async throws -> (biometry: [UInt8], combined: [UInt8]) {
+                _ = try await bench.canEvaluateCode(context)
+                let state = try await context.domainState()
+                return (state["biometry"]?.asBytes ?? [], state["combined"]?.asBytes ?? [])
+            }
+            let first = try await states()
+            seen = [first.combined]
+            _ = key.add(for: bench.uid, announcing: false)
+            let second = try await states()
+            #expect(second.biometry.count == 32 && second.biometry != second.combined)
+            #expect(seen.insert(second.combined).inserted)
+            _ = finger.add(for: bench.uid, announcing: false)
+            let third = try await states()
+            #expect(third.biometry != second.biometry)
+            #expect(seen.insert(third.combined).inserted)
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// The rules of the project's own, on the real daemon.
+@Suite("The rules for the service", .timeLimit(.minutes(2)))
+struct OwnRuleTests {
+    @Test("L1: a caller that vanished before the daemon could look it up gets no prompt")
+    func vanished() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let app = try person.app(bench.bus)
+            let name = app.uniqueName
+            bench.daemon.signal(SIGSTOP)
+            _ = try bench.begin(app, 2)
+            bench.manager(app).sendRequirePasscode(uid: person.peer.uid, cause: "gone")
+            app.flush()
+            // The bus has what was sent before it answers this.
+            _ = try await app.nameOwner(name)
+            app.close()
+            try await bench.wait(for: "the app to be gone") {
+                try await bench.client.nameOwner(name) == nil
+            }
+            bench.daemon.signal(SIGCONT)
+            #expect(try await bench.canEvaluate(as: person.connection).code == 0)
+            #expect(person.prompts.seen.isEmpty)
+            let call = try bench.begin(person.connection)
+            try await sensor.operation().succeed(template)
+            _ = try await call.reply()
+            #expect(person.prompts.seen.count == 1)
+        }
+    }
+
+    @Test("L1: a uid is taken from root alone, and 2^32-1 from nobody")
+    func uids() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let own = bench.manager(person.connection)
+            for uid in [person.peer.uid, 0, UInt32.max] {
+                await expectName(uid == .max ? .invalidArgs : .accessDenied) {
+                    _ = try await bench.begin(person.connection, 2, ["uid": .uint32(uid)]).reply()
+                }
+            }
+            await expectName(.accessDenied) {
+                try await own.requirePasscode(uid: person.peer.uid + 1, cause: "")
+            }
+            for manager in [own, bench.manager] {
+                await expectName(.accessDenied) {
+                    try await manager.requirePasscode(uid: .max, cause: "")
+                }
+            }
+            #expect(person.prompts.seen.isEmpty)
+            guard getuid() == 0 else { return }
+            await expectName(.invalidArgs) {
+                _ = try await bench.begin(bench.client, 2, ["uid": .uint32(.max)]).reply()
+            }
+            await expectName(.invalidArgs) {
+                try await bench.manager.reportUnlock(uid: .max, method: "passcode")
+            }
+            // Without the option root is a caller like any other: it has no agent.
+            await expectName(.notInteractive) {
+                _ = try await bench.begin(bench.client, 2).reply()
+            }
+            let options: [String: Variant] = ["uid": .uint32(person.peer.uid)]
+            let call = try bench.begin(bench.client, 1, options)
+            try await sensor.operation().succeed(template)
+            #expect(try await call.reply()["mechanism"] == .string("biometry"))
+        }
+    }
+
+    @Test("L2: without a login manager the same uid is enough")
+    func sameUser() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let app = try person.app(bench.bus)
+            #expect(try await bench.manager(app).interactive())
+            let call = try bench.begin(app)
+            try await sensor.operation().succeed(template)
+            _ = try await call.reply()
+            guard bench.uid != person.peer.uid else { return }
+            #expect(try await !bench.manager.interactive())
+            await expectName(.notInteractive) { _ = try await bench.begin(bench.client, 2).reply() }
+        }
+    }
+
+    @Test("R6, L10: a delay outlives the daemon; -1 comes at once, nobody is asked")
+    func delay() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            person.passcode = nil
+            for number in 0..<2 {
+                let call = try bench.begin(person.connection, 2)
+                let prompt = try await person.prompt(number)
+                for _ in 0..<(number == 0 ? 5 : 1) { person.enter("wrong", into: prompt.channel) }
+                await expectName(.authenticationFailed) { _ = try await call.reply() }
+            }
+            #expect(bench.verifier.verified.seen.count == 6)
+            try await bench.restartDaemon()
+            let second = try await bench.person()
+            do throws(DBusError) {
+                _ = try await bench.manager(second.connection)
+                    .evaluate(policy: 2, reason: "test", options: [:])
+                Issue.record("a passcode was taken")
+            } catch {
+                #expect(error.name == .authenticationFailed)
+                #expect(error.message.contains("seconds") || error.message.contains("minute"))
+            }
+            #expect(second.prompts.seen.isEmpty)
+            #expect(bench.verifier.verified.seen.count == 6)
+            #expect(try await bench.canEvaluate(2, as: second.connection).code == 0)
+            // A sensor helps meanwhile.
+            let sensor = try await bench.sensor()
+            let template = sensor.add(for: second.peer.uid)
+            let call = try bench.begin(second.connection, 2)
+            let operation = try await sensor.operation()
+            second.enter(ScriptedVerifier.passcode, into: try await second.prompt().channel)
+            operation.succeed(template)
+            #expect(try await call.reply()["mechanism"] == .string("biometry"))
+            #expect(bench.verifier.verified.seen.count == 6)
+        }
+    }
+
+    @Test("L11b: CanEvaluate(1) and every Evaluate ask the sensors and the verifier again")
+    func fresh() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            var before = (lists: 0, isSet: 0)
+            @BusActor func expectAsked(_ what: String) {
+                let now = (
+                    lists: sensor.count(of: "ListTemplates"),
+                    isSet: bench.verifier.asked.seen.count
+                )
+                #expect(now.lists > before.lists && now.isSet > before.isSet, "\(what)")
+                before = now
+            }
+            for _ in 0..<3 {
+                _ = try await bench.canEvaluate(as: person.connection)
+                expectAsked("CanEvaluate(1)")
+                _ = try await bench.canEvaluateCode(context)
+                expectAsked("CanEvaluate(1) of a context")
+            }
+            for (number, policy) in [UInt32(1), 2].enumerated() {
+                let call = try bench.begin(person.connection, policy)
+                let operation = try await sensor.operation(number)
+                expectAsked("Evaluate(\(policy))")
+                operation.succeed(template)
+                _ = try await call.reply()
+            }
+            // What changed without a word is in the next answer.
+            sensor.templates = [:]
+            #expect(try await bench.canEvaluate(as: person.connection).code == -7)
+            _ = sensor.add(for: person.peer.uid, announcing: false)
+            bench.verifier.isPasscodeSet = false
+            #expect(try await bench.canEvaluate(as: person.connection).code == -5)
+            await expectName(.passcodeNotSet) {
+                _ = try await bench.begin(person.connection, 2).reply()
+            }
+        }
+    }
+
+    @Test("L11b: what one owner of a name said does not stand for the next one")
+    func owners() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            #expect(try await bench.canEvaluate(as: person.connection).code == 0)
+            #expect(try await bench.canEvaluate(2, as: person.connection).code == 0)
+            bench.verifierConnection.releaseName(ScriptedVerifier.name)
+            let second = ScriptedVerifier()
+            second.isPasscodeSet = false
+            let connection = try bench.bus.connect()
+            try second.appear(on: connection)
+            // Answered behind the news of the name, and while the last answer would be warm.
+            _ = try await bench.manager(connection).version()
+            #expect(try await bench.canEvaluate(2, as: person.connection).code == -5)
+            second.isPasscodeSet = true
+            sensor.connection.close()
+            try await bench.waitForNoDevice()
+            _ = try await bench.sensor()
+            #expect(try await bench.canEvaluate(as: person.connection).code == -7)
+        }
+    }
+
+    @Test("L16: a verifier that fails, or dies while it verifies, costs no attempt")
+    func verifier() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            person.passcode = nil
+            let call = try bench.begin(person.connection, 2)
+            let channel = try await person.prompt().channel
+            bench.verifier.faults = 2
+            for _ in 0..<2 {
+                person.enter(ScriptedVerifier.passcode, into: channel)
+                for await event in call.events where event.kind == "passcode-required" {
+                    #expect(event.detail["cause"] == .string("verifier-failed"))
+                    break
+                }
+            }
+            person.enter(ScriptedVerifier.passcode, into: channel)
+            #expect(try await call.reply()["mechanism"] == .string("passcode"))
+
+            bench.verifier.isSilent = true
+            let second = try bench.begin(person.connection, 2)
+            let prompt = try await person.prompt(1)
+            person.enter(ScriptedVerifier.passcode, into: prompt.channel)
+            _ = try await bench.verifier.verified.first("the question") { _ in
+                bench.verifier.verified.seen.count == 4
+            }
+            bench.verifierConnection.close()
+            for await event in second.events where event.kind == "passcode-required" { break }
+            let next = ScriptedVerifier()
+            try next.appear(on: try bench.bus.connect())
+            person.enter("wrong", into: prompt.channel)
+            for await event in second.events where event.kind == "passcode-rejected" {
+                #expect(event.detail["attempts-left"] == .uint32(4))
+                break
+            }
+            person.enter(ScriptedVerifier.passcode, into: prompt.channel)
+            #expect(try await second.reply()["mechanism"] == .string("passcode"))
+        }
+    }
+}

@@ -1,0 +1,227 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// What the person at the desk is shown and asked, by the real daemon.
+@Suite("The rules for prompts", .timeLimit(.minutes(2)))
+struct PromptRuleTests {
+    /// What the agent is shown of an evaluation, which is canceled then.
+    @BusActor
+    private static func shown(
+        _ call: StreamingCall<[String: Variant]>,
+        to person: Person,
+        on bench: ServiceBench
+    ) async throws -> [String: Variant] {
+        let prompt = try await person.prompt(person.ends.seen.count)
+        try await bench.manager(person.connection).submitCancel(prompt: prompt.handle)
+        await expectName(.userCancel) { _ = try await call.reply() }
+        let count = person.prompts.seen.count
+        _ = try await person.ends.first("the end") { _ in person.ends.seen.count == count }
+        return prompt.details
+    }
+
+    @Test("R21, L14: the prompt gets app and reason apart, the app's name from its process")
+    func appAndReason() async throws {
+        try await ServiceBench.run { bench in
+            let (person, _, _) = try await bench.enrolled()
+            let call = try bench.begin(
+                person.connection,
+                1,
+                ["app-name": .string("Bank"), "app-verified": .bool(true)],
+                reason: "open the \u{202E}vault\u{1B} of 王"
+            )
+            let details = try await Self.shown(call, to: person, on: bench)
+            #expect(details["reason"] == .string("open the vault of 王"))
+            #expect(details["pid"] == .uint32(UInt32(person.peer.pid)))
+            let name = try #require(details["app-name"]?.asString)
+            #expect(details["process"] == .string(name))
+            #expect(!name.isEmpty && name != "Bank")
+            #expect(details["app-verified"] == .bool(false))
+            let long = String(repeating: "a", count: 600)
+            let second = try bench.begin(person.connection, 2, reason: long)
+            let cut = try await Self.shown(second, to: person, on: bench)["reason"]?.asString
+            #expect(cut?.count == 512)
+        }
+    }
+
+    @Test("R22: no fallback title is the default, an empty one no button, another is shown")
+    func fallbackTitle() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            for title in [nil, "", "Use my word\u{7}"] {
+                let options = title.map { ["fallback-title": Variant.string($0)] } ?? [:]
+                let call = try bench.begin(person.connection, 1, options)
+                let details = try await Self.shown(call, to: person, on: bench)
+                let expected = title.map { Variant.string($0 == "" ? "" : "Use my word") }
+                #expect(details["fallback-title"] == expected)
+            }
+            let context = try await bench.context(on: person.connection)
+            let unset = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            #expect(try await Self.shown(unset, to: person, on: bench)["fallback-title"] == nil)
+
+            try await context.setLocalizedFallbackTitle("")
+            let count = sensor.operations.seen.count
+            let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            let operation = try await sensor.operation(count)
+            // Too late for the prompt that is up.
+            try await context.setLocalizedFallbackTitle("Word")
+            sensor.tell(operation, "no-match")
+            for await event in call.events where event.kind == "no-match" { break }
+            let prompt = try await person.prompt(count)
+            await expectName(.invalidArgs) {
+                try await bench.manager(person.connection).submitFallback(prompt: prompt.handle)
+            }
+            let details = try await Self.shown(call, to: person, on: bench)
+            #expect(details["fallback-title"] == .string(""))
+            let last = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            let title = try await Self.shown(last, to: person, on: bench)["fallback-title"]
+            #expect(title == .string("Word"))
+        }
+    }
+
+    @Test("R23: no cancel title, or an empty one, is the default; another is shown")
+    func cancelTitle() async throws {
+        try await ServiceBench.run { bench in
+            let (person, _, _) = try await bench.enrolled()
+            for title in [nil, "", "Later"] {
+                let options = title.map { ["cancel-title": Variant.string($0)] } ?? [:]
+                let call = try bench.begin(person.connection, 1, options)
+                let details = try await Self.shown(call, to: person, on: bench)
+                #expect(details["cancel-title"] == (title == "Later" ? .string("Later") : nil))
+                let context = try await bench.context(on: person.connection)
+                if let title { try await context.setLocalizedCancelTitle(title) }
+                let other = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+                let second = try await Self.shown(other, to: person, on: bench)
+                #expect(second["cancel-title"] == details["cancel-title"])
+            }
+        }
+    }
+
+    @Test("R25, L16: an agent that never answers, or leaves, is SystemCancel; none, NotInteractive")
+    func lostAgent() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let app = try person.app(bench.bus)
+            person.beforeAnswer = { await Person.never() }
+            let start = ContinuousClock.now
+            let silent = try bench.begin(app, 2)
+            await expectName(.systemCancel) { _ = try await silent.reply() }
+            #expect(ContinuousClock.now - start < .seconds(20), "its patience is 5 s")
+            #expect(sensor.operations.seen.isEmpty, "nobody was asked")
+            person.beforeAnswer = nil
+            let left = try bench.begin(app)
+            let operation = try await sensor.operation()
+            person.connection.close()
+            await expectName(.systemCancel) { _ = try await left.reply() }
+            _ = try await operation.canceled.first("Cancel") { $0 }
+            await expectName(.notInteractive) { _ = try await bench.begin(app).reply() }
+            let next = try await bench.person()
+            let call = try bench.begin(next.connection)
+            try await sensor.operation(1).succeed(template)
+            _ = try await call.reply()
+        }
+    }
+
+    @Test("L7: a match of a weak face counts when who shows the prompt confirms it")
+    func confirmation() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled {
+                $0.type = 2
+                $0.saidStrength = "convenience"
+            }
+            let own = bench.manager(person.connection)
+            let call = try bench.begin(person.connection)
+            let operation = try await sensor.operation()
+            let prompt = try await person.prompt()
+            #expect(prompt.details["require-confirmation"] == .bool(true))
+            await expectName(.invalidArgs) { try await own.submitConfirm(prompt: prompt.handle) }
+            operation.succeed(template)
+            for await event in call.events where event.kind == "confirmation-required" { break }
+            await expectName(.accessDenied) {
+                try await bench.manager.submitConfirm(prompt: prompt.handle)
+            }
+            try await own.submitConfirm(prompt: prompt.handle)
+            #expect(try await call.reply()["strength"] == .string("convenience"))
+
+            let wish: [String: Variant] = ["require-confirmation": .bool(false)]
+            let second = try bench.begin(person.connection, 1, wish)
+            try await sensor.operation(1).succeed(template)
+            #expect(try await second.reply()["mechanism"] == .string("biometry"))
+            #expect(person.prompts.seen[1].details["require-confirmation"] == .bool(false))
+        }
+    }
+
+    @Test("L8: the strength is reported; below the least that is asked for there is no biometry")
+    func strength() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled { $0.saidStrength = "weak" }
+            let call = try bench.begin(person.connection)
+            try await sensor.operation().succeed(template)
+            #expect(try await call.reply()["strength"] == .string("weak"))
+            let strong: [String: Variant] = ["minimum-strength": .string("strong")]
+            await expectName(.biometryNotAvailable) {
+                _ = try await bench.begin(person.connection, 1, strong).reply()
+            }
+            let passcode = try await bench.begin(person.connection, 2, strong).reply()
+            #expect(passcode["mechanism"] == .string("passcode"))
+            #expect(sensor.operations.seen.count == 1)
+            let weak: [String: Variant] = ["minimum-strength": .string("weak")]
+            let enough = try bench.begin(person.connection, 1, weak)
+            try await sensor.operation(1).succeed(template)
+            _ = try await enough.reply()
+        }
+    }
+
+    @Test("L9: one prompt; two of a connection wait in order, a third is LimitsExceeded")
+    func queue() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let app = try person.app(bench.bus)
+            var calls = [try bench.begin(person.connection)]
+            _ = try await person.prompt()
+            for connection in [app, person.connection, person.connection] {
+                calls.append(try bench.begin(connection))
+                // Answered behind the look-up of the one that waits.
+                #expect(try await bench.canEvaluate(as: connection).code == 0)
+            }
+            let over = try bench.begin(person.connection)
+            await expectName(.limitsExceeded) { _ = try await over.reply() }
+            #expect(person.prompts.seen.count == 1 && sensor.operations.seen.count == 1)
+            // The next in the row leaves, and is dropped.
+            app.close()
+            let name = app.uniqueName
+            try await bench.wait(for: "the app to be gone") {
+                try await bench.client.nameOwner(name) == nil
+            }
+            for (number, call) in [calls[0], calls[2], calls[3]].enumerated() {
+                try await sensor.operation(number).succeed(template)
+                #expect(try await call.reply()["mechanism"] == .string("biometry"))
+            }
+            #expect(person.prompts.seen.count == 3)
+        }
+    }
+
+    @Test(
+        "L9: root's unlock of a user goes first, and the prompt that is up ends with SystemCancel",
+        .enabled(if: getuid() == 0, "needs root")
+    )
+    func unlock() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let up = try bench.begin(person.connection)
+            _ = try await sensor.operation()
+            let waiting = try bench.begin(person.connection)
+            #expect(try await bench.canEvaluate(as: person.connection).code == 0)
+            let uid: [String: Variant] = ["uid": .uint32(person.peer.uid)]
+            let unlock = try bench.begin(bench.client, 2, uid)
+            await expectName(.systemCancel) { _ = try await up.reply() }
+            try await sensor.operation(1).succeed(template)
+            #expect(try await unlock.reply()["mechanism"] == .string("biometry"))
+            try await sensor.operation(2).succeed(template)
+            _ = try await waiting.reply()
+            #expect(person.prompts.seen.count == 3)
+        }
+    }
+}
