@@ -13,16 +13,34 @@ LIBEXECDIR ?= $(PREFIX)/libexec/localauth
 DATADIR ?= $(PREFIX)/share
 INSTALL ?= install
 
-SERVICES := localauthd localauth-passcode localauth-sensor-simulated
+SERVICES := localauthd localauth-passcode
+# What the bus starts: org.localauth.NAME.
+ACTIVATED := Authentication1 Passcode1
+# Where systemd, the bus and PAM look; policies are taken from /usr/share and /etc alone.
+POLICYDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/dbus-1/system.d
+SYSTEMDDIR ?= $(PREFIX)/lib/systemd
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+PAMDIR ?= /etc/pam.d
+LOCALEDIR ?= $(DATADIR)/locale
+
+LANGUAGES := $(basename $(notdir $(wildcard po/*.po)))
+CATALOGUES := $(LANGUAGES:%=$(BUILD)/share/locale/%/LC_MESSAGES/localauth.mo)
+# Everything that speaks to people.
+SPEAKERS := $(wildcard Sources/AgentKit/*.swift Sources/AgentKit/*/*.swift \
+    Sources/localauthctl/*.swift)
+XGETTEXT := xgettext --language=Java --from-code=UTF-8 --keyword --keyword=localized:1 \
+    --keyword=localizedCount:1,2 --keyword=marked:1 --add-location=file --sort-by-file \
+    --package-name=localauth --foreign-user
 # An import that the manifest doesn't declare is an error.
 STRICT := --explicit-target-dependency-import-check error
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo test lint check format generate acceptance bench install clean
+.PHONY: help setup build release demo test nightly lint check format generate messages catalogues \
+    acceptance bench install install-simulated clean
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install the Debian packages that are missing (apt-get, as root or with sudo)
 	@scripts/setup
@@ -39,6 +57,9 @@ demo: release ## A private bus, the programs, and real busctl calls; ends by its
 test: build ## Every test
 	$(SWIFT) test --skip-build
 
+nightly: build ## Every test, with 10,000 random lives and 200 rounds of crashes
+	LA_RUNS=10000 LA_ROUNDS=200 $(SWIFT) test --skip-build
+
 lint: ## Layout and style of every Swift file
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 
@@ -50,6 +71,19 @@ format: ## Lay out every Swift file
 generate: setup ## Swift stubs from dbus/*.xml
 	$(SWIFT) run dbus-codegen --output Sources/LocalAuthBus/Generated dbus/*.xml
 
+messages: setup ## Bring po/*.po up to date with the sources, for translators
+	$(XGETTEXT) --output=- $(SPEAKERS) | sed '/^"POT-Creation-Date/d' > po/localauth.pot
+	for language in $(LANGUAGES); do \
+	    msgmerge --quiet --update --backup=none --no-fuzzy-matching \
+	        po/$$language.po po/localauth.pot || exit 1; \
+	done
+
+catalogues: $(CATALOGUES) ## Compile po/*.po, where the built programs find them
+
+$(BUILD)/share/locale/%/LC_MESSAGES/localauth.mo: po/%.po
+	@mkdir -p $(@D)
+	msgfmt --check --output-file=$@ $<
+
 acceptance: release ## The black-box suite (ACCEPTANCE=path of its run.py) on the release build
 	LA_BIN=$(RELEASE) $(PYTHON) $(ACCEPTANCE)
 
@@ -57,15 +91,51 @@ bench: release ## The table of Benchmarks/: CPU a call, start, memory
 	$(SWIFT) build -c release --static-swift-stdlib --package-path Benchmarks
 	Benchmarks/$(BUILD)/release/localauth-bench --programs $(RELEASE)
 
-install: ## Install the release build under $(DESTDIR)$(PREFIX)
-	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(DATADIR)/dbus-1/interfaces
+# The unit files name /usr/libexec; what is installed names the folder that the programs are in.
+PLACED := sed 's|/usr/libexec/|$(LIBEXECDIR)/|'
+
+install: catalogues ## Install the release build under $(DESTDIR)$(PREFIX)
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(PAMDIR) \
+	    $(DESTDIR)$(DATADIR)/dbus-1/interfaces $(DESTDIR)$(POLICYDIR) \
+	    $(DESTDIR)$(DATADIR)/dbus-1/system-services $(DESTDIR)$(SYSUSERSDIR) \
+	    $(DESTDIR)$(SYSTEMDDIR)/system $(DESTDIR)$(SYSTEMDDIR)/user \
+	    $(DESTDIR)$(SYSTEMDDIR)/catalog
 	$(INSTALL) -m 755 $(RELEASE)/localauthctl $(DESTDIR)$(BINDIR)
 	$(INSTALL) -m 755 $(SERVICES:%=$(RELEASE)/%) $(DESTDIR)$(LIBEXECDIR)
 	$(INSTALL) -m 644 dbus/*.xml $(DESTDIR)$(DATADIR)/dbus-1/interfaces
-	for section in 1 5 8; do \
-	    $(INSTALL) -d $(DESTDIR)$(DATADIR)/man/man$$section && \
-	    $(INSTALL) -m 644 docs/man/*.$$section $(DESTDIR)$(DATADIR)/man/man$$section || exit 1; \
+	$(INSTALL) -m 644 dbus/org.localauth.Authentication1.conf $(DESTDIR)$(POLICYDIR)
+	$(INSTALL) -m 644 $(ACTIVATED:%=dbus/services/org.localauth.%.service) \
+	    $(DESTDIR)$(DATADIR)/dbus-1/system-services
+	for unit in $(foreach level,system user,$(SERVICES:%=$(level)/%.service)); do \
+	    $(PLACED) dbus/systemd/$$unit | \
+	        $(INSTALL) -m 644 /dev/stdin $(DESTDIR)$(SYSTEMDDIR)/$$unit || exit 1; \
 	done
+	$(INSTALL) -m 644 dbus/systemd/localauth.catalog $(DESTDIR)$(SYSTEMDDIR)/catalog
+	$(INSTALL) -m 644 dbus/sysusers/localauth.conf $(DESTDIR)$(SYSUSERSDIR)
+	$(INSTALL) -m 644 dbus/pam/localauth $(DESTDIR)$(PAMDIR)
+	for language in $(LANGUAGES); do \
+	    $(INSTALL) -D -m 644 $(BUILD)/share/locale/$$language/LC_MESSAGES/localauth.mo \
+	        $(DESTDIR)$(LOCALEDIR)/$$language/LC_MESSAGES/localauth.mo || exit 1; \
+	done
+	for page in $(filter-out %simulated.1,$(wildcard docs/man/*)); do \
+	    $(INSTALL) -D -m 644 $$page \
+	        $(DESTDIR)$(DATADIR)/man/man$${page##*.}/$${page##*/} || exit 1; \
+	done
+
+install-simulated: ## Install the simulated sensor too: with it, root says who matches
+	$(INSTALL) -d $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(POLICYDIR) \
+	    $(DESTDIR)$(SYSTEMDDIR)/system $(DESTDIR)$(SYSTEMDDIR)/user \
+	    $(DESTDIR)$(DATADIR)/dbus-1/system-services $(DESTDIR)$(DATADIR)/man/man1
+	$(INSTALL) -m 755 $(RELEASE)/localauth-sensor-simulated $(DESTDIR)$(LIBEXECDIR)
+	$(INSTALL) -m 644 dbus/org.localauth.Sensor1.Simulated.conf $(DESTDIR)$(POLICYDIR)
+	$(INSTALL) -m 644 dbus/services/org.localauth.Sensor1.Simulated.service \
+	    $(DESTDIR)$(DATADIR)/dbus-1/system-services
+	for level in system user; do \
+	    $(PLACED) dbus/systemd/$$level/localauth-sensor-simulated.service | \
+	        $(INSTALL) -m 644 /dev/stdin \
+	            $(DESTDIR)$(SYSTEMDDIR)/$$level/localauth-sensor-simulated.service || exit 1; \
+	done
+	$(INSTALL) -m 644 docs/man/localauth-sensor-simulated.1 $(DESTDIR)$(DATADIR)/man/man1
 
 clean: ## Remove everything that was built
 	rm -rf $(BUILD) Benchmarks/$(BUILD)

@@ -45,6 +45,8 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]
         ),
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
+        .systemLibrary(name: "CIntl"),
+        .target(name: "Localization", dependencies: ["CIntl"], swiftSettings: strict),
         .target(name: "DBus", dependencies: ["CSystemd"], swiftSettings: strict),
         .target(name: "LocalAuthBus", dependencies: ["DBus", "AuthEngine"], swiftSettings: strict),
         .target(
@@ -71,7 +73,7 @@ let package = Package(
         ),
         .target(
             name: "AgentKit",
-            dependencies: ["CSystemd", "DBus", "LocalAuthBus"],
+            dependencies: ["CSystemd", "DBus", "LocalAuthBus", "Localization"],
             swiftSettings: strict
         ),
 
@@ -94,7 +96,7 @@ let package = Package(
         .executableTarget(
             name: "localauthctl",
             dependencies: [
-                "AgentKit", "CSystemd", "DBus", "LocalAuthBus",
+                "AgentKit", "CSystemd", "DBus", "LocalAuthBus", "Localization",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -187,8 +189,16 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "LocalizationTests",
+            dependencies: ["AgentTestSupport", "DBus", "Localization", "localauthctl"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ControlTests",
-            dependencies: ["AgentTestSupport", "DBus", "localauthctl"],
+            dependencies: [
+                "AgentTestSupport", "DBus", "LocalAuthBus", "localauth-passcode",
+                "localauth-sensor-simulated", "localauthctl", "localauthd",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

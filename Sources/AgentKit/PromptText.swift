@@ -1,37 +1,64 @@
-/// Every sentence that a prompt shows, in one place.
+internal import Localization
+
+/// Every sentence that a prompt shows, in one place and in the user's language.
 public enum PromptText {
     /// The first line: who asks, for what.
     public static func question(_ details: PromptDetails) -> String {
-        "“\(details.appName)” is trying to \(details.reason)"
+        localized(
+            "“%1$s” is trying to %2$s",
+            details.appName,
+            translation(of: details.reason, like: reasons)
+        )
     }
+
+    /// What the service itself asks for; the reasons of apps come in the language of the app.
+    private static let reasons = [
+        marked("add to what %1$s knows"), marked("remove from what %1$s knows"),
+        marked("make %1$s forget you"),
+    ]
 
     /// Who it is that asks, as far as anybody knows.
     public static func origin(_ details: PromptDetails) -> String {
-        let process = details.process.isEmpty ? "a process" : details.process
-        let number = details.pid == 0 ? "" : " (process \(details.pid))"
-        return details.isAppVerified
-            ? "Verified app \(details.appID)."
-            : "Asked by \(process)\(number), which nobody vouches for."
+        if details.isAppVerified { return localized("Verified app %1$s.", details.appID) }
+        let process = details.process.isEmpty ? localized("a process") : details.process
+        return details.pid == 0
+            ? localized("Asked by %1$s, which nobody vouches for.", process)
+            : localized(
+                "Asked by %1$s (process %2$s), which nobody vouches for.",
+                process,
+                "\(details.pid)"
+            )
     }
 
     /// What the user can do now.
     public static func invitation(_ details: PromptDetails) -> String {
         switch details.stage {
         case .passcode:
-            return "Type your password."
+            return localized("Type your password.")
         case .applicationPassword:
-            return "Type the password of this item."
+            return localized("Type the password of this item.")
         case .biometry:
             let ways = details.biometryTypes.map(gesture)
-            let first = ways.isEmpty ? "Use your security key" : ways.joined(separator: " or ")
-            return details.takesPasscodeAtOnce ? "\(first), or type your password." : "\(first)."
+            let way =
+                ways.isEmpty
+                ? localized("Use your security key")
+                : ways.dropFirst().reduce(ways[0]) { localized("%1$s or %2$s", $0, $1) }
+            return details.takesPasscodeAtOnce
+                ? localized("%1$s, or type your password.", way) : localized("%1$s.", way)
         }
     }
 
     /// The label before the typed passcode.
     public static func passcodeLabel(_ details: PromptDetails) -> String {
-        if details.stage == .applicationPassword { return "Password of the item: " }
-        return details.user.isEmpty ? "Password: " : "Password of \(details.user): "
+        let label =
+            if details.stage == .applicationPassword {
+                localized("Password of the item:")
+            } else if details.user.isEmpty {
+                localized("Password:")
+            } else {
+                localized("Password of %1$s:", details.user)
+            }
+        return label + " "
     }
 
     /// What has just happened; nil when there is nothing to say.
@@ -40,42 +67,43 @@ public enum PromptText {
         case .promptShown: nil
         case .sensorReady(let sensor, let type): ready(sensor, type)
         case .hint(let hint): advice(hint)
-        case .noMatch(let left): "No match. \(attempts(left))"
+        case .noMatch(let left): localized("No match. %1$s", attempts(left))
         case .fallbackAvailable: nil
-        case .confirmationRequired: "Recognized. Press Enter to confirm."
+        case .confirmationRequired: localized("Recognized. Press Enter to confirm.")
         case .passcodeRequired(let cause): required(cause)
-        case .passcodeRejected(let left): "Wrong password. \(attempts(left))"
-        case .success: "Recognized."
+        case .passcodeRejected(let left): localized("Wrong password. %1$s", attempts(left))
+        case .success: localized("Recognized.")
         }
     }
 
     /// How a prompt ended.
     public static func sentence(_ outcome: PromptOutcome) -> String {
         switch outcome {
-        case .success: "Done."
-        case .failed: "Not recognized."
-        case .canceled: "Canceled."
-        case .fallback: "The app goes on without."
-        case .lockout: "Too many failed attempts. The password is needed the next time."
-        case .system: "Interrupted."
+        case .success: localized("Done.")
+        case .failed: localized("Not recognized.")
+        case .canceled: localized("Canceled.")
+        case .fallback: localized("The app goes on without.")
+        case .lockout:
+            localized("Too many failed attempts. The password is needed the next time.")
+        case .system: localized("Interrupted.")
         }
     }
 
     /// What to do better, in words.
     public static func advice(_ hint: String) -> String {
         switch hint {
-        case "move-closer": "Move closer."
-        case "move-away": "Move a little away."
-        case "center": "Center your finger or face."
-        case "too-dark": "It is too dark."
-        case "too-bright": "It is too bright."
-        case "hold-still": "Hold still."
-        case "swipe-too-short": "The swipe was too short."
-        case "too-fast": "That was too fast."
-        case "lift-and-retry": "Lift your finger and try again."
-        case "clean-sensor": "Clean the sensor."
-        case "look-at-camera": "Look at the camera."
-        case "confirm-presence": "Touch the security key."
+        case "move-closer": localized("Move closer.")
+        case "move-away": localized("Move a little away.")
+        case "center": localized("Center your finger or face.")
+        case "too-dark": localized("It is too dark.")
+        case "too-bright": localized("It is too bright.")
+        case "hold-still": localized("Hold still.")
+        case "swipe-too-short": localized("The swipe was too short.")
+        case "too-fast": localized("That was too fast.")
+        case "lift-and-retry": localized("Lift your finger and try again.")
+        case "clean-sensor": localized("Clean the sensor.")
+        case "look-at-camera": localized("Look at the camera.")
+        case "confirm-presence": localized("Touch the security key.")
         default: hint
         }
     }
@@ -83,34 +111,41 @@ public enum PromptText {
     /// The service's own causes are words of a machine; others are sentences already.
     private static func required(_ cause: String) -> String {
         switch cause {
-        case "", "fallback": "The password is needed."
-        case "attempts": "The password is needed after so many failed attempts."
-        case "lockout": "The password is needed: too many attempts have failed."
-        case "sensor-failed": "The password is needed: no sensor works any more."
-        case "verifier-failed": "The password could not be checked. Type it again."
-        case "delay-over": "You can type the password again now."
-        default: "The password is needed: \(cause)"
+        case "", "fallback": localized("The password is needed.")
+        case "attempts": localized("The password is needed after so many failed attempts.")
+        case "lockout": localized("The password is needed: too many attempts have failed.")
+        case "sensor-failed": localized("The password is needed: no sensor works any more.")
+        case "verifier-failed": localized("The password could not be checked. Type it again.")
+        case "delay-over": localized("You can type the password again now.")
+        case "boot": localized("The password is needed after a restart or a logout.")
+        case "hours": localized("The password is needed after so long without unlocking.")
+        case "hours-with-biometry":
+            localized("The password is needed: it has not been typed for a long time.")
+        case "remote": localized("The password is needed: this device was locked remotely.")
+        case "damaged": localized("The password is needed: the stored state was damaged.")
+        case "required": localized("The password is needed before biometry is used again.")
+        default: localized("The password is needed: %1$s", cause)
         }
     }
 
     private static func gesture(_ type: UInt32) -> String {
         switch type {
-        case 1: "Touch the fingerprint sensor"
-        case 2: "Look at the camera"
-        case 4: "Look at the iris scanner"
-        default: "Use the sensor"
+        case 1: localized("Touch the fingerprint sensor")
+        case 2: localized("Look at the camera")
+        case 4: localized("Look at the iris scanner")
+        default: localized("Use the sensor")
         }
     }
 
     private static func ready(_ sensor: String, _ type: UInt32) -> String {
-        sensor.isEmpty ? "\(gesture(type))." : "\(gesture(type)) (\(sensor) is ready)."
+        sensor.isEmpty
+            ? localized("%1$s.", gesture(type))
+            : localized("%1$s (%2$s is ready).", gesture(type), sensor)
     }
 
     private static func attempts(_ left: UInt32) -> String {
-        switch left {
-        case 0: "No attempt is left."
-        case 1: "1 attempt is left."
-        default: "\(left) attempts are left."
-        }
+        left == 0
+            ? localized("No attempt is left.")
+            : localizedCount("%1$s attempt is left.", "%1$s attempts are left.", Int(left))
     }
 }

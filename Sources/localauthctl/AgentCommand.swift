@@ -2,32 +2,33 @@ import AgentKit
 import ArgumentParser
 import DBus
 import Glibc
+import Localization
 
 struct AgentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent",
-        abstract: "Show prompts on this terminal.",
-        discussion: """
-            Serves one process and its children: the one given by --process, or else the parent \
-            process, usually the shell. Start it in that shell's background. With --session it \
-            serves the whole session from this terminal.
-            """
+        abstract: localized("Show prompts on this terminal."),
+        discussion: localized(
+            "Serves one process and its children: the one given by --process, or else the parent "
+                + "process, usually the shell. Start it in that shell's background. With "
+                + "--session it serves the whole session from this terminal."
+        )
     )
 
-    @Option(help: ArgumentHelp("Serve this process and its children.", valueName: "pid"))
+    @Option(help: ArgumentHelp(localized("Serve this process and its children."), valueName: "pid"))
     var process: UInt32?
 
-    @Flag(help: "Serve every process of the session.")
+    @Flag(help: ArgumentHelp(localized("Serve every process of the session.")))
     var session = false
 
-    @Flag(help: "Only while no other agent is there.")
+    @Flag(help: ArgumentHelp(localized("Only while no other agent is there.")))
     var fallback = false
 
     @OptionGroup var bus: BusArguments
 
     func validate() throws {
         guard process == nil || !session else {
-            throw ValidationError("Choose --process or --session.")
+            throw ValidationError(localized("Choose --process or --session."))
         }
     }
 
@@ -37,10 +38,16 @@ struct AgentCommand: ParsableCommand {
         try performAlone { end in
             let view = TerminalPrompt()
             guard view.isUsable else {
-                throw Failure(.refused, "There is no terminal to ask on.", hint: "a login shell")
+                throw Failure(
+                    .refused,
+                    localized("There is no terminal to ask on."),
+                    hint: localized("a login shell")
+                )
             }
             let connection = try connect(address)
-            connection.onDisconnect { end.with(Failure(.unreachable, "The bus is gone.")) }
+            connection.onDisconnect {
+                end.with(Failure(.unreachable, localized("The bus is gone.")))
+            }
             let agent = Agent(connection, serving: scope, isFallback: fallback, view: view) {
                 follow($0, scope, end)
             }
@@ -61,11 +68,12 @@ struct AgentCommand: ParsableCommand {
 @BusActor private func follow(_ state: Agent.State, _ scope: Agent.Scope, _ end: End) {
     switch state {
     case .serviceAway:
-        tell("Waiting for the service.")
+        tell(localized("Waiting for the service."))
     case .registered:
         switch scope {
-        case .session: tell("Ready: serves this session.")
-        case .process(let pid): tell("Ready: serves process \(pid) and its children.")
+        case .session: tell(localized("Ready: serves this session."))
+        case .process(let pid):
+            tell(localized("Ready: serves process %1$s and its children.", "\(pid)"))
         }
     case .refused(let error):
         end.with(Failure(error))

@@ -1,12 +1,15 @@
 import ArgumentParser
 import DBus
 import Glibc
+import Localization
 
 /// Where the service is.
 struct BusArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The bus: system, session, or an address (default: system for root, else session).",
+            localized(
+                "The bus: system, session, or an address (default: system for root, else session)."
+            ),
             valueName: "bus"
         )
     )
@@ -19,16 +22,18 @@ struct BusArguments: ParsableArguments {
 
 /// How the answer is written.
 struct OutputArguments: ParsableArguments {
-    @Flag(help: "Write JSON.")
+    @Flag(help: ArgumentHelp(localized("Write JSON.")))
     var json = false
 }
 
 /// For whom, and how a passcode can be asked for on the way.
 struct PersonArguments: ParsableArguments {
-    @Option(help: ArgumentHelp("For this user (root only).", valueName: "uid"))
+    @Option(help: ArgumentHelp(localized("For this user (root only)."), valueName: "uid"))
     var uid: UInt32?
 
-    @Flag(help: "Never ask on this terminal, even if nothing else can ask.")
+    @Flag(
+        help: ArgumentHelp(localized("Never ask on this terminal, even if nothing else can ask."))
+    )
     var noAgent = false
 
     var options: [String: Variant] {
@@ -61,6 +66,12 @@ enum PolicyArgument: UInt32, ExpressibleByArgument, CaseIterable, Sendable {
     }
 
     static var allValueStrings: [String] { allCases.map { "\($0.rawValue)|\($0.name)" } }
+}
+
+enum StrengthArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case strong
+    case weak
+    case convenience
 }
 
 /// A time such as 30s, 2m or 500ms; a bare number is seconds.

@@ -1,13 +1,14 @@
 import ArgumentParser
+import Localization
 
 struct CanEvaluateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "can-evaluate",
-        abstract: "Tell whether a policy could be evaluated now.",
-        discussion: "Asks nobody. Exit status 0 for yes, 1 for no."
+        abstract: localized("Tell whether a policy could be evaluated now."),
+        discussion: localized("Asks nobody. Exit status 0 for yes, 1 for no.")
     )
 
-    @Option(help: "What would be asked for.")
+    @Option(help: ArgumentHelp(localized("What would be asked for.")))
     var policy = PolicyArgument.biometricsOrPasscode
 
     @OptionGroup var bus: BusArguments
@@ -20,11 +21,11 @@ struct CanEvaluateCommand: ParsableCommand {
             if output.json {
                 print(answer.json.text)
             } else if answer.isAvailable {
-                print("Yes: \(policy.name) can be evaluated.")
+                print(localized("Yes: %1$s can be evaluated.", policy.name))
             } else {
-                print("No: \(answer.message) (\(answer.name ?? "code"), \(answer.code))")
+                print(localized("No: %1$s", answer.sentence))
                 let next = answer.name.flatMap(remedy(forRefusal:))
-                if let next { tell("  Next: \(next)") }
+                if let next { tellNext(next) }
             }
             guard answer.isAvailable else { throw ExitCode(Failure.Status.refused.rawValue) }
         }

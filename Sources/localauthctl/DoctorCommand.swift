@@ -3,12 +3,13 @@ import ArgumentParser
 import DBus
 import Glibc
 import LocalAuthBus
+import Localization
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check the installation.",
-        discussion: "Exit status 1 when a check failed."
+        abstract: localized("Check the installation."),
+        discussion: localized("Exit status 1 when a check failed.")
     )
 
     @OptionGroup var bus: BusArguments
@@ -24,9 +25,9 @@ struct DoctorCommand: ParsableCommand {
             if output.json {
                 print(JSON.array(checks.map(\.json)).text)
             } else {
-                printTable(checks.map { [$0.state, $0.name, $0.message] })
+                printTable(checks.map { [stateTitle($0.state), $0.name, serviceText($0.message)] })
                 for check in checks where check.state != "ok" && !check.remedy.isEmpty {
-                    tell("\(check.name): \(check.remedy)")
+                    tell("\(check.name): \(serviceText(check.remedy))")
                 }
             }
             // A state that this version doesn't know is no "ok".
@@ -46,10 +47,19 @@ struct DoctorCommand: ParsableCommand {
             guard address == .system, !isThere else { throw error }
             throw Failure(
                 .unreachable,
-                "The service can't be reached, and its bus policy is missing.",
-                hint: "install /usr/share/\(file), then reload the bus"
+                localized("The service can't be reached, and its bus policy is missing."),
+                hint: localized("install %1$s, then reload the bus", "/usr/share/\(file)")
             )
         }
+    }
+}
+
+private func stateTitle(_ state: String) -> String {
+    switch state {
+    case "ok": localized("ok")
+    case "warning": localized("warning")
+    case "failed": localized("failed")
+    default: state
     }
 }
 

@@ -2,18 +2,19 @@ import AgentKit
 import ArgumentParser
 import DBus
 import LocalAuthBus
+import Localization
 
 struct EnrollCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll",
-        abstract: "Teach a sensor to recognize you.",
-        discussion: "Asks for your password first. Ctrl-C cancels."
+        abstract: localized("Teach a sensor to recognize you."),
+        discussion: localized("Asks for your password first. Ctrl-C cancels.")
     )
 
-    @Option(help: "The sensor, when there are several.")
+    @Option(help: ArgumentHelp(localized("The sensor, when there are several.")))
     var sensor: String?
 
-    @Option(help: "A name for the template, such as “right thumb”.")
+    @Option(help: ArgumentHelp(localized("A name for the template, such as “right thumb”.")))
     var label = ""
 
     @OptionGroup var person: PersonArguments
@@ -25,7 +26,13 @@ struct EnrollCommand: ParsableCommand {
             let row = try await service.sensor(sensor)
             let device = service.device(row)
             let own = try await OwnAgent.start(service, person)
-            tell("Enrolling on \(row.name), a \(biometryName(row.type)) sensor. Ctrl-C cancels.")
+            tell(
+                localized(
+                    "Enrolling on %1$s (%2$s). Ctrl-C cancels.",
+                    row.name,
+                    biometryTitle(row.type)
+                )
+            )
             let call = try device.enrollStream(label: label, options: person.options)
             onInterruption {
                 own?.abort()
@@ -36,7 +43,8 @@ struct EnrollCommand: ParsableCommand {
             }
             let answer = await call.result()
             await own?.stop()
-            print("Enrolled on \(row.name) as \(plainText(try answer.get(), limit: 256)).")
+            let id = plainText(try answer.get(), limit: 256)
+            print(localized("Enrolled on %1$s as %2$s.", row.name, id))
         }
     }
 }
@@ -46,7 +54,11 @@ private func tell(_ event: StreamEvent) {
     case "stage":
         guard let stage = event.detail["stage"]?.asUInt32 else { return }
         let stages = event.detail["stages"]?.asInt32 ?? -1
-        tell(stages > 0 ? "Stage \(stage) of \(stages)." : "Stage \(stage).")
+        tell(
+            stages > 0
+                ? localized("Stage %1$s of %2$s.", "\(stage)", "\(stages)")
+                : localized("Stage %1$s.", "\(stage)")
+        )
     default:
         let progress = PromptProgress(kind: event.kind, detail: event.detail)
         if let words = progress.flatMap(PromptText.sentence) { tell(words) }

@@ -2,30 +2,42 @@ import AgentKit
 import ArgumentParser
 import DBus
 import LocalAuthBus
+import Localization
 
 struct EvaluateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "evaluate",
-        abstract: "Ask who is there.",
-        discussion: """
-            Shows a prompt: the session's, or one on this terminal when nothing else would. \
-            Exit status 0 only when it was the user. Ctrl-C cancels.
-            """
+        abstract: localized("Ask who is there."),
+        discussion: localized(
+            "Shows a prompt: the session's, or one on this terminal when nothing else would. "
+                + "Exit status 0 only when it was the user. Ctrl-C cancels."
+        )
     )
 
-    @Option(help: "What is asked for.")
+    @Option(help: ArgumentHelp(localized("What is asked for.")))
     var policy = PolicyArgument.biometricsOrPasscode
 
-    @Option(help: "What it is for; the prompt says that the program is trying to do this.")
-    var reason = "confirm who you are"
+    @Option(
+        help: ArgumentHelp(
+            localized("What it is for; the prompt says that the program is trying to do this.")
+        )
+    )
+    var reason = localized("confirm who you are")
 
-    @Option(help: ArgumentHelp("Give up after this time, such as 30s.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(localized("Give up after this time, such as 30s."), valueName: "time")
+    )
     var timeout: TimeArgument?
 
-    @Option(help: "Only this sensor; can be repeated.")
+    @Option(help: ArgumentHelp(localized("Only this sensor; can be repeated.")))
     var sensor: [String] = []
 
-    @Option(help: ArgumentHelp("At least strong, weak or convenience.", valueName: "strength"))
+    @Option(
+        help: ArgumentHelp(
+            localized("At least strong, weak or convenience."),
+            valueName: "strength"
+        )
+    )
     var minimumStrength: StrengthArgument?
 
     @OptionGroup var person: PersonArguments
@@ -68,12 +80,6 @@ struct EvaluateCommand: ParsableCommand {
     }
 }
 
-enum StrengthArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case strong
-    case weak
-    case convenience
-}
-
 private func show(_ answer: Result<[String: Variant], DBusError>, _ json: Bool) throws {
     switch answer {
     case .success(let result):
@@ -88,8 +94,13 @@ private func show(_ answer: Result<[String: Variant], DBusError>, _ json: Bool) 
             ])
             print(object.text)
         } else {
-            let parts = [text("sensor"), text("strength")].filter { !$0.isEmpty }
-            print("Yes: \(mechanism)\(parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))").")
+            let parts = [text("sensor"), strengthTitle(text("strength"))].filter { !$0.isEmpty }
+            let title = mechanismTitle(mechanism)
+            print(
+                parts.isEmpty
+                    ? localized("Yes: %1$s.", title)
+                    : localized("Yes: %1$s (%2$s).", title, parts.joined(separator: ", "))
+            )
         }
     case .failure(let error):
         if json, let code = code(of: error.name) {

@@ -1,6 +1,7 @@
 import AgentKit
 import DBus
 import Glibc
+import Localization
 
 /// One evaluation as `monitor` shows it.
 struct EvaluatedLine: Sendable {
@@ -25,12 +26,27 @@ struct EvaluatedLine: Sendable {
             ("outcome", .string(word("outcome"))), ("mechanism", .string(word("mechanism"))),
             ("sensor", .string(word("sensor"))), ("attempts", .int(Int64(attempts))),
         ]
-        let mechanism = word("mechanism").isEmpty ? "" : " by \(word("mechanism"))"
         let sensor = word("sensor").isEmpty ? "" : " (\(word("sensor")))"
-        let failed = attempts == 1 ? "1 failed attempt" : "\(attempts) failed attempts"
+        let outcome =
+            word("mechanism").isEmpty
+            ? word("outcome") + sensor
+            : localized("%1$s by %2$s", word("outcome"), mechanismTitle(word("mechanism")))
+                + sensor
+        let failed = localizedCount(
+            "%1$s failed attempt",
+            "%1$s failed attempts",
+            Int(attempts)
+        )
         text =
-            "\(Self.timeOfDay(time)) evaluated \(app) for user \(uid): \(policy), "
-            + "\(word("outcome"))\(mechanism)\(sensor), \(failed)"
+            Self.timeOfDay(time) + " "
+            + localized(
+                "evaluated %1$s for user %2$s: %3$s, %4$s, %5$s",
+                app,
+                "\(uid)",
+                policy,
+                outcome,
+                failed
+            )
     }
 
     /// Hours, minutes and seconds, here.

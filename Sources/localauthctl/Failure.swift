@@ -1,5 +1,6 @@
 import AgentKit
 import DBus
+import Localization
 
 /// Why a command ends without a yes: one sentence, and what to do next.
 struct Failure: Error {
@@ -21,12 +22,16 @@ struct Failure: Error {
     }
 
     init(_ status: Status, _ error: DBusError) {
-        self.init(
-            status,
-            plainText(error.message, limit: 512),
-            hint: status == .unreachable
-                ? "systemctl status localauthd, or another --bus" : remedy(for: error.name)
-        )
+        let message = serviceText(plainText(error.message, limit: 512))
+        if status == .unreachable {
+            self.init(
+                status,
+                localized("The service can't be reached: %1$s", message),
+                hint: localized("systemctl status localauthd, or another --bus")
+            )
+        } else {
+            self.init(status, message, hint: remedy(for: error.name))
+        }
     }
 
     /// The service's answer, or that there is none any more.
@@ -62,18 +67,18 @@ func remedy(for name: DBusError.Name) -> String? {
 /// What to do about a refusal of that name.
 func remedy(forRefusal name: String) -> String? {
     switch name {
-    case "AuthenticationFailed": "try again, or localauthctl evaluate --policy 2"
+    case "AuthenticationFailed": localized("try again, or localauthctl evaluate --policy 2")
     case "PasscodeNotSet": "passwd"
-    case "BiometryNotAvailable": "localauthctl sensors, localauthctl doctor"
+    case "BiometryNotAvailable": localized("localauthctl sensors, localauthctl doctor")
     case "BiometryNotEnrolled": "localauthctl enroll"
     case "BiometryLockout": "localauthctl evaluate --policy 2"
     case "CompanionNotAvailable", "BiometryNotPaired": "localauthctl sensors"
-    case "BiometryDisconnected": "connect the sensor again, then localauthctl sensors"
-    case "NotInteractive": "localauthctl agent (in the background of this terminal)"
-    case "AgentExists": "end the other agent, or localauthctl agent --fallback"
-    case "SystemCancel": "try again"
-    case "LimitsExceeded": "wait for the prompts that are up"
-    case "AccessDenied": "use your own account, or root's"
+    case "BiometryDisconnected": localized("connect the sensor again, then localauthctl sensors")
+    case "NotInteractive": localized("localauthctl agent (in the background of this terminal)")
+    case "AgentExists": localized("end the other agent, or localauthctl agent --fallback")
+    case "SystemCancel": localized("try again")
+    case "LimitsExceeded": localized("wait for the prompts that are up")
+    case "AccessDenied": localized("use your own account, or root's")
     default: nil
     }
 }

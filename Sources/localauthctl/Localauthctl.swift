@@ -1,14 +1,15 @@
 import ArgumentParser
+import Localization
 
 /// The command line of the authentication service.
 @main struct Localauthctl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "localauthctl",
-        abstract: "Asks who is there, and looks after the sensors that answer.",
-        discussion: """
-            Exit status: 0 yes, 1 no (refused or failed), 3 the service can't be reached, \
-            64 wrong usage.
-            """,
+        abstract: localized("Asks who is there, and looks after the sensors that answer."),
+        discussion: localized(
+            "Exit status: 0 yes, 1 no (refused or failed), 3 the service can't be reached, "
+                + "64 wrong usage."
+        ),
         version: "localauthctl 0.1.0",
         subcommands: [
             StatusCommand.self, CanEvaluateCommand.self, EvaluateCommand.self,

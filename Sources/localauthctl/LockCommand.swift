@@ -2,17 +2,18 @@ import ArgumentParser
 import DBus
 import Glibc
 import LocalAuthBus
+import Localization
 
 struct LockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock",
-        abstract: "Refuse biometry until the next correct passcode."
+        abstract: localized("Refuse biometry until the next correct passcode.")
     )
 
-    @Option(help: "Why; it is shown when the passcode is asked for.")
-    var cause = "locked with localauthctl"
+    @Option(help: ArgumentHelp(localized("Why; it is shown when the passcode is asked for.")))
+    var cause = localized("locked with localauthctl")
 
-    @Option(help: ArgumentHelp("For this user (root only).", valueName: "uid"))
+    @Option(help: ArgumentHelp(localized("For this user (root only)."), valueName: "uid"))
     var uid: UInt32?
 
     @OptionGroup var bus: BusArguments
@@ -21,7 +22,7 @@ struct LockCommand: ParsableCommand {
         let (uid, cause) = (uid ?? getuid(), cause)
         try perform(bus) { service in
             try await service.manager.requirePasscode(uid: uid, cause: cause)
-            print("Biometry waits for the passcode of user \(uid).")
+            print(localized("Biometry waits for the passcode of user %1$s.", "\(uid)"))
         }
     }
 }

@@ -1,6 +1,7 @@
 import AgentKit
 import DBus
 import LocalAuthBus
+import Localization
 
 /// Watches from outside: whatever the bus and the service tell an ordinary user.
 @BusActor final class Monitor {
@@ -59,13 +60,12 @@ import LocalAuthBus
         do throws(DBusError) {
             try await manager.monitor(options: [:])
         } catch {
-            tell(
-                "localauthctl: evaluations can't be shown: \(plainText(error.message, limit: 512))"
-            )
+            let reason = serviceText(plainText(error.message, limit: 512))
+            tell("localauthctl: " + localized("Evaluations can't be shown: %1$s", reason))
         }
         let sensors = (try? await Service(connection, owner).sensors()) ?? []
         for sensor in sensors { say("present", sensor.path.rawValue, [("sensor", sensor.json)]) }
-        tell("Watching.")
+        tell(localized("Watching."))
     }
 
     private func listen(

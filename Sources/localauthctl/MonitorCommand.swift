@@ -1,14 +1,15 @@
 import ArgumentParser
 import DBus
+import Localization
 
 struct MonitorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "monitor",
-        abstract: "Show evaluations and what changes, until Ctrl-C.",
-        discussion: """
-            Shows how evaluations end (your own; for root everybody's), programs that come and \
-            go, sensors and properties; never a prompt, a reason or a secret.
-            """
+        abstract: localized("Show evaluations and what changes, until Ctrl-C."),
+        discussion: localized(
+            "Shows how evaluations end (your own; for root everybody's), programs that come and "
+                + "go, sensors and properties; never a prompt, a reason or a secret."
+        )
     )
 
     @OptionGroup var bus: BusArguments
@@ -18,7 +19,9 @@ struct MonitorCommand: ParsableCommand {
         let (address, json) = (bus.address, output.json)
         try performAlone { end in
             let connection = try connect(address)
-            connection.onDisconnect { end.with(Failure(.unreachable, "The bus is gone.")) }
+            connection.onDisconnect {
+                end.with(Failure(.unreachable, localized("The bus is gone.")))
+            }
             onInterruption { end.with(nil) }
             let monitor = Monitor(connection, json: json)
             monitor.start()

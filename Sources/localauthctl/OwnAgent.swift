@@ -2,6 +2,7 @@ import AgentKit
 import DBus
 import Glibc
 import LocalAuthBus
+import Localization
 
 /// Asks on this command's own terminal, for this process only, while nothing else would.
 @BusActor struct OwnAgent {
@@ -26,7 +27,8 @@ import LocalAuthBus
         agent.start()
         for await state in states {
             if case .refused(let error) = state {
-                tell("localauthctl: no prompt on this terminal: \(Failure(error).message)")
+                let reason = Failure(error).message
+                tell("localauthctl: " + localized("No prompt on this terminal: %1$s", reason))
             }
             break
         }

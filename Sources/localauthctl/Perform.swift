@@ -1,6 +1,7 @@
 import ArgumentParser
 import DBus
 import Glibc
+import Localization
 import Synchronization
 
 private let exitStatus = Mutex<Int32>(0)
@@ -49,8 +50,13 @@ func performOnLoop(_ body: @escaping @BusActor @Sendable () async throws -> Void
 /// Says on standard error what went wrong, and what to do next.
 func report(_ failure: Failure) -> Int32 {
     tell("localauthctl: \(failure.message)")
-    if let hint = failure.hint { tell("  Next: \(hint)") }
+    if let hint = failure.hint { tellNext(hint) }
     return failure.status.rawValue
+}
+
+/// What to do next, on standard error.
+func tellNext(_ hint: String) {
+    tell("  " + localized("Next: %1$s", hint))
 }
 
 /// One line on standard error.
@@ -64,13 +70,12 @@ func printTable(_ rows: [[String]], indent: String = "") {
     let columns = rows.map(\.count).max() ?? 0
     let widths = (0..<columns)
         .map { column in
-            rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+            rows.map { column < $0.count ? Localization.columns(of: $0[column]) : 0 }.max() ?? 0
         }
     for row in rows {
         let cells = row.enumerated()
             .map { column, cell in
-                column == row.count - 1
-                    ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
+                column == row.count - 1 ? cell : padded(cell, to: widths[column])
             }
         print(indent + cells.joined(separator: "  "))
     }

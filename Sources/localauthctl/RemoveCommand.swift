@@ -2,28 +2,31 @@ import AgentKit
 import ArgumentParser
 import DBus
 import LocalAuthBus
+import Localization
 
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Make a sensor forget a template, or all of yours.",
-        discussion: "Asks for your password first."
+        abstract: localized("Make a sensor forget a template, or all of yours."),
+        discussion: localized("Asks for your password first.")
     )
 
-    @Argument(help: "The template's id, as “localauthctl templates” shows it.")
+    @Argument(
+        help: ArgumentHelp(localized("The template's id, as “localauthctl templates” shows it."))
+    )
     var id: String?
 
-    @Flag(help: "Every template.")
+    @Flag(help: ArgumentHelp(localized("Every template.")))
     var all = false
 
-    @Option(help: "Only on this sensor.")
+    @Option(help: ArgumentHelp(localized("Only on this sensor.")))
     var sensor: String?
 
     @OptionGroup var person: PersonArguments
     @OptionGroup var bus: BusArguments
 
     func validate() throws {
-        guard (id == nil) == all else { throw ValidationError("Give an id, or --all.") }
+        guard (id == nil) == all else { throw ValidationError(localized("Give an id, or --all.")) }
     }
 
     func run() throws {
@@ -39,7 +42,13 @@ struct RemoveCommand: ParsableCommand {
             do {
                 let removed = try await remove(id, sensors, service, person.options)
                 await own?.stop()
-                print(removed == 1 ? "Removed 1 template." : "Removed \(removed) templates.")
+                print(
+                    localizedCount(
+                        "Removed %1$s template.",
+                        "Removed %1$s templates.",
+                        Int(removed)
+                    )
+                )
             } catch {
                 await own?.stop()
                 throw error
@@ -67,7 +76,11 @@ struct RemoveCommand: ParsableCommand {
         }
     }
     guard removed > 0 || id == nil else {
-        throw Failure(.refused, "There is no such template.", hint: "localauthctl templates")
+        throw Failure(
+            .refused,
+            localized("There is no such template."),
+            hint: "localauthctl templates"
+        )
     }
     return removed
 }

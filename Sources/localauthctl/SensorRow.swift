@@ -1,5 +1,6 @@
 import AgentKit
 import DBus
+import Localization
 
 /// A sensor as the service describes it.
 struct SensorRow: Sendable {
@@ -33,7 +34,10 @@ struct SensorRow: Sendable {
     }
 
     var row: [String] {
-        [name, biometryName(type), strength, isAvailable ? "ready" : unavailability, description]
+        [
+            name, biometryTitle(type), strengthTitle(strength),
+            isAvailable ? localized("ready") : unavailabilityTitle(unavailability), description,
+        ]
     }
 }
 

@@ -1,9 +1,10 @@
 import ArgumentParser
+import Localization
 
 struct SensorsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sensors",
-        abstract: "List the sensors."
+        abstract: localized("List the sensors.")
     )
 
     @OptionGroup var bus: BusArguments
@@ -16,9 +17,12 @@ struct SensorsCommand: ParsableCommand {
             if output.json {
                 print(JSON.array(sensors.map(\.json)).text)
             } else if sensors.isEmpty {
-                print("No sensor.")
+                print(localized("No sensor."))
             } else {
-                let titles = ["NAME", "TYPE", "STRENGTH", "STATE", "DESCRIPTION"]
+                let titles = [
+                    localized("NAME"), localized("TYPE"), localized("STRENGTH"), localized("STATE"),
+                    localized("DESCRIPTION"),
+                ]
                 printTable([titles] + sensors.map(\.row))
             }
         }

@@ -1,6 +1,7 @@
 import AgentKit
 import DBus
 import LocalAuthBus
+import Localization
 
 /// The running service, pinned to the connection that owned its name at the start: signals are
 /// taken from that one only.
@@ -70,13 +71,17 @@ import LocalAuthBus
         let names = all.map(\.name).joined(separator: ", ")
         guard let name else {
             throw all.isEmpty
-                ? Failure(.refused, "There is no sensor.", hint: "localauthctl doctor")
-                : Failure(.usage, "There are several sensors.", hint: "--sensor, one of \(names)")
+                ? Failure(.refused, localized("There is no sensor."), hint: "localauthctl doctor")
+                : Failure(
+                    .usage,
+                    localized("There are several sensors."),
+                    hint: localized("--sensor, one of %1$s", names)
+                )
         }
         throw Failure(
             .refused,
-            "There is no sensor “\(plainText(name, limit: 64))”.",
-            hint: names.isEmpty ? "localauthctl doctor" : "--sensor, one of \(names)"
+            localized("There is no sensor “%1$s”.", plainText(name, limit: 64)),
+            hint: names.isEmpty ? "localauthctl doctor" : localized("--sensor, one of %1$s", names)
         )
     }
 

@@ -2,11 +2,12 @@ import AgentKit
 import ArgumentParser
 import DBus
 import LocalAuthBus
+import Localization
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show what the service can do for you now."
+        abstract: localized("Show what the service can do for you now.")
     )
 
     @OptionGroup var bus: BusArguments
@@ -54,16 +55,19 @@ private struct ServiceStatus {
     }
 
     func print() {
-        let names = types.map(biometryName).joined(separator: ", ")
+        let names = types.map(biometryTitle).joined(separator: ", ")
         printTable([
-            ["Version", version],
-            ["Biometry", names.isEmpty ? "none" : names],
-            ["Prompts", isInteractive ? "yes" : "no agent serves this process"],
+            [localized("Version"), version],
+            [localized("Biometry"), names.isEmpty ? localized("none") : names],
+            [
+                localized("Prompts"),
+                isInteractive ? localized("yes") : localized("no agent serves this process"),
+            ],
         ])
-        Swift.print("Policies")
+        Swift.print(localized("Policies"))
         printTable(policies.map(\.row), indent: "  ")
-        Swift.print("Sensors")
-        printTable(sensors.isEmpty ? [["none"]] : sensors.map(\.row), indent: "  ")
+        Swift.print(localized("Sensors"))
+        printTable(sensors.isEmpty ? [[localized("none")]] : sensors.map(\.row), indent: "  ")
     }
 }
 
@@ -92,7 +96,12 @@ struct PolicyAnswer: Sendable {
         ])
     }
 
+    /// Why not, in words and as the documentation names it.
+    var sentence: String {
+        "\(serviceText(message)) (\(name.map { $0 + ", " } ?? "")\(code))"
+    }
+
     var row: [String] {
-        [policy.name, isAvailable ? "yes" : "no: \(message) (\(name ?? "code"), \(code))"]
+        [policy.name, isAvailable ? localized("yes") : localized("no: %1$s", sentence)]
     }
 }

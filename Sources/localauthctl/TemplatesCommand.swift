@@ -3,17 +3,18 @@ import ArgumentParser
 import DBus
 import Glibc
 import LocalAuthBus
+import Localization
 
 struct TemplatesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "templates",
-        abstract: "List what the sensors know of you."
+        abstract: localized("List what the sensors know of you.")
     )
 
-    @Option(help: "Only this sensor.")
+    @Option(help: ArgumentHelp(localized("Only this sensor.")))
     var sensor: String?
 
-    @Option(help: ArgumentHelp("Of this user (root only).", valueName: "uid"))
+    @Option(help: ArgumentHelp(localized("Of this user (root only)."), valueName: "uid"))
     var uid: UInt32?
 
     @OptionGroup var bus: BusArguments
@@ -32,7 +33,7 @@ struct TemplatesCommand: ParsableCommand {
             if output.json {
                 print(JSON.array(rows.map(\.json)).text)
             } else if rows.isEmpty {
-                print("No template. Next: localauthctl enroll")
+                print(localized("No template. Next: %1$s", "localauthctl enroll"))
             } else {
                 printTable(rows.map(\.row))
             }

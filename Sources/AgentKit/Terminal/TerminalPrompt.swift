@@ -1,5 +1,6 @@
 public import DBus
 import Glibc
+internal import Localization
 
 /// Shows prompts on a terminal, one at a time.
 ///
@@ -50,13 +51,14 @@ import Glibc
             self?.readKeys()
         }
         let details = prompt.details
-        let cancel = plainText(details.cancelTitle ?? "cancel", limit: 64)
+        let cancel = plainText(details.cancelTitle ?? localized("cancel"), limit: 64)
+        let keys = localized("Ctrl-C: %1$s.", cancel)
         shown.terminal.write(
             """
 
             \(PromptText.question(details))
             \(PromptText.origin(details))
-            \(PromptText.invitation(details)) Ctrl-C: \(cancel).
+            \(PromptText.invitation(details)) \(keys)
 
             """
         )
@@ -71,7 +73,8 @@ import Glibc
         case .fallbackAvailable:
             guard prompt.details.fallbackTitle != "" else { return }
             shown.canFallBack = true
-            say(shown, "Enter: \(prompt.details.fallbackTitle ?? "use another way").")
+            let title = prompt.details.fallbackTitle ?? localized("use another way")
+            say(shown, localized("Enter: %1$s.", title))
         case .confirmationRequired:
             shown.canConfirm = true
         case .passcodeRequired, .passcodeRejected(attemptsLeft: 1...):
@@ -149,17 +152,21 @@ import Glibc
     }
 
     private func send(_ line: inout SecretLine, _ shown: Shown) {
-        var error: DBusError?
+        var isSent = false
         do throws(DBusError) {
             try line.withBytes { bytes throws(DBusError) in
                 try shown.prompt.submit(passcode: bytes)
             }
-        } catch let refusal {
-            error = refusal
+            isSent = true
+        } catch {
+            // Why is for logs; the person can only type it again.
         }
         line.wipe()
-        shown.takesPasscode = error != nil
-        say(shown, error?.message ?? "Checking …")
+        shown.takesPasscode = !isSent
+        say(
+            shown,
+            isSent ? localized("Checking …") : localized("The service did not take the password.")
+        )
         ask(shown)
     }
 }

@@ -191,7 +191,9 @@ public protocol Authentication1Service: AnyObject {
     /// Tells that a user unlocked the device outside of this service.
     ///
     /// For root only: a PAM module or a screen lock. `method` is `biometry` (opens the reuse
-    /// window) or `passcode` (clears the lockout); both count for the age rules.
+    /// window) or `passcode` (clears the lockout); both count for the age rules. While biometry
+    /// waits for a passcode, one by biometry counts for nothing. The reply comes when it is
+    /// written.
     ///
     /// Errors: `org.freedesktop.DBus.Error.AccessDenied` for anybody but root; `InvalidArgs` for
     /// another method.

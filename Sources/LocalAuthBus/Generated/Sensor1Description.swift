@@ -38,7 +38,11 @@ private let introspection = """
     `org.localauth.Authentication1`, while properties, Introspect and Peer answer anybody. An \
     operation ends when its caller leaves the bus. Operations are numbered by the daemon, so that \
     a Cancel never races the start; there is never more than one at a time. Scores, images and \
-    templates never cross the bus.&#10;&#10;Source: R8, R51, L5, L16."/>
+    templates never cross the bus.&#10;&#10;A sensor may also answer one property that is not \
+    declared here, because it may be missing: `BuiltIn` b, read by Get, GetAll and \
+    PropertiesChanged like the others. True: the sensor sits under the lid and can't be used while \
+    the lid is closed. False: it is external, and the lid doesn't matter. Without it a closed lid \
+    counts for the sensor unless the machine is docked.&#10;&#10;Source: R8, R51, L3, L5, L16."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Sensor1.Error.Canceled&#10; org.localauth.Sensor1.Error.Busy&#10; \
     org.localauth.Sensor1.Error.NoTemplates&#10; org.localauth.Sensor1.Error.Full&#10; \

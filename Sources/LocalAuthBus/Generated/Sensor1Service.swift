@@ -10,7 +10,12 @@ public import DBus
 /// Cancel never races the start; there is never more than one at a time. Scores, images and
 /// templates never cross the bus.
 ///
-/// Source: R8, R51, L5, L16.
+/// A sensor may also answer one property that is not declared here, because it may be missing:
+/// `BuiltIn` b, read by Get, GetAll and PropertiesChanged like the others. True: the sensor sits
+/// under the lid and can't be used while the lid is closed. False: it is external, and the lid
+/// doesn't matter. Without it a closed lid counts for the sensor unless the machine is docked.
+///
+/// Source: R8, R51, L3, L5, L16.
 @BusActor
 public protocol Sensor1Service: AnyObject {
     /// Looks for a match until one comes, Cancel, or a fault; the reply is the template that

@@ -48,6 +48,7 @@ package final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - path: its file.
     ///   - arguments: without the name.
+    ///   - environment: variables beside the tests' own; texts are English unless it says more.
     ///   - descriptors: what each of its descriptors is.
     ///   - terminal: becomes its controlling terminal, input and output.
     ///   - hasSession: it gets a session of its own, and with it no controlling terminal.
@@ -56,6 +57,7 @@ package final class ChildProcess: Sendable {
     package init(
         _ path: String,
         _ arguments: [String],
+        environment: [String: String] = [:],
         descriptors: [Int32: Int32] = [:],
         terminal: String? = nil,
         hasSession: Bool = false,
@@ -82,11 +84,20 @@ package final class ChildProcess: Sendable {
             posix_spawn_file_actions_adddup2(&actions, source, target)
         }
         var words = ([path] + arguments).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
+        var variables = Self.variables(environment).map { strdup($0) } + [nil]
+        defer { for word in words + variables { free(word) } }
         var pid: pid_t = 0
-        let code = posix_spawn(&pid, path, &actions, &attributes, &words, environ)
+        let code = posix_spawn(&pid, path, &actions, &attributes, &words, &variables)
         guard code == 0 else { throw SupportError("\(path) did not start: \(code)") }
         self.pid = pid
+    }
+
+    private static func variables(_ more: [String: String]) -> [String] {
+        let own = (0...).lazy.map { environ[$0] }.prefix { $0 != nil }
+            .compactMap { $0.map { String(cString: $0) } }
+        let set = ["LC_ALL": "C", "LANGUAGE": ""].merging(more) { $1 }
+        return own.filter { set[String($0.prefix { $0 != "=" })] == nil }
+            + set.map { "\($0.key)=\($0.value)" }
     }
 
     deinit {

@@ -1,15 +1,28 @@
-import AgentTestSupport
 import Glibc
 
 /// How `localauthctl` ended, and what it wrote.
-struct Answer {
-    let status: Int32
-    let output: String
-    let errors: String
+package struct Ended: Sendable {
+    /// Its exit status.
+    package let status: Int32
+    /// What stood on standard output.
+    package let output: String
+    /// What stood on standard error.
+    package let errors: String
 }
 
 /// Runs `localauthctl` away from any terminal, and waits for its end.
-func control(_ arguments: String...) async throws -> Answer {
+package func control(
+    _ arguments: String...,
+    environment: [String: String] = [:]
+) async throws -> Ended {
+    try await control(arguments, environment: environment)
+}
+
+/// Runs `localauthctl` away from any terminal, and waits for its end.
+package func control(
+    _ arguments: [String],
+    environment: [String: String] = [:]
+) async throws -> Ended {
     var output: [Int32] = [0, 0]
     var errors: [Int32] = [0, 0]
     try streamPair(&output)
@@ -17,6 +30,7 @@ func control(_ arguments: String...) async throws -> Answer {
     let process = try ChildProcess(
         localauthctl(),
         arguments,
+        environment: environment,
         descriptors: [1: output[1], 2: errors[1]],
         hasSession: true
     )
@@ -24,11 +38,14 @@ func control(_ arguments: String...) async throws -> Answer {
     close(errors[1])
     let written = readAll(output[0])
     let said = readAll(errors[0])
-    return Answer(status: process.status(), output: written, errors: said)
+    return Ended(status: process.status(), output: written, errors: said)
 }
 
 /// The program, which is built beside the tests.
-func localauthctl() -> String {
+package func localauthctl() -> String { builtProgram("localauthctl") }
+
+/// A program of the project, which is built beside the tests.
+package func builtProgram(_ name: String) -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let size = readlink("/proc/self/exe", &buffer, buffer.count)
     let path = String(
@@ -36,7 +53,7 @@ func localauthctl() -> String {
         as: UTF8.self
     )
     let folder = path.split(separator: "/").dropLast().joined(separator: "/")
-    return "/\(folder)/localauthctl"
+    return "/\(folder)/\(name)"
 }
 
 private func readAll(_ descriptor: Int32) -> String {

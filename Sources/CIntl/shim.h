@@ -1,0 +1,3 @@
+// gettext, as the C library has it.
+#include <libintl.h>
+#include <locale.h>

@@ -1,0 +1,89 @@
+internal import CIntl
+import Glibc
+
+/// A text in the user's language, with `%1$s`, `%2$s` … replaced by the arguments.
+///
+/// - Parameters:
+///   - message: a literal in English; from these calls the catalogues in `po` are made.
+///   - arguments: plain text, put in as it is.
+/// - Returns: the English text where there is no translation.
+public func localized(_ message: String, _ arguments: String...) -> String {
+    filled(translation(of: message), arguments)
+}
+
+/// The form of a text that belongs to a number, in the user's language.
+///
+/// - Parameters:
+///   - one: the English singular, a literal.
+///   - many: the English plural, a literal.
+///   - count: decides on the form, and is `%1$s`.
+///   - arguments: `%2$s` and so on.
+/// - Returns: the English form where there is no translation.
+public func localizedCount(
+    _ one: String,
+    _ many: String,
+    _ count: Int,
+    _ arguments: String...
+) -> String {
+    let form = catalogue.plural(one, many, UInt(clamping: count))
+    return filled(form, ["\(count)"] + arguments)
+}
+
+/// What the catalogue has for a text that isn't a literal; the text itself if there is nothing.
+public func translation(of message: String) -> String {
+    // The empty message is the catalogue's own description.
+    message.isEmpty ? "" : catalogue.text(message)
+}
+
+/// Puts the arguments into their places; a place without an argument stays as it is.
+public func filled(_ text: String, _ arguments: [String]) -> String {
+    var result = ""
+    var rest = text[...]
+    while let start = rest.firstIndex(of: "%") {
+        result += rest[..<start]
+        rest = rest[start...]
+        let mark = rest.prefix(4)
+        let number = mark.dropFirst().first?.wholeNumberValue ?? 0
+        if mark.hasSuffix("$s"), arguments.indices.contains(number - 1) {
+            result += arguments[number - 1]
+            rest = rest.dropFirst(mark.count)
+        } else {
+            result.append(rest.removeFirst())
+        }
+    }
+    return result + rest
+}
+
+/// Opened at the first text.
+private let catalogue = Catalogue()
+
+/// The messages of this project in one language, through the C library's gettext.
+private struct Catalogue: Sendable {
+    private static let domain = "localauth"
+
+    init() {
+        // Messages alone: numbers and times stay as they are.
+        setlocale(LC_MESSAGES, "")
+        bind_textdomain_codeset(Self.domain, "UTF-8")
+        if let folder = CatalogueFolder.find(domain: Self.domain) {
+            bindtextdomain(Self.domain, folder)
+        }
+    }
+
+    // Where there is no translation gettext answers with the very pointer that it was given: the
+    // message has to live until it is copied.
+
+    func text(_ message: String) -> String {
+        message.withCString { message in
+            dgettext(Self.domain, message).map { String(cString: $0) } ?? ""
+        }
+    }
+
+    func plural(_ one: String, _ many: String, _ count: UInt) -> String {
+        one.withCString { one in
+            many.withCString { many in
+                dngettext(Self.domain, one, many, count).map { String(cString: $0) } ?? ""
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Localization
+
+// Words of the bus, for people; words that are newer than this program stay as they are.
+
+func biometryTitle(_ type: UInt32) -> String {
+    switch type {
+    case 0: localized("companion")
+    case 1: localized("fingerprint")
+    case 2: localized("face")
+    case 4: localized("iris")
+    default: localized("unknown")
+    }
+}
+
+func strengthTitle(_ strength: String) -> String {
+    switch strength {
+    case "strong": localized("strong")
+    case "weak": localized("weak")
+    case "convenience": localized("convenience")
+    default: strength
+    }
+}
+
+func mechanismTitle(_ mechanism: String) -> String {
+    switch mechanism {
+    case "biometry": localized("biometry")
+    case "passcode": localized("passcode")
+    case "companion": localized("companion")
+    case "reuse": localized("an earlier unlock")
+    case "context": localized("an earlier evaluation")
+    default: mechanism
+    }
+}
+
+/// Why a sensor can't be used.
+func unavailabilityTitle(_ word: String) -> String {
+    switch word {
+    case "no-hardware": localized("no device")
+    case "lid-closed": localized("lid closed")
+    case "suspended": localized("suspended")
+    case "crashed": localized("crashed")
+    case "failed": localized("failed")
+    case "incompatible": localized("incompatible")
+    case "untrusted": localized("not trusted")
+    case "remote-session": localized("remote session")
+    default: word
+    }
+}

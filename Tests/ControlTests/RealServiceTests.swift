@@ -1,0 +1,184 @@
+import AgentTestSupport
+import Foundation
+import Testing
+
+/// The verbs of `localauthctl`, with nothing stood in for.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct RealServiceTests {
+    private let service: RealService
+    private let pty: Pty
+
+    init() async throws {
+        service = try await RealService()
+        pty = try Pty()
+    }
+
+    private func object(_ text: String) throws -> [String: Any] {
+        let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        return try #require(value as? [String: Any])
+    }
+
+    private func rows(_ text: String) throws -> [[String: Any]] {
+        let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        return try #require(value as? [[String: Any]])
+    }
+
+    /// Enrols on the terminal; root is asked for nothing.
+    private func enroll(_ label: String) async throws {
+        try await service.queue("match", "match", "match", "match", "match")
+        let process = try service.start(["enroll", "--label", label], on: pty)
+        if geteuid() != 0 {
+            #expect(pty.shows("Password"))
+            pty.type("\(RealService.passcode)\n")
+        }
+        #expect(process.status() == 0)
+        #expect(pty.shows("Enrolled on Simulated as "), "\(pty.screen)")
+    }
+
+    @Test("status and sensors have the daemon's facts, as text and as JSON")
+    func status() async throws {
+        let text = try await service.control("status")
+        #expect(text.status == 0 && text.errors.isEmpty)
+        #expect(text.output.contains("Simulated"))
+        let status = try object(try await service.control("status", "--json").output)
+        let keys = [
+            "version", "biometryType", "biometryTypes", "interactive", "policies", "sensors",
+        ]
+        #expect(Set(status.keys) == Set(keys))
+        #expect(status["biometryType"] as? String == "fingerprint")
+        #expect(status["interactive"] as? Bool == false)
+        let policies = try #require(status["policies"] as? [String: [String: Any]])
+        #expect(policies["biometrics"]?["name"] as? String == "BiometryNotEnrolled")
+        #expect(policies["companion"]?["code"] as? Int == -11)
+        let sensors = try rows(try await service.control("sensors", "--json").output)
+        #expect(sensors.count == 1)
+        #expect(sensors.first?["name"] as? String == "Simulated")
+        #expect(sensors.first?["available"] as? Bool == true)
+        #expect(sensors.first?["strength"] as? String == "strong")
+        #expect(sensors.first?["enrollStages"] as? Int == 5)
+        #expect(try await service.control("sensors").output.contains("fingerprint"))
+    }
+
+    @Test("A finger is enrolled, listed, recognized and removed")
+    func finger() async throws {
+        let before = try await service.control("can-evaluate", "--policy", "1", "--json")
+        #expect(before.status == 1)
+        #expect(try object(before.output)["code"] as? Int == -7)
+        try await enroll("thumb")
+        #expect(pty.shows("Stage 5 of 5."))
+        let after = try await service.control("can-evaluate", "--policy", "1", "--json")
+        #expect(after.status == 0)
+        #expect(try object(after.output)["available"] as? Bool == true)
+
+        let templates = try rows(try await service.control("templates", "--json").output)
+        #expect(templates.first?["label"] as? String == "thumb")
+        #expect(templates.first?["sensor"] as? String == "Simulated")
+        #expect((templates.first?["created"] as? Int ?? 0) > 0)
+        let id = try #require(templates.first?["id"] as? String)
+        #expect(try await service.control("templates").output.contains("thumb"))
+
+        try await service.queue("no-match", "match")
+        let process = try service.start(["evaluate", "--policy", "1"], on: pty)
+        #expect(pty.shows("is trying to confirm who you are"))
+        #expect(process.status() == 0)
+        #expect(pty.shows("No match. 2 attempts are left."))
+        #expect(pty.shows("Yes: biometry (Simulated, strong)."))
+
+        #expect(try await remove("nothing").status() == 1)
+        #expect(try await remove(id).status() == 0)
+        #expect(pty.shows("Removed 1 template."))
+        #expect(try rows(try await service.control("templates", "--json").output).isEmpty)
+        try await enroll("index")
+        #expect(try await remove("--all").status() == 0)
+        #expect(pty.shows("Removed 1 template.", times: 2))
+    }
+
+    private func remove(_ what: String) async throws -> ChildProcess {
+        let process = try service.start(["remove", what], on: pty)
+        if geteuid() != 0, what != "nothing" {
+            #expect(pty.shows("Password of"))
+            pty.type("\(RealService.passcode)\n")
+        }
+        return process
+    }
+
+    @Test("A passcode is asked for on the terminal, and PAM decides")
+    func passcode() async throws {
+        let process = try service.start(["evaluate", "--reason", "test", "--json"], on: pty)
+        #expect(pty.shows("is trying to test"))
+        #expect(pty.shows("Password of"))
+        pty.type("1357\n")
+        #expect(pty.shows("Wrong password. 4 attempts are left."), "\(pty.screen)")
+        pty.type("\(RealService.passcode)\n")
+        #expect(process.status() == 0)
+        #expect(pty.shows("\"granted\": true, \"mechanism\": \"passcode\""))
+        #expect(!pty.screen.contains(RealService.passcode))
+    }
+
+    @Test("Where nobody can be asked evaluate says no, with the code and the way out")
+    func notInteractive() async throws {
+        let answer = try await service.control("evaluate", "--json")
+        #expect(answer.status == 1)
+        #expect(try object(answer.output)["code"] as? Int == -1004)
+        #expect(try object(answer.output)["granted"] as? Bool == false)
+        #expect(answer.errors.contains("localauthctl agent"))
+    }
+
+    @Test("After lock biometry waits for the passcode, and the prompt says why")
+    func lock() async throws {
+        try await enroll("thumb")
+        #expect(try await service.control("lock", "--cause", "remote").status == 0)
+        let locked = try await service.control("can-evaluate", "--policy", "1", "--json")
+        #expect(locked.status == 1)
+        #expect(try object(locked.output)["code"] as? Int == -8)
+        #expect(locked.errors.isEmpty)
+        let process = try service.start(["evaluate"], on: pty)
+        #expect(pty.shows("Password of"))
+        pty.type("\(RealService.passcode)\n")
+        #expect(process.status() == 0)
+        #expect(try await service.control("can-evaluate", "--policy", "1").status == 0)
+    }
+
+    @Test("doctor fails without an agent, and not with one")
+    func doctor() async throws {
+        let alone = try await service.control("doctor", "--json")
+        #expect(alone.status == 1)
+        let checks = try rows(alone.output)
+        for check in checks {
+            #expect(Set(check.keys) == ["name", "state", "message", "remedy"])
+        }
+        let agentCheck = checks.first { $0["name"] as? String == "agent" }
+        #expect(agentCheck?["state"] as? String == "failed")
+        #expect(checks.contains { $0["name"] as? String == "sensor Simulated" })
+        let agent = try service.start(["agent", "--session"], on: pty)
+        #expect(pty.shows("Ready: serves this session."))
+        let served = try await service.control("doctor")
+        #expect(served.status == 0, "\(served.output)")
+        #expect(served.output.contains("A prompt agent serves you."))
+        agent.signal(SIGTERM)
+        #expect(agent.status() == 0)
+    }
+
+    @Test("An agent on one terminal answers for a program without one, and monitor tells the end")
+    func agentAndMonitor() async throws {
+        let monitorTerminal = try Pty()
+        let monitor = try service.start(["monitor", "--json"], on: monitorTerminal)
+        #expect(monitorTerminal.shows("Watching."))
+        let agent = try service.start(["agent", "--session"], on: pty)
+        #expect(pty.shows("Ready: serves this session."))
+        let client = try ChildProcess(
+            localauthctl(),
+            ["evaluate", "--reason", "test", "--bus", service.bus.address],
+            hasSession: true,
+            isSilent: true
+        )
+        #expect(pty.shows("Password of"))
+        pty.type("\(RealService.passcode)\n")
+        #expect(client.status() == 0)
+        #expect(monitorTerminal.shows("\"event\": \"evaluated\""))
+        #expect(monitorTerminal.shows("\"outcome\": \"Success\""))
+        monitor.signal(SIGTERM)
+        #expect(monitor.status() == 0)
+        agent.signal(SIGTERM)
+        #expect(agent.status() == 0)
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Localization
+import Testing
+
+/// The catalogues are complete.
+@Suite("Catalogues") struct CatalogueTests {
+    /// Where texts for people are.
+    private static let speakers = ["Sources/AgentKit", "Sources/localauthctl"]
+    private static let calls = ["localized(", "localizedCount(", "marked("]
+
+    /// What `make messages` takes from the sources.
+    private func extracted() throws -> Catalogue {
+        let files = try Self.speakers.flatMap(Project.sources)
+        let said = try run(
+            "xgettext",
+            [
+                "--language=Java", "--from-code=UTF-8", "--keyword", "--keyword=localized:1",
+                "--keyword=localizedCount:1,2", "--keyword=marked:1", "--no-wrap", "--output=-",
+            ] + files
+        )
+        #expect(said.status == 0, "\(said.output)")
+        return Catalogue(said.output)
+    }
+
+    @Test("Each call has a literal that xgettext finds: none inside another string")
+    func literals() throws {
+        let calls = try Self.speakers.flatMap(Project.sources)
+            .reduce(0) { count, file in
+                let text = try Project.text(file)
+                return count + Self.calls.reduce(0) { $0 + text.ranges(of: $1).count }
+            }
+        let found = try extracted().entries.reduce(0) { $0 + $1.references }
+        #expect(calls > 100)
+        #expect(found == calls)
+    }
+
+    @Test("po/localauth.pot has the messages of the sources: make messages")
+    func template() throws {
+        let template = Catalogue(try Project.text("po/localauth.pot"))
+        #expect(try extracted().messages == template.messages)
+    }
+
+    @Test("L19: no message is missing, empty, fuzzy or left over", arguments: Catalogue.languages)
+    func complete(language: String) throws {
+        let messages = try extracted().messages
+        let catalogue = Catalogue(try Project.text("po/\(language).po"))
+        let translated = catalogue.messages
+        #expect(messages.subtracting(translated).isEmpty)
+        #expect(translated.subtracting(messages).isEmpty && !catalogue.hasObsolete)
+        #expect(catalogue.entries.filter(\.isFuzzy).map(\.message).isEmpty)
+        for entry in catalogue.entries {
+            let forms = entry.plural == nil ? 1 : catalogue.forms
+            #expect(entry.translations.count == forms, "\(entry.message)")
+            #expect(!entry.translations.contains(""), "\(entry.message)")
+        }
+    }
+
+    @Test("A translation has the places of its message", arguments: Catalogue.languages)
+    func places(language: String) throws {
+        let catalogue = Catalogue(try Project.text("po/\(language).po"))
+        for entry in catalogue.entries {
+            let wanted = LocalizationTests.places(in: entry.plural ?? entry.message)
+            for text in entry.translations {
+                #expect(LocalizationTests.places(in: text) == wanted, "\(text)")
+            }
+        }
+    }
+
+    @Test("msgfmt finds nothing wrong", arguments: Catalogue.languages)
+    func checked(language: String) throws {
+        let said = try run("msgfmt", ["--check", "--output-file=/dev/null", "po/\(language).po"])
+        #expect(said.status == 0 && said.output.isEmpty, "\(said.output)")
+    }
+}

@@ -1,0 +1,74 @@
+import Localization
+import Testing
+
+/// The service speaks English; `localauthctl` knows its sentences.
+@Suite("Sentences of the service") struct ServiceSentenceTests {
+    private static let sources = [
+        "Sources/AuthEngine/Messages.swift", "Sources/AuthService/Diagnosis.swift",
+        "Sources/AuthService/Diagnosis+Sensors.swift",
+    ]
+    /// Names, and parts that only ever stand in a longer sentence of the list.
+    private static let parts: Set<String> = [
+        "sensor %1$s", "%1$s is %2$s: %3$s", "%1$s template%2$s",
+        "You have %1$s on usable sensors.", "Wait until %1$s, then give",
+        " your passcode: localauthctl evaluate --policy 2.",
+    ]
+
+    @Test("Each sentence of the service has a translation", arguments: sources)
+    func known(file: String) throws {
+        let messages = Catalogue(try Project.text("po/localauth.pot")).messages
+        let sentences = literals(in: try Project.text(file)).filter { $0.contains(" ") }
+        #expect(sentences.count > 10)
+        for sentence in sentences where !Self.parts.contains(sentence) {
+            #expect(messages.contains(sentence), "translate it in localauthctl: \(sentence)")
+        }
+    }
+
+    @Test("Arguments are found by what stands around them")
+    func arguments() {
+        let pattern = "%1$s can't be used: %2$s."
+        let found = Localization.arguments(of: "Face can't be used: failed.", in: pattern)
+        #expect(found == ["Face", "failed"])
+        #expect(Localization.arguments(of: "Face can be used.", in: pattern) == nil)
+        #expect(Localization.arguments(of: " can't be used: .", in: pattern) == nil)
+        #expect(
+            Localization.arguments(of: "Wait until 10:30.", in: "Wait until %1$s.") == ["10:30"]
+        )
+        #expect(Localization.arguments(of: "12 seconds", in: "%1$s seconds") == ["12"])
+        #expect(Localization.arguments(of: "Fine.", in: "Fine.") == nil)
+    }
+
+    /// The string literals of a source file, with `%1$s` … where values are put in.
+    private func literals(in source: String) -> [String] {
+        var found: [String] = []
+        for line in source.split(separator: "\n") {
+            guard !line.drop(while: { $0 == " " }).hasPrefix("//") else { continue }
+            var rest = line[...]
+            while let start = rest.firstIndex(of: "\"") {
+                rest = rest[start...].dropFirst()
+                found.append(literal(&rest))
+            }
+        }
+        return found
+    }
+
+    /// Reads up to the closing quote.
+    private func literal(_ rest: inout Substring) -> String {
+        var text = ""
+        var count = 0
+        while let character = rest.popFirst(), character != "\"" {
+            guard character == "\\", rest.popFirst() == "(" else {
+                text.append(character)
+                continue
+            }
+            count += 1
+            text += "%\(count)$s"
+            var depth = 1
+            while depth > 0, let inner = rest.popFirst() {
+                if inner == "(" { depth += 1 }
+                if inner == ")" { depth -= 1 }
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,170 @@
+import AgentTestSupport
+import DBus
+import Foundation
+import Localization
+import Testing
+
+/// What people read when they have set their language.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct SpokenTests {
+    private let catalogues: CompiledCatalogues
+
+    init() throws { catalogues = try CompiledCatalogues() }
+
+    @Test(
+        "The help is in the user's language",
+        arguments: [
+            ("de", "Fragt, wer da ist"), ("zh_CN", "询问使用者是谁"), ("", "Asks who is there"),
+            ("fr", "Asks who is there"), ("fr:de", "Fragt, wer da ist"),
+        ]
+    )
+    func help(language: String, words: String) async throws {
+        let answer = try await control("--help", environment: catalogues.environment(language))
+        #expect(answer.status == 0)
+        #expect(answer.output.contains(words), "\(answer.output)")
+    }
+
+    @Test(
+        "What went wrong and what to do next are in the user's language",
+        arguments: [("de", "Der Dienst ist nicht erreichbar"), ("zh_CN", "无法连接服务")]
+    )
+    func failure(language: String, words: String) async throws {
+        let environment = catalogues.environment(language)
+        let bus = "unix:path=/nonexistent"
+        let answer = try await control("status", "--bus", bus, environment: environment)
+        #expect(answer.status == 3)
+        #expect(answer.errors.contains(words), "\(answer.errors)")
+        #expect(answer.errors.split(separator: "\n").count == 2)
+    }
+
+    @Test("A locale of the system alone is enough")
+    func locale() async throws {
+        let source = "/usr/share/i18n/locales/de_DE"
+        guard FileManager.default.fileExists(atPath: source) else { return }
+        let locale = catalogues.folder + "/de_DE.UTF-8"
+        let made = try run("localedef", ["-i", "de_DE", "-f", "UTF-8", locale])
+        #expect(made.status == 0, "\(made.output)")
+        let answer = try await control(
+            "--help",
+            environment: [
+                "LC_ALL": "de_DE.UTF-8", "LOCPATH": catalogues.folder,
+                "TEXTDOMAINDIR": catalogues.folder,
+            ]
+        )
+        #expect(answer.output.contains("Fragt, wer da ist"))
+    }
+
+    private struct Words {
+        let question: String
+        let label: String
+        let one: String
+        let many: String
+        let cause: String
+        let end: String
+    }
+
+    private static let words = [
+        "de": Words(
+            question: "„Notes“ möchte: open the diary",
+            label: "Passwort von jo: ",
+            one: "Falsches Passwort. 1 Versuch ist übrig.",
+            many: "Falsches Passwort. 2 Versuche sind übrig.",
+            cause: "Nach einem Neustart oder einer Abmeldung wird das Passwort gebraucht.",
+            end: "Fertig."
+        ),
+        "zh_CN": Words(
+            question: "“Notes”正在请求：open the diary",
+            label: "jo 的密码： ",
+            one: "密码错误。还可以尝试 1 次。",
+            many: "密码错误。还可以尝试 2 次。",
+            cause: "重启或注销后需要输入密码。",
+            end: "完成。"
+        ),
+    ]
+
+    @Test("L19: a prompt on a terminal is in the user's language", arguments: Catalogue.languages)
+    func prompt(language: String) async throws {
+        let words = try #require(Self.words[language])
+        let (bus, pty) = (try PrivateBus(), try Pty())
+        let service = try await onBus { try StandInService(bus) }
+        let agent = try ChildProcess(
+            localauthctl(),
+            ["agent", "--session", "--bus", bus.address],
+            environment: catalogues.environment(language),
+            terminal: pty.path
+        )
+        let handle = try await onBus {
+            _ = await service.next()
+            return try await service.begin([
+                "app-name": .string("Notes"), "reason": .string("open the diary"),
+                "policy": .uint32(2), "stage": .string("passcode"), "user": .string("jo"),
+            ])
+        }
+        #expect(pty.shows(words.question))
+        #expect(pty.shows(words.label))
+        try await tell(service, handle, "passcode-required", ["cause": .string("boot")])
+        #expect(pty.shows(words.cause))
+        try await tell(service, handle, "passcode-rejected", ["attempts-left": .uint32(2)])
+        #expect(pty.shows(words.many))
+        try await tell(service, handle, "passcode-rejected", ["attempts-left": .uint32(1)])
+        #expect(pty.shows(words.one))
+        try await onBus { try await service.end(handle, "success") }
+        #expect(pty.shows(words.end))
+        agent.signal(SIGTERM)
+        #expect(agent.status() == 0)
+    }
+
+    private func tell(
+        _ service: StandInService,
+        _ handle: String,
+        _ kind: String,
+        _ detail: [String: Variant]
+    ) async throws {
+        try await onBus { try await service.update(handle, kind, detail) }
+    }
+
+    @Test("Findings are translated, names and JSON are not, and columns stay in line")
+    func findings() async throws {
+        let bus = try PrivateBus()
+        let checks: [[String: Variant]] = [
+            [
+                "name": .string("agent"), "state": .string("failed"),
+                "message": .string("No prompt agent serves you."),
+                "remedy": .string("Start one: localauthctl agent."),
+            ],
+            [
+                "name": .string("passcode-delay"), "state": .string("warning"),
+                "message": .string(
+                    "Too many wrong passcodes: none is taken for 30 seconds, until 10:30."
+                ), "remedy": .string("Something newer than this program."),
+            ],
+        ]
+        let service = try await onBus {
+            let service = try StandInService(bus)
+            service.checks = checks
+            return service
+        }
+        let environment = catalogues.environment("zh_CN")
+        let text = try await control("doctor", "--bus", bus.address, environment: environment)
+        let lines = text.output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.first?.hasSuffix("没有提示代理为您服务。") == true)
+        #expect(lines.last?.hasSuffix("错误密码过多：30 秒内不接受密码，直到 10:30。") == true)
+        // Both messages begin in one column.
+        let starts = zip(lines, ["没有", "错误"])
+            .map { line, word in
+                line.firstRange(of: word).map { columns(of: String(line[..<$0.lowerBound])) }
+            }
+        #expect(starts.first == starts.last && starts.first != .some(nil))
+        #expect(text.errors.contains("passcode-delay: Something newer than this program."))
+        let json = try await control(
+            "doctor",
+            "--json",
+            "--bus",
+            bus.address,
+            environment: environment
+        )
+        #expect(json.output.contains("\"state\": \"failed\""))
+        #expect(json.output.contains("No prompt agent serves you."))
+        try await onBus { service.leave() }
+    }
+}

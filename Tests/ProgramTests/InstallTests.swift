@@ -1,0 +1,231 @@
+import Foundation
+import Testing
+
+/// What `make install` leaves on a system.
+@Suite("Installation", .timeLimit(.minutes(4)))
+struct InstallTests {
+    /// A folder for an installation; it goes with the object.
+    private final class Site: Sendable {
+        let folder = NSTemporaryDirectory() + "localauth-install-" + UUID().uuidString
+
+        init() throws {
+            try FileManager.default.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: false
+            )
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+        /// Every file below the folder.
+        func files() throws -> Set<String> {
+            let all = try FileManager.default.subpathsOfDirectory(atPath: folder)
+            return Set(
+                try all.filter { path in
+                    let attributes = try FileManager.default
+                        .attributesOfItem(atPath: "\(folder)/\(path)")
+                    return attributes[.type] as? FileAttributeType == .typeRegular
+                }
+            )
+        }
+
+        func text(_ path: String) throws -> String {
+            try String(contentsOfFile: "\(folder)/\(path)", encoding: .utf8)
+        }
+    }
+
+    private static let project = URL(filePath: #filePath).resolvingSymlinksInPath()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+
+    /// Runs make with the programs beside the tests; its catalogues go to another folder.
+    private func make(_ arguments: String...) async throws {
+        let build = try Site()
+        let said = try await run(
+            "/usr/bin/make",
+            ["--directory", Self.project, "BUILD=\(build.folder)", "RELEASE=\(Program.folder)"]
+                + arguments
+        )
+        #expect(said.status == 0, "\(said.text)")
+    }
+
+    /// Runs a program to its end.
+    private func run(
+        _ path: String,
+        _ arguments: [String]
+    ) async throws -> (
+        status: Int32, text: String
+    ) {
+        let log = NSTemporaryDirectory() + "localauth-install-\(UUID().uuidString).log"
+        defer { try? FileManager.default.removeItem(atPath: log) }
+        let program = try Program(path, arguments, log: log)
+        return (await program.end(), program.said)
+    }
+
+    /// An installation whose paths are real: the prefix is a temporary folder.
+    private func installed(_ targets: String...) async throws -> Site {
+        let site = try Site()
+        for target in targets {
+            try await make(
+                target,
+                "PREFIX=\(site.folder)/usr",
+                "PAMDIR=\(site.folder)/etc/pam.d",
+                "POLICYDIR=\(site.folder)/usr/share/dbus-1/system.d"
+            )
+        }
+        return site
+    }
+
+    @Test("Each file is where its reader looks, below DESTDIR, and no simulated sensor")
+    func files() async throws {
+        let site = try Site()
+        try await make("install", "DESTDIR=\(site.folder)", "PREFIX=/usr")
+        let files = try site.files()
+        let expected: Set = [
+            "usr/bin/localauthctl", "usr/libexec/localauth/localauthd",
+            "usr/libexec/localauth/localauth-passcode",
+            "usr/share/dbus-1/system.d/org.localauth.Authentication1.conf",
+            "usr/share/dbus-1/system-services/org.localauth.Authentication1.service",
+            "usr/share/dbus-1/system-services/org.localauth.Passcode1.service",
+            "usr/share/dbus-1/interfaces/org.localauth.Authentication1.xml",
+            "usr/lib/systemd/system/localauthd.service",
+            "usr/lib/systemd/system/localauth-passcode.service",
+            "usr/lib/systemd/user/localauthd.service",
+            "usr/lib/systemd/user/localauth-passcode.service",
+            "usr/lib/systemd/catalog/localauth.catalog", "usr/lib/sysusers.d/localauth.conf",
+            "etc/pam.d/localauth", "usr/share/locale/de/LC_MESSAGES/localauth.mo",
+            "usr/share/locale/zh_CN/LC_MESSAGES/localauth.mo", "usr/share/man/man8/localauthd.8",
+            "usr/share/man/man1/localauthctl.1", "usr/share/man/man5/localauth.conf.5",
+        ]
+        #expect(expected.subtracting(files).isEmpty)
+        // Its interface is documentation; nothing else of it may be there.
+        let simulated = files.filter { $0.lowercased().contains("simulated") }
+        #expect(simulated == ["usr/share/dbus-1/interfaces/org.localauth.SimulatedSensor1.xml"])
+        for file in files {
+            let isProgram = file.hasPrefix("usr/bin/") || file.hasPrefix("usr/libexec/")
+            let path = "\(site.folder)/\(file)"
+            #expect(FileManager.default.isExecutableFile(atPath: path) == isProgram, "\(file)")
+        }
+    }
+
+    @Test("The bus can also be given another prefix: its policy then goes to /etc")
+    func otherPrefix() async throws {
+        let site = try Site()
+        try await make("install", "DESTDIR=\(site.folder)", "PREFIX=/opt/localauth")
+        let files = try site.files()
+        #expect(files.contains("etc/dbus-1/system.d/org.localauth.Authentication1.conf"))
+        #expect(files.contains("opt/localauth/libexec/localauth/localauthd"))
+        let unit = try site.text("opt/localauth/lib/systemd/system/localauthd.service")
+        #expect(unit.contains("\nExecStart=/opt/localauth/libexec/localauth/localauthd "))
+    }
+
+    @Test("Units and activation files name what is installed, and systemd accepts the units")
+    func units() async throws {
+        let site = try await installed("install", "install-simulated")
+        let files = try site.files()
+        let units = files.filter { $0.contains("/systemd/") && $0.hasSuffix(".service") }
+        #expect(units.count == 6)
+        for unit in units {
+            let command = try #require(value("ExecStart", in: try site.text(unit)))
+            let program = String(command.prefix { $0 != " " })
+            #expect(program.hasPrefix(site.folder + "/usr/libexec/"))
+            #expect(FileManager.default.isExecutableFile(atPath: program), "\(unit): \(program)")
+        }
+        for service in files where service.contains("/system-services/") {
+            let text = try site.text(service)
+            let unit = "usr/lib/systemd/system/" + (value("SystemdService", in: text) ?? "")
+            #expect(files.contains(unit), "\(service)")
+            #expect(value("BusName", in: try site.text(unit)) == value("Name", in: text))
+        }
+        let analyze = "/usr/bin/systemd-analyze"
+        guard FileManager.default.isExecutableFile(atPath: analyze) else { return }
+        let system = units.filter { $0.contains("/system/") }.map { "\(site.folder)/\($0)" }
+        let said = try await run(analyze, ["verify", "--man=no"] + system)
+        #expect(said.status == 0 && said.text.isEmpty, "\(said.text)")
+    }
+
+    /// What a key of a unit or an activation file says.
+    private func value(_ key: String, in text: String) -> String? {
+        text.split(separator: "\n").first { $0.hasPrefix("\(key)=") }
+            .map { String($0.dropFirst(key.count + 1)) }
+    }
+
+    @Test("Installed programs find their catalogues")
+    func catalogues() async throws {
+        let site = try await installed("install")
+        let said = try await run(
+            "/usr/bin/env",
+            ["LC_ALL=C.UTF-8", "LANGUAGE=de", "\(site.folder)/usr/bin/localauthctl", "--help"]
+        )
+        #expect(said.text.contains("Fragt, wer da ist"), "\(said.text)")
+    }
+
+    /// A system bus of its own: Debian's configuration, with the installed policy alone.
+    private func systemBus(_ site: Site) throws -> (bus: Program, address: String) {
+        let address = "unix:path=\(site.folder)/bus"
+        let lines = try String(contentsOfFile: "/usr/share/dbus-1/system.conf", encoding: .utf8)
+            .split(separator: "\n")
+        let unwanted = [
+            "<user>", "<fork/>", "<standard_system", "<servicehelper>", "<pidfile>", "<syslog/>",
+            "<listen>", "<include",
+        ]
+        let kept = lines.filter { line in !unwanted.contains { line.contains($0) } }
+            .filter { !$0.contains("</busconfig>") }
+        let own = [
+            "<listen>\(address)</listen>",
+            "<includedir>\(site.folder)/usr/share/dbus-1/system.d</includedir>", "</busconfig>",
+        ]
+        let file = "\(site.folder)/bus.conf"
+        try (kept.map(String.init) + own).joined(separator: "\n")
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        let said = Pipe()
+        let bus = try Program(
+            "/usr/bin/dbus-daemon",
+            ["--nofork", "--config-file=\(file)", "--print-address"],
+            log: "\(site.folder)/bus.log",
+            output: said.fileHandleForWriting
+        )
+        // It says its address when it listens; nothing at all when it can't.
+        #expect(!said.fileHandleForReading.availableData.isEmpty, "\(bus.said)")
+        return (bus, address)
+    }
+
+    @Test("A bus accepts the policy: the service gets its name, others don't")
+    func policy() async throws {
+        let site = try await installed("install", "install-simulated")
+        let (bus, address) = try systemBus(site)
+        // The user of the service need not exist here; nothing else may be said of the files.
+        let complaints = bus.said.split(separator: "\n")
+            .filter { !$0.contains("\"localauth\"") && !$0.contains("fd limit") }
+        #expect(complaints.isEmpty, "\(complaints)")
+        guard geteuid() == 0 else { return }
+        let daemon = try Program(
+            "\(site.folder)/usr/libexec/localauth/localauthd",
+            ["--bus", address, "--state-directory", "\(site.folder)/state"],
+            log: "\(site.folder)/daemon.log"
+        )
+        let busctl = ["--address=\(address)", "--timeout=20"]
+        let ping =
+            busctl + [
+                "call", "org.localauth.Authentication1",
+                "/org/localauth/Authentication1", "org.localauth.Authentication1", "CanEvaluate",
+                "u",
+                "1",
+            ]
+        while try await run("/usr/bin/busctl", ping).status != 0 {
+            try #require(daemon.isRunning, "\(daemon.said)")
+        }
+        let takeName =
+            busctl + [
+                "call", "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                "RequestName", "su", "org.localauth.Sensor1.Forged", "4",
+            ]
+        #expect(try await run("/usr/bin/busctl", takeName).status == 0)
+        chmod(site.folder, 0o755)
+        let nobody = ["--reuid=nobody", "--regid=nogroup", "--clear-groups", "/usr/bin/busctl"]
+        #expect(try await run("/usr/bin/setpriv", nobody + ping).status == 0)
+        let refused = try await run("/usr/bin/setpriv", nobody + takeName)
+        #expect(refused.status == 1 && refused.text.contains("ccess denied"), "\(refused.text)")
+        daemon.send(SIGTERM)
+        #expect(await daemon.end() == 0)
+    }
+}
