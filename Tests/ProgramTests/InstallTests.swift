@@ -123,7 +123,7 @@ struct InstallTests {
         let site = try await installed("install", "install-simulated")
         let files = try site.files()
         let units = files.filter { $0.contains("/systemd/") && $0.hasSuffix(".service") }
-        #expect(units.count == 6)
+        #expect(units.count >= 6)
         for unit in units {
             let command = try #require(value("ExecStart", in: try site.text(unit)))
             let program = String(command.prefix { $0 != " " })
