@@ -128,4 +128,8 @@ public enum SensorHint: String, Sendable, CaseIterable {
     case lookAtCamera = "look-at-camera"
     /// Touch the key.
     case confirmPresence = "confirm-presence"
+    /// Turn the head to its left.
+    case turnLeft = "turn-left"
+    /// Turn the head to its right.
+    case turnRight = "turn-right"
 }

@@ -9,6 +9,8 @@ public enum SensorFault: Error, Hashable, Sendable {
     case canceled
     /// Something else has the sensor.
     case busy
+    /// Something else has the sensor: one sentence for people says what.
+    case inUse(String)
     /// Nothing is enrolled for this user, or not under this id.
     case noTemplates
     /// No room for another template.
@@ -24,6 +26,7 @@ public enum SensorFault: Error, Hashable, Sendable {
         switch self {
         case .canceled: DBusError(.sensorCanceled, "The operation was canceled.")
         case .busy: DBusError(.sensorBusy, "The sensor is busy.")
+        case .inUse(let message): DBusError(.sensorBusy, message)
         case .noTemplates: DBusError(.sensorNoTemplates, "There is no such template.")
         case .full: DBusError(.sensorFull, "There is no room for another template.")
         case .duplicate: DBusError(.sensorDuplicate, "This is enrolled already.")

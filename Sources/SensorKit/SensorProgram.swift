@@ -17,19 +17,21 @@ public struct SensorProgram: Sendable {
             @escaping @BusActor @Sendable (SensorHost, ProgramArguments) async throws ->
             any Sensor
     ) -> Never {
+        serve { roster, arguments in
+            try await roster.add { host in try await make(host, arguments) }
+        }
+    }
+
+    /// Runs the sensors that `start` adds, now and later; what it throws becomes one line and exit
+    /// status 1.
+    public func serve(
+        _ start:
+            @escaping @BusActor @Sendable (SensorRoster, ProgramArguments) async throws -> Void
+    ) -> Never {
         program.main { connection, arguments in
-            let host = SensorHost(connection)
-            let sensor = try await make(host, arguments)
-            guard Self.isName(sensor.name) else {
-                throw UsageError("'\(sensor.name)' is no name of a sensor")
-            }
-            let daemon = await DaemonCaller(on: connection)
-            let object = SensorObject(sensor, host: host, daemon: daemon)
-            try host.serve(sensor, object)
-            return RunningService(stop: {
-                await object.stop()
-                await host.leave()
-            })
+            let roster = SensorRoster(connection, at: arguments.bus)
+            try await start(roster, arguments)
+            return RunningService(stop: { await roster.stop() })
         }
     }
 

@@ -24,7 +24,12 @@ public import Glibc
             ["/usr/bin/dbus-daemon", "--nofork", "--config-file=\(folder)/bus.conf"],
             output: folder + "/bus"
         )
-        for _ in 0..<500 where access(folder + "/bus", F_OK) != 0 {
+        // The socket is there a moment before anybody listens.
+        for _ in 0..<500 {
+            if let probe = try? Connection(.address(address)) {
+                probe.close()
+                break
+            }
             await pause(.milliseconds(10))
         }
     }

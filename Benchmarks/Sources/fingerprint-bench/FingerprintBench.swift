@@ -1,0 +1,155 @@
+import DBus
+import FingerprintRig
+import Glibc
+import LocalAuthBus
+import SensorContract
+
+/// The programs, a rig with the real fprintd, and an agent that shows prompts to nobody.
+@BusActor final class FingerprintBench: Agent1Service {
+    private let rig: FingerprintRig
+    private let bus: PrivateBus
+    private let manager: Authentication1Proxy
+    private let image: Fingerprints.Image
+    private let clock = ContinuousClock()
+
+    init(programs: String) async throws {
+        rig = try await FingerprintRig()
+        bus = try await PrivateBus()
+        image = try Fingerprints.image(1, again: true)
+        let options = ["--bus", bus.address]
+        for words in [
+            ["\(programs)/localauth-passcode", "--passcode-set", "always"] + options,
+            ["\(programs)/localauthd", "--state-directory", rig.folder + "/state"] + options,
+            rig.words(["\(programs)/localauth-sensor-fingerprint"]) + options,
+        ] { _ = try rig.run(words) }
+        for name in ["Authentication1", "Passcode1", "Sensor1.Fingerprint"] {
+            _ = try await bus.waitForOwner(of: "org.localauth." + name, within: .seconds(10))
+        }
+        let app = try bus.connect()
+        let root = ObjectPath(trusted: "/org/localauth/Authentication1")
+        guard let owner = try await app.nameOwner("org.localauth.Authentication1") else {
+            throw ContractFailure("expected a daemon")
+        }
+        manager = Authentication1Proxy(app, destination: owner, path: root)
+        let agent = ObjectPath(trusted: "/bench/agent")
+        app.export(agent, [Agent1Interface(self)])
+        _ = try await manager.registerAgent(agent: agent, options: [:])
+        try await enroll()
+    }
+
+    func end() async {
+        await bus.end()
+        await rig.end()
+    }
+
+    private func enroll() async throws {
+        let program = try rig.run(
+            rig.words(["/usr/bin/fprintd-enroll", "-f", "right-index-finger", "tester"])
+        )
+        let first = try Fingerprints.image(1)
+        while program.isRunning {
+            if await rig.isFingerNeeded() { rig.readers[0].touch(first) }
+            await pause(.milliseconds(10))
+        }
+        try expect(try await program.exitStatus() == 0, "fprintd-enroll said \(program.output)")
+    }
+
+    /// Measures and prints the medians.
+    func measure(_ rounds: Int) async throws {
+        var ours: [Duration] = []
+        var theirs: [Duration] = []
+        for round in 0...rounds {
+            let (one, other) = (try await evaluate(), try await verify(round))
+            // The first time warms everything up.
+            guard round > 0 else { continue }
+            ours.append(one)
+            theirs.append(other)
+        }
+        for (name, times) in [("Evaluate", ours), ("fprintd-verify", theirs)] {
+            let sorted = times.sorted()
+            print(
+                "\(name): median \(Self.text(sorted[sorted.count / 2])) ms,"
+                    + " \(Self.text(sorted[0])) to \(Self.text(sorted[sorted.count - 1])) ms"
+            )
+        }
+        let added = ours.sorted()[rounds / 2] - theirs.sorted()[rounds / 2]
+        print("ours adds \(Self.text(added)) ms (at most 5.00), \(rounds) rounds")
+    }
+
+    private static func text(_ time: Duration) -> String {
+        let hundredths = Int(time / .microseconds(10))
+        let digits = String(abs(hundredths) % 100)
+        let sign = hundredths < 0 ? "-" : ""
+        return "\(sign)\(abs(hundredths) / 100)." + (digits.count < 2 ? "0" : "") + digits
+    }
+
+    private func evaluate() async throws -> Duration {
+        try await waitUntilFree()
+        let call = try manager.evaluateStream(policy: 1, reason: "be measured", options: [:])
+        try await rig.waitForFingerNeeded()
+        let start = clock.now
+        rig.readers[0].touch(image)
+        _ = try await call.reply()
+        return clock.now - start
+    }
+
+    /// Until fprintd-verify has written its result.
+    private func verify(_ round: Int) async throws -> Duration {
+        try await waitUntilFree()
+        let path = "\(rig.folder)/verify-\(round)"
+        mkfifo(path + ".out", 0o600)
+        let end = OwnedDescriptor(adopting: open(path + ".out", O_RDONLY | O_NONBLOCK | O_CLOEXEC))
+        let said = Witness<ContinuousClock.Instant>()
+        var text = ""
+        let watch = EventLoop.shared.watch(descriptor: end.rawValue) {
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = read(end.rawValue, &bytes, bytes.count)
+            text += String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+            if said.seen.isEmpty, text.contains("verify-match") { said.record(self.clock.now) }
+        }
+        defer { watch.cancel() }
+        let words = rig.words(["/usr/bin/fprintd-verify", "-f", "any", "tester"])
+        let program = try LaunchedProgram(words, output: path)
+        try await rig.waitForFingerNeeded()
+        let start = clock.now
+        rig.readers[0].touch(image)
+        let finish = try await said.first("fprintd-verify to match") { _ in true }
+        _ = try await program.exitStatus()
+        return finish - start
+    }
+
+    private func waitUntilFree() async throws {
+        for _ in 0..<500 {
+            let other = try Connection(.address(rig.address))
+            defer { other.close() }
+            if (try? await rig.device("Claim", "bob", by: other)) != nil {
+                try await rig.device("Release", by: other)
+                return
+            }
+            await pause(.milliseconds(10))
+        }
+        throw ContractFailure("expected the reader to be given back")
+    }
+
+    // MARK: The agent
+
+    func begin(
+        prompt: String,
+        details: [String: Variant],
+        passcode: OwnedDescriptor,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> { .now(()) }
+
+    func update(
+        prompt: String,
+        kind: String,
+        detail: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> { .now(()) }
+
+    func end(
+        prompt: String,
+        outcome: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> { .now(()) }
+}

@@ -1,0 +1,33 @@
+import DBus
+import Glibc
+
+// fingerprint-bench --programs FOLDER [--rounds N]: how long after a finger's image is submitted
+// the answer is there, from Evaluate and from fprintd-verify by turns, on the same fprintd.
+
+func value(_ option: String) -> String? {
+    CommandLine.arguments.drop { $0 != option }.dropFirst().first
+}
+
+guard let programs = value("--programs") else {
+    print("usage: fingerprint-bench --programs FOLDER [--rounds N]")
+    exit(64)
+}
+let rounds = max(1, value("--rounds").flatMap { Int($0) } ?? 25)
+
+onLoop {
+    do {
+        let bench = try await FingerprintBench(programs: programs)
+        do {
+            try await bench.measure(rounds)
+        } catch {
+            await bench.end()
+            throw error
+        }
+        await bench.end()
+        exit(EXIT_SUCCESS)
+    } catch {
+        print("fingerprint-bench: \(error)")
+        exit(EXIT_FAILURE)
+    }
+}
+EventLoop.shared.run()

@@ -1,0 +1,40 @@
+/// A finger, under fprintd's name for it.
+public enum Finger: String, CaseIterable, Sendable {
+    case leftThumb = "left-thumb"
+    case leftIndex = "left-index-finger"
+    case leftMiddle = "left-middle-finger"
+    case leftRing = "left-ring-finger"
+    case leftLittle = "left-little-finger"
+    case rightThumb = "right-thumb"
+    case rightIndex = "right-index-finger"
+    case rightMiddle = "right-middle-finger"
+    case rightRing = "right-ring-finger"
+    case rightLittle = "right-little-finger"
+
+    /// The order in which fingers are taken for an enrolment that names none.
+    public static let preferred: [Self] = [
+        .rightIndex, .leftIndex, .rightThumb, .leftThumb, .rightMiddle, .leftMiddle, .rightRing,
+        .leftRing, .rightLittle, .leftLittle,
+    ]
+
+    /// The finger that a label names, such as "Right index" or "left thumb"; nil for other labels.
+    public init?(label: String) {
+        guard label.utf8.count <= 64 else { return nil }
+        let word = label.lowercased().split { " -_".contains($0) }.joined(separator: "-")
+        guard let finger = Self(rawValue: word) ?? Self(rawValue: word + "-finger") else {
+            return nil
+        }
+        self = finger
+    }
+
+    /// What it is called where nobody gave it a label.
+    public var label: String {
+        let words = rawValue.split(separator: "-").joined(separator: " ")
+        return words.prefix(1).uppercased() + words.dropFirst()
+    }
+
+    /// The name of its print's file: libfprint's number of the finger as one hexadecimal digit.
+    var fileName: String {
+        String((Self.allCases.firstIndex(of: self) ?? 0) + 1, radix: 16)
+    }
+}

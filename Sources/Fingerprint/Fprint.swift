@@ -1,0 +1,33 @@
+public import DBus
+
+/// The names of fprintd's objects.
+enum Fprint {
+    static let busName = "net.reactivated.Fprint"
+    static let root = ObjectPath(trusted: "/net/reactivated/Fprint")
+    static let managerPath = ObjectPath(trusted: "/net/reactivated/Fprint/Manager")
+    static let manager = "net.reactivated.Fprint.Manager"
+    static let device = "net.reactivated.Fprint.Device"
+
+    /// fprintd matches on the thread that answers calls: a big image keeps it for seconds.
+    static let patience = Duration.seconds(15)
+    /// Claim may wait for a driver to open and for polkit.
+    static let claimPatience = Duration.seconds(30)
+}
+
+/// A reader as fprintd shows it.
+public struct FprintReader: Hashable, Sendable {
+    /// What a reader keeps while fprintd comes and goes: its name, and which one of that name.
+    public struct Key: Hashable, Sendable {
+        /// The name that its driver gives it.
+        public let name: String
+        /// 0 for the first one of this name.
+        public let ordinal: Int
+    }
+
+    /// Which reader it is.
+    public let key: Key
+    /// Its object, as long as this fprintd runs.
+    public let path: ObjectPath
+    /// The stages of an enrolment; -1: unknown.
+    public let enrollStages: Int32
+}

@@ -1,0 +1,123 @@
+import Glibc
+
+/// The labels that people gave their fingers: fprintd has no place for them.
+///
+/// A label belongs to a template's id, so one whose print was replaced loses it. Text, one line
+/// for each: uid, sensor, id and label, with tabs between them.
+public struct LabelFile: Sendable {
+    private struct Entry: Hashable {
+        let uid: UInt32
+        let sensor: String
+        let id: String
+        var label: String
+    }
+
+    private let path: String
+    private var entries: [Entry] = []
+
+    static let largestFile = 1 << 20
+    static let mostEntries = 4096
+
+    /// The file below a folder, which is made when it isn't there; what is malformed is left out.
+    public init(folder: String) {
+        path = folder + "/fingerprint-labels"
+        let text = PrintStore.content(path, Self.largestFile)
+            .map {
+                String(decoding: $0, as: UTF8.self)
+            }
+        for line in (text ?? "").split(separator: "\n").prefix(Self.mostEntries) {
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+            guard fields.count == 4, let uid = UInt32(fields[0]) else { continue }
+            entries.append(
+                Entry(
+                    uid: uid,
+                    sensor: String(fields[1]),
+                    id: String(fields[2]),
+                    label: Self.unescaped(fields[3])
+                )
+            )
+        }
+    }
+
+    /// The label of a template; nil when it has none of its own.
+    public func label(of id: String, uid: UInt32, sensor: String) -> String? {
+        entries.last { $0.uid == uid && $0.sensor == sensor && $0.id == id }?.label
+    }
+
+    /// The ids of a user that have a label, the newest last.
+    public func identifiers(uid: UInt32, sensor: String) -> [String] {
+        entries.filter { $0.uid == uid && $0.sensor == sensor }.map(\.id)
+    }
+
+    /// Keeps a label, and those of the user's other templates that still exist.
+    ///
+    /// - Returns: Whether it was written down; it counts until the process ends in any case.
+    public mutating func set(
+        _ label: String,
+        of id: String,
+        uid: UInt32,
+        sensor: String,
+        keeping existing: [String]
+    ) -> Bool {
+        entries.removeAll {
+            $0.uid == uid && $0.sensor == sensor && ($0.id == id || !existing.contains($0.id))
+        }
+        if entries.count >= Self.mostEntries { entries.removeFirst() }
+        entries.append(Entry(uid: uid, sensor: sensor, id: id, label: label))
+        return write()
+    }
+
+    private func write() -> Bool {
+        let text =
+            entries.map { entry in
+                "\(entry.uid)\t\(entry.sensor)\t\(entry.id)\t\(Self.escaped(entry.label))\n"
+            }
+            .joined()
+        Self.makeFolder(path)
+        let new = path + ".new"
+        let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { return false }
+        let bytes = Array(text.utf8)
+        let isWritten = Glibc.write(file, bytes, bytes.count) == bytes.count
+        close(file)
+        return isWritten && rename(new, path) == 0
+    }
+
+    /// Every folder above a file.
+    private static func makeFolder(_ path: String) {
+        var folder = ""
+        for part in path.split(separator: "/").dropLast() {
+            folder += "/" + part
+            mkdir(folder, 0o700)
+        }
+    }
+
+    private static func escaped(_ label: String) -> String {
+        var text = ""
+        for scalar in label.unicodeScalars {
+            switch scalar {
+            case "\\": text += "\\\\"
+            case "\t": text += "\\t"
+            case "\n": text += "\\n"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    private static func unescaped(_ text: Substring) -> String {
+        var label = String.UnicodeScalarView()
+        var isEscape = false
+        for scalar in text.unicodeScalars {
+            if isEscape {
+                label.append(scalar == "t" ? "\t" : scalar == "n" ? "\n" : scalar)
+                isEscape = false
+            } else if scalar == "\\" {
+                isEscape = true
+            } else {
+                label.append(scalar)
+            }
+        }
+        return String(label)
+    }
+}

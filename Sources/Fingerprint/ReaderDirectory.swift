@@ -1,0 +1,147 @@
+public import DBus
+
+/// Which readers there are: asks fprintd, and follows what it says of plugging.
+///
+/// It calls nothing that makes it a client in fprintd's eyes, so fprintd may end when it is idle;
+/// the readers stay known meanwhile.
+@BusActor public final class ReaderDirectory {
+    /// The readers as last told.
+    public private(set) var readers: [FprintReader] = []
+    /// Why fprintd could not be asked; nil when it answered.
+    public private(set) var fault: FprintFault?
+    /// The process that owns fprintd's name, or owned it last.
+    public private(set) var process: Int32?
+
+    private let connection: Connection
+    private let changed: @BusActor () -> Void
+    private var owner: String?
+    private var sources: [EventSource] = []
+    private var running: Task<Void, Never>?
+    private var isAskedAgain = false
+    private var search: EventSource?
+
+    /// With no reader fprintd is asked again after so long: while it doesn't run it can't tell.
+    static let searchInterval = Duration.seconds(60)
+    static let longestName = 256
+    static let mostReaders = 16
+
+    /// Begins to follow fprintd on the system bus; `changed` is called after every look.
+    public init(_ connection: Connection, changed: @escaping @BusActor () -> Void) {
+        self.connection = connection
+        self.changed = changed
+        sources.append(
+            connection.watchName(Fprint.busName) { [weak self] in self?.ownerChanged($0) }
+        )
+    }
+
+    /// The reader as the fprintd of now shows it, which is started when there is none.
+    ///
+    /// - Throws: `gone`, or why fprintd can't be asked.
+    public func locate(
+        _ key: FprintReader.Key
+    ) async throws(FprintFault) -> (owner: String, reader: FprintReader) {
+        if owner == nil || fault != nil { await refresh() }
+        if let fault { throw fault }
+        guard let owner else { throw .lost }
+        guard let reader = readers.first(where: { $0.key == key }) else { throw .gone }
+        return (owner, reader)
+    }
+
+    /// Asks now, starting fprintd when there is none.
+    public func refresh() async {
+        isAskedAgain = true
+        if running == nil {
+            running = onLoop {
+                while self.isAskedAgain {
+                    self.isAskedAgain = false
+                    await self.look()
+                }
+                self.running = nil
+            }
+        }
+        await running?.value
+    }
+
+    private func ownerChanged(_ owner: String?) {
+        guard owner != self.owner else { return }
+        self.owner = owner
+        for source in sources.dropFirst() { source.cancel() }
+        sources = Array(sources.prefix(1))
+        guard let owner else { return }
+        sources.append(
+            connection.subscribe(
+                sender: owner,
+                path: Fprint.root,
+                interface: "org.freedesktop.DBus.ObjectManager",
+                member: nil,
+                broadcast: true
+            ) { [weak self] _ in onLoop { await self?.refresh() } }
+        )
+        onLoop { await self.refresh() }
+    }
+
+    private func look() async {
+        do throws(DBusError) {
+            let reply = try await connection.call(
+                to: Fprint.busName,
+                path: Fprint.managerPath,
+                interface: Fprint.manager,
+                member: "GetDevices",
+                timeout: Fprint.patience
+            )
+            let paths = try reply.read("ao") { (reader) throws(DBusError) in
+                try reader.read([ObjectPath].self)
+            }
+            guard let sender = reply.sender else { return }
+            ownerChanged(sender)
+            process = try? await connection.peer(named: sender).pid
+            readers = await describe(paths.prefix(Self.mostReaders), on: sender)
+            fault = nil
+        } catch {
+            fault = FprintFault(error)
+            if fault == .lost { owner = nil }
+        }
+        changed()
+        search?.cancel()
+        guard readers.isEmpty else { return }
+        search = EventLoop.shared.schedule(after: Self.searchInterval) { [weak self] in
+            onLoop { await self?.refresh() }
+        }
+    }
+
+    /// In the order of their paths, so that the first reader is the first one again next time.
+    private func describe(
+        _ paths: some Collection<ObjectPath>,
+        on owner: String
+    ) async
+        -> [FprintReader]
+    {
+        var readers: [FprintReader] = []
+        for path in paths.sorted(by: { Self.precedes($0, $1) }) {
+            let values = try? await connection.properties(
+                of: Fprint.device,
+                at: path,
+                on: owner,
+                timeout: Fprint.patience
+            )
+            guard let name = values?["name"]?.asString, name.utf8.count <= Self.longestName else {
+                continue
+            }
+            let ordinal = readers.count { $0.key.name == name }
+            let stages = values?["num-enroll-stages"]?.asInt32 ?? -1
+            readers.append(
+                FprintReader(
+                    key: .init(name: name, ordinal: ordinal),
+                    path: path,
+                    enrollStages: (1...100).contains(stages) ? stages : -1
+                )
+            )
+        }
+        return readers
+    }
+
+    private static func precedes(_ left: ObjectPath, _ right: ObjectPath) -> Bool {
+        let (left, right) = (left.rawValue, right.rawValue)
+        return (left.utf8.count, left) < (right.utf8.count, right)
+    }
+}

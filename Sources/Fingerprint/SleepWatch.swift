@@ -1,0 +1,60 @@
+public import DBus
+
+/// Whether the machine is going to sleep, as logind tells it.
+@BusActor public final class SleepWatch {
+    /// From the moment that sleep is prepared until the machine is back.
+    public private(set) var isAsleep = false
+
+    private let connection: Connection
+    private let changed: @BusActor () -> Void
+    private var sources: [EventSource] = []
+    private var owner: String?
+
+    private static let name = "org.freedesktop.login1"
+    private static let path = ObjectPath(trusted: "/org/freedesktop/login1")
+    private static let manager = "org.freedesktop.login1.Manager"
+
+    /// Begins to follow logind on the system bus; without one the machine never sleeps.
+    public init(_ connection: Connection, changed: @escaping @BusActor () -> Void) {
+        self.connection = connection
+        self.changed = changed
+        sources.append(connection.watchName(Self.name) { [weak self] in self?.ownerChanged($0) })
+    }
+
+    private func ownerChanged(_ owner: String?) {
+        self.owner = owner
+        for source in sources.dropFirst() { source.cancel() }
+        sources = Array(sources.prefix(1))
+        guard let owner else { return sleepChanged(false) }
+        sources.append(
+            connection.subscribe(
+                sender: owner,
+                path: Self.path,
+                interface: Self.manager,
+                member: "PrepareForSleep",
+                broadcast: true
+            ) { [weak self] message in
+                let isStarting = try? message.read("b") { (reader) throws(DBusError) in
+                    try reader.read(Bool.self)
+                }
+                if let isStarting { self?.sleepChanged(isStarting) }
+            }
+        )
+        onLoop {
+            let isAsleep = try? await self.connection.property(
+                "PreparingForSleep",
+                of: Self.manager,
+                at: Self.path,
+                on: owner,
+                as: Bool.self
+            )
+            if let isAsleep, self.owner == owner { self.sleepChanged(isAsleep) }
+        }
+    }
+
+    private func sleepChanged(_ isAsleep: Bool) {
+        guard isAsleep != self.isAsleep else { return }
+        self.isAsleep = isAsleep
+        changed()
+    }
+}

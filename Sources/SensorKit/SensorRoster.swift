@@ -1,0 +1,56 @@
+public import DBus
+import LocalAuthBus
+import ServiceProgram
+
+/// The sensors of one process: each has a bus name and a connection of its own, because all of
+/// them have their object at the same path.
+@BusActor public final class SensorRoster {
+    private struct Entry {
+        let host: SensorHost
+        let object: SensorObject
+    }
+
+    private let address: Connection.Address
+    private var spare: Connection?
+    private var entries: [Entry] = []
+
+    init(_ first: Connection, at address: Connection.Address) {
+        spare = first
+        self.address = address
+    }
+
+    /// Serves the sensor that `make` returns, from now until the process ends.
+    ///
+    /// Connecting blocks for one round trip to the bus.
+    ///
+    /// - Throws: what `make` throws, ``UsageError`` for a name that is none, or `Failed` for one
+    ///   that is taken.
+    public func add(
+        _ make: @BusActor (SensorHost) async throws -> any Sensor
+    ) async throws {
+        let connection: Connection
+        if let spare {
+            connection = spare
+        } else {
+            connection = try Connection(address)
+        }
+        spare = nil
+        let host = SensorHost(connection)
+        let sensor = try await make(host)
+        guard SensorProgram.isName(sensor.name) else {
+            throw UsageError("'\(sensor.name)' is no name of a sensor")
+        }
+        let daemon = await DaemonCaller(on: connection)
+        let object = SensorObject(sensor, host: host, daemon: daemon)
+        try host.serve(sensor, object)
+        entries.append(Entry(host: host, object: object))
+    }
+
+    /// Ends what runs on all of them, and gives their names back.
+    func stop() async {
+        let stopping = entries.map { entry in onLoop { await entry.object.stop() } }
+        for task in stopping { await task.value }
+        let leaving = entries.map { entry in onLoop { await entry.host.leave() } }
+        for task in leaving { await task.value }
+    }
+}

@@ -1,0 +1,97 @@
+import DBus
+import Fingerprint
+import SensorKit
+import ServiceProgram
+
+extension FingerprintSensor {
+    /// How long a canceled enrolment waits until it is certain that no print stays.
+    static let undoPatience = Duration.seconds(4)
+
+    func enroll(
+        _ operation: SensorOperation,
+        label: String
+    ) async throws(SensorFault) -> String {
+        guard let user = Account.name(of: operation.user) else {
+            throw .failed("There is no account with the uid \(operation.user).")
+        }
+        begin(operation)
+        defer { end() }
+        let session = try await claim(for: user, operation)
+        var chosen: Finger?
+        do throws(FprintFault) {
+            chosen = Self.free(label, try await session.fingers(of: user))
+            if let chosen {
+                try await session.startEnroll(chosen)
+                operation.ready()
+                try await collect(session, operation)
+            }
+        } catch {
+            leave(session, undoing: chosen)
+            await settle(within: Self.undoPatience)
+            throw SensorFault(error)
+        }
+        leave(session)
+        guard let finger = chosen else {
+            throw Finger(label: label) == nil ? .full : .duplicate
+        }
+        return try await keep(label, of: finger, operation.user, user)
+    }
+
+    /// The finger that the label names, else the first free one; nil when it, or all, have a print.
+    ///
+    /// EnrollStart would delete that print, even when nothing comes of the enrolment.
+    private static func free(_ label: String, _ taken: [Finger]) -> Finger? {
+        if let named = Finger(label: label) { return taken.contains(named) ? nil : named }
+        return Finger.preferred.first { !taken.contains($0) }
+    }
+
+    /// Tells stages and hints until the enrolment is complete.
+    private func collect(
+        _ session: FprintSession,
+        _ operation: SensorOperation
+    ) async throws(FprintFault) {
+        let stages = properties.enrollStages
+        var done: UInt32 = 0
+        while true {
+            guard try isAwake(operation) else { throw .failed("The machine goes to sleep.") }
+            switch await session.next() {
+            case .interrupted: continue
+            case .lost: throw .lost
+            case .status(let status):
+                switch status.result {
+                case .completed where status.isDone:
+                    operation.stage(stages > 0 ? UInt32(stages) : done + 1, of: stages)
+                    return
+                case .stagePassed:
+                    done += 1
+                    operation.stage(done, of: stages)
+                case _ where status.isDone: throw status.fault
+                default: if let hint = status.hint { operation.hint(hint) }
+                }
+            }
+        }
+    }
+
+    /// Gives the new template its label.
+    private func keep(
+        _ label: String,
+        of finger: Finger,
+        _ uid: UInt32,
+        _ user: String
+    ) async throws(SensorFault) -> String {
+        lists[uid] = nil
+        let list = try await enrolled(uid, user)
+        guard let new = list.first(where: { $0.finger == finger }) else {
+            throw .failed("fprintd did not keep the print.")
+        }
+        // Where the print can't be seen, the time of the enrolment tells it from earlier ones.
+        let id = new.isSeen ? new.id : EnrolledFingers.stamped(finger)
+        let others = list.map(\.id).filter { $0 != new.id }
+        if !readers.keep(label, of: id, uid: uid, sensor: name, others) {
+            log(.warning, "a label can't be written to \(StateFolder.path)")
+        }
+        // It is listed under another id from now on.
+        if !new.isSeen { lists[uid] = nil }
+        return id
+    }
+}

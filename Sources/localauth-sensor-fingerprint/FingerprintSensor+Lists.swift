@@ -1,0 +1,85 @@
+import DBus
+import Fingerprint
+import SensorKit
+
+extension FingerprintSensor {
+    /// How long a list may take: the daemon gives up after two seconds.
+    static let listPatience = Duration.milliseconds(1500)
+    static let mostUsers = 1024
+
+    /// The fingers of a user: as last listed while the files are the same, else by fprintd.
+    func enrolled(
+        _ uid: UInt32,
+        _ user: String
+    ) async throws(SensorFault) -> [EnrolledFingers.Entry] {
+        let store = readers.prints
+        let prints = store.prints(of: user)
+        if let known = lists[uid], known.isComplete, known.prints == prints { return known.entries }
+        let fingers = try await ask(user)
+        let list = EnrolledFingers(
+            fingers,
+            prints: store.prints(of: user),
+            in: store,
+            user: user,
+            stamps: readers.labels.identifiers(uid: uid, sensor: name)
+        )
+        if let known = lists[uid], known.entries.map(\.id) != list.entries.map(\.id) {
+            host.templatesChanged(of: uid)
+        }
+        if lists.count >= Self.mostUsers { lists = [:] }
+        lists[uid] = list
+        readers.watchPrints(of: user)
+        return list.entries
+    }
+
+    /// Something is different among the print files: tells whose.
+    func printsChanged() {
+        for (uid, list) in lists where list.prints != nil {
+            guard let user = Account.name(of: uid) else { continue }
+            guard readers.prints.prints(of: user) != list.prints else { continue }
+            lists[uid] = nil
+            host.templatesChanged(of: uid)
+        }
+    }
+
+    /// The template that matched; one of several, where fprintd doesn't say which one.
+    func template(
+        of finger: Finger?,
+        _ uid: UInt32,
+        _ user: String,
+        _ list: [EnrolledFingers.Entry]
+    ) -> String {
+        var list = list
+        if let known = lists[uid], known.isComplete {
+            // Replaced while we looked: the match is of a print that was there at the start.
+            list = known.entries
+        }
+        return (list.first { $0.finger == finger } ?? list.first)?.id ?? ""
+    }
+
+    /// Asks fprintd, which is busy for seconds while it matches.
+    private func ask(_ user: String) async throws(SensorFault) -> [Finger] {
+        guard properties.isPresent, let key else { throw .disconnected }
+        var answer: Result<[Finger], FprintFault>?
+        onLoop {
+            do throws(FprintFault) {
+                let (owner, reader) = try await self.readers.directory.locate(key)
+                answer = .success(
+                    try await FprintSession.fingers(of: user, on: reader, owner: owner)
+                )
+            } catch {
+                answer = .failure(error)
+            }
+            self.bell.ring()
+        }
+        guard await bell.wait(atMost: Self.listPatience, until: { answer != nil }), let answer
+        else {
+            throw .inUse("fprintd is busy.")
+        }
+        do throws(FprintFault) {
+            return try answer.get()
+        } catch {
+            throw SensorFault(error)
+        }
+    }
+}

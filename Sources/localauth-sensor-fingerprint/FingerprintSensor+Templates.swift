@@ -1,0 +1,75 @@
+import DBus
+import Fingerprint
+import LocalAuthBus
+import SensorKit
+
+extension FingerprintSensor {
+    func templates(of uid: UInt32) async throws(SensorFault) -> [Template] {
+        guard let user = Account.name(of: uid) else { return [] }
+        return try await enrolled(uid, user)
+            .map { entry in
+                Template(
+                    id: entry.id,
+                    label: readers.labels.label(of: entry.id, uid: uid, sensor: name)
+                        ?? entry.finger.label,
+                    created: entry.created
+                )
+            }
+    }
+
+    func rename(_ id: String, of uid: UInt32, to label: String) async throws(SensorFault) {
+        let (_, _, list) = try await find(id, uid)
+        guard readers.keep(label, of: id, uid: uid, sensor: name, list.map(\.id)) else {
+            throw .failed("The label can't be written to \(StateFolder.path).")
+        }
+    }
+
+    func remove(_ id: String, of uid: UInt32) async throws(SensorFault) {
+        let (user, entry, _) = try await find(id, uid)
+        _ = try await delete([entry.finger], uid, user)
+    }
+
+    func removeAll(of uid: UInt32) async throws(SensorFault) -> UInt32 {
+        guard let user = Account.name(of: uid) else { return 0 }
+        let list = try await enrolled(uid, user)
+        return list.isEmpty ? 0 : try await delete(list.map(\.finger), uid, user)
+    }
+
+    private func find(
+        _ id: String,
+        _ uid: UInt32
+    ) async throws(SensorFault) -> (String, EnrolledFingers.Entry, [EnrolledFingers.Entry]) {
+        guard let user = Account.name(of: uid) else { throw .noTemplates }
+        let list = try await enrolled(uid, user)
+        guard let entry = list.first(where: { $0.id == id }) else { throw .noTemplates }
+        return (user, entry, list)
+    }
+
+    private func delete(
+        _ fingers: [Finger],
+        _ uid: UInt32,
+        _ user: String
+    ) async throws(SensorFault) -> UInt32 {
+        // It would wait for as long as somebody is asked for a finger.
+        guard !isOperating else { throw .busy }
+        // The kit tells of our own changes.
+        lists[uid] = nil
+        var deleted: UInt32 = 0
+        do throws(FprintFault) {
+            let session = try await open(for: user)
+            defer { leave(session) }
+            for finger in fingers {
+                do throws(FprintFault) {
+                    try await session.delete(finger)
+                    deleted += 1
+                } catch {
+                    guard error == .noPrints else { throw error }
+                }
+            }
+        } catch {
+            throw SensorFault(error)
+        }
+        _ = try? await enrolled(uid, user)
+        return deleted
+    }
+}

@@ -1,0 +1,120 @@
+import DBus
+import Fingerprint
+import Glibc
+import SensorKit
+import ServiceProgram
+
+/// All readers of this machine, and which sensor stands for which.
+///
+/// The first one is `Fingerprint`, the others have a number. One that is pulled out keeps its name
+/// for when it is back.
+@BusActor final class Readers {
+    private(set) var labels: LabelFile
+    private(set) var sensors: [FingerprintSensor] = []
+    private let roster: SensorRoster
+    private let system: Connection
+    private var store: (process: Int32?, store: PrintStore)?
+    private var isStarted = false
+    private var isUpdating = false
+    private var mustUpdate = false
+
+    private(set) lazy var directory = ReaderDirectory(system) { [weak self] in
+        onLoop { await self?.changed() }
+    }
+    private(set) lazy var sleep = SleepWatch(system) { [weak self] in
+        for sensor in self?.sensors ?? [] { sensor.lookAround() }
+    }
+    private lazy var watch = FolderWatch { [weak self] in
+        for sensor in self?.sensors ?? [] { sensor.printsChanged() }
+    }
+
+    /// How long a start waits for fprintd to say which readers there are.
+    static let startPatience = Duration.seconds(2)
+    static let mostSensors = 16
+
+    init(_ roster: SensorRoster) throws {
+        self.roster = roster
+        guard let system = try? Connection(.system) else {
+            throw StartError("the system bus, where fprintd is, can't be reached")
+        }
+        self.system = system
+        labels = LabelFile(folder: StateFolder.path)
+        system.onDisconnect {
+            log(.error, "the connection to the system bus is lost")
+            exit(EXIT_FAILURE)
+        }
+    }
+
+    /// Serves what is there; one sensor that is away when there is nothing.
+    func start() async throws {
+        _ = sleep
+        let isKnown = Bell()
+        var hasLooked = false
+        onLoop {
+            await self.directory.refresh()
+            hasLooked = true
+            isKnown.ring()
+        }
+        _ = await isKnown.wait(atMost: Self.startPatience) { hasLooked }
+        try await update()
+        if sensors.isEmpty { try await add(nil) }
+        isStarted = true
+        await changed()
+    }
+
+    private func changed() async {
+        mustUpdate = true
+        guard isStarted, !isUpdating else { return }
+        isUpdating = true
+        defer { isUpdating = false }
+        while mustUpdate {
+            mustUpdate = false
+            do { try await update() } catch { log(.error, "a reader can't be served: \(error)") }
+        }
+    }
+
+    /// Gives every reader its sensor.
+    private func update() async throws {
+        let readers = directory.readers
+        for sensor in sensors { sensor.show(readers.first { $0.key == sensor.key }) }
+        for reader in readers where !sensors.contains(where: { $0.key == reader.key }) {
+            if let free = sensors.first(where: { $0.key == nil }) {
+                free.show(reader)
+            } else {
+                try await add(reader)
+            }
+        }
+    }
+
+    private func add(_ reader: FprintReader?) async throws {
+        guard sensors.count < Self.mostSensors else { return }
+        let number = sensors.isEmpty ? "" : String(sensors.count + 1)
+        var added: FingerprintSensor?
+        try await roster.add { host in
+            let sensor = FingerprintSensor("Fingerprint" + number, host: host, readers: self)
+            sensor.show(reader)
+            added = sensor
+            return sensor
+        }
+        if let added { sensors.append(added) }
+    }
+
+    // MARK: For the sensors
+
+    /// The files of the fprintd that runs, or ran last.
+    var prints: PrintStore {
+        if let store, store.process == directory.process { return store.store }
+        let new = PrintStore(ofProcess: directory.process)
+        store = (directory.process, new)
+        return new
+    }
+
+    func watchPrints(of user: String) {
+        for folder in prints.folders(of: user) { watch?.add(folder) }
+    }
+
+    func keep(_ label: String, of id: String, uid: UInt32, sensor: String, _ ids: [String]) -> Bool
+    {
+        labels.set(label, of: id, uid: uid, sensor: sensor, keeping: ids)
+    }
+}

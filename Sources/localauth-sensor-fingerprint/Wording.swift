@@ -1,0 +1,63 @@
+import Fingerprint
+import SensorKit
+
+extension FprintFault {
+    /// One sentence for people.
+    var text: String {
+        switch self {
+        case .inUse: "Another program uses the fingerprint reader."
+        case .gone: "The fingerprint reader is not connected."
+        case .lost: "fprintd ended, or can't be started: is it installed?"
+        case .denied:
+            "fprintd doesn't let this service do that: it needs a polkit rule, see "
+                + "localauth-sensor-fingerprint(1)."
+        case .noPrints: "No finger of this user is enrolled."
+        case .duplicate: "This finger is enrolled already."
+        case .full: "The reader has no room for another print."
+        case .silent: "fprintd does not answer."
+        case .canceled: "The operation was canceled."
+        case .failed(let message): message
+        }
+    }
+}
+
+extension SensorFault {
+    /// What went wrong at fprintd, in the contract's words.
+    init(_ fault: FprintFault) {
+        self =
+            switch fault {
+            case .inUse: .inUse(fault.text)
+            case .gone: .disconnected
+            case .noPrints: .noTemplates
+            case .canceled: .canceled
+            case .duplicate: .duplicate
+            case .full: .full
+            case .lost, .denied, .silent, .failed: .failed(fault.text)
+            }
+    }
+}
+
+extension ScanStatus {
+    /// What people can do about it; nil where they can't.
+    var hint: SensorHint? {
+        switch result {
+        case .retryScan, .removeAndRetry: .liftAndRetry
+        case .swipeTooShort: .swipeTooShort
+        case .tooFast: .tooFast
+        case .notCentered: .center
+        case .match, .noMatch, .completed, .failed, .stagePassed, .full, .duplicate, .disconnected,
+            .unknown:
+            nil
+        }
+    }
+
+    /// Why an enrolment is over without a print.
+    var fault: FprintFault {
+        switch result {
+        case .duplicate: .duplicate
+        case .full: .full
+        case .disconnected: .gone
+        default: .failed("fprintd could not enrol the finger.")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+public import DBus
+public import SensorContract
+
+extension FingerprintRig {
+    /// The sensor program on this rig, for the contract of all sensors.
+    public func fixture(name: String = "Fingerprint") throws -> SensorFixture {
+        let right = try Fingerprints.image(1)
+        let wrong = try Fingerprints.image(2)
+        return SensorFixture(program: words(["localauth-sensor-fingerprint"]), name: name) {
+            isMatching,
+            _ in
+            guard await self.isFingerNeeded() else { return }
+            self.readers[0].touch(isMatching ? right : wrong)
+        }
+    }
+
+    /// fprintd's object of a reader.
+    public nonisolated static func path(_ number: Int = 0) -> ObjectPath {
+        ObjectPath(unchecked: "/net/reactivated/Fprint/Device/\(number)")
+    }
+
+    /// Whether fprintd waits for a finger.
+    public func isFingerNeeded(_ number: Int = 0) async -> Bool {
+        let isNeeded = try? await client.property(
+            "finger-needed",
+            of: "net.reactivated.Fprint.Device",
+            at: Self.path(number),
+            on: Self.fprintName,
+            as: Bool.self
+        )
+        return isNeeded == true
+    }
+
+    /// Waits until fprintd wants a finger.
+    public func waitForFingerNeeded(_ number: Int = 0) async throws {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(10)
+        while await !isFingerNeeded(number) {
+            try expect(clock.now < end, "fprintd to want a finger within 10 s")
+            await pause(.milliseconds(5))
+        }
+    }
+
+    /// Lays a finger down as soon as the image reader wants one.
+    public func touch(_ finger: Int, again: Bool = false) async throws {
+        try await waitForFingerNeeded()
+        let image = try Fingerprints.image(finger, again: again)
+        try expect(readers[0].touch(image), "the reader to take an image")
+    }
+
+    /// Lays a finger down, and waits for what fprintd says of it, such as `verify-match`.
+    public func scan(
+        _ finger: Int,
+        again: Bool = false
+    ) async throws -> String {
+        let said = Witness<String>()
+        let owner = try await client.nameOwner(Self.fprintName) ?? ""
+        let source = client.subscribe(
+            sender: owner,
+            path: Self.path(),
+            interface: "net.reactivated.Fprint.Device",
+            member: nil,
+            broadcast: true
+        ) { message in
+            let word = try? message.read("sb") { reader throws(DBusError) in
+                try reader.read(String.self)
+            }
+            if let word { said.record(word) }
+        }
+        defer { source.cancel() }
+        try await touch(finger, again: again)
+        return try await said.first("fprintd to say something") { _ in true }
+    }
+
+    /// Calls a method of fprintd's device as another program would.
+    @discardableResult
+    public func device(
+        _ member: String,
+        _ argument: String? = nil,
+        by connection: Connection? = nil,
+        number: Int = 0
+    ) async throws(DBusError) -> Message {
+        try await (connection ?? client)
+            .call(
+                to: Self.fprintName,
+                path: Self.path(number),
+                interface: "net.reactivated.Fprint.Device",
+                member: member,
+                signature: argument == nil ? "" : "s"
+            ) { writer throws(DBusError) in
+                if let argument { try writer.write(argument) }
+            }
+    }
+}

@@ -1,0 +1,179 @@
+public import DBus
+import Glibc
+public import SensorContract
+
+/// The real fprintd and libfprint with libfprint's virtual readers, on a bus of their own.
+///
+/// It plays the system bus. Nothing of the machine's own is touched, and no privilege is needed.
+@BusActor public final class FingerprintRig {
+    /// The bus that plays the system bus.
+    public let bus: PrivateBus
+    /// Answers for polkit; nil: the test starts the real one.
+    public private(set) var polkit: StandInPolkit?
+    /// Answers for logind.
+    public let logind: StandInSleep
+    /// The readers, in the order of their names.
+    public let readers: [VirtualReader]
+    /// fprintd; nil while the bus has not started it yet.
+    public private(set) var fprintd: LaunchedProgram?
+    /// A folder for everything, which goes with the rig.
+    public let folder: String
+    /// A connection for questions to fprintd.
+    public let client: Connection
+    /// How long it took until fprintd was on the bus.
+    public private(set) var startTime = Duration.zero
+
+    private var others: [LaunchedProgram] = []
+    private var started = 0
+
+    /// fprintd, where Debian has it; other distributions have it elsewhere.
+    public nonisolated static let fprintdPath = "/usr/libexec/fprintd"
+    static let fprintName = "net.reactivated.Fprint"
+
+    /// Starts everything, and waits until fprintd is there.
+    ///
+    /// - Parameters:
+    ///   - kinds: The readers.
+    ///   - isActivated: fprintd is started by the bus when it is needed, and ends when it is idle.
+    ///   - polkit: Whether to answer for polkit.
+    /// - Throws: `ContractFailure` when something does not start.
+    public init(
+        _ kinds: [VirtualReader.Kind] = [.image],
+        isActivated: Bool = false,
+        polkit: Bool = true
+    ) async throws {
+        let begin = ContinuousClock.now
+        bus = try await PrivateBus()
+        folder = bus.folder + "/rig"
+        for path in [folder, folder + "/prints", folder + "/labels"] { mkdir(path, 0o700) }
+        readers = kinds.map { [folder] kind in
+            VirtualReader(kind, socket: "\(folder)/\(kind.rawValue)")
+        }
+        client = try await Self.connect(bus)
+        logind = try StandInSleep(bus)
+        if polkit { self.polkit = try StandInPolkit(bus) }
+        try Self.writeAccounts(folder)
+        if isActivated {
+            try await allowActivation()
+        } else if polkit {
+            try await startDaemon()
+        }
+        startTime = ContinuousClock.now - begin
+    }
+
+    /// A bus whose socket is there may not listen yet.
+    private static func connect(_ bus: PrivateBus) async throws(DBusError) -> Connection {
+        for _ in 0..<200 {
+            if let connection = try? bus.connect() { return connection }
+            await pause(.milliseconds(5))
+        }
+        return try bus.connect()
+    }
+
+    /// What `DBUS_SYSTEM_BUS_ADDRESS` has to be for programs that use fprintd.
+    public var address: String { bus.address }
+
+    private var environment: [String] {
+        let drivers = readers.map { "virtual_" + $0.kind.driver }.joined(separator: ":")
+        return ["DBUS_SYSTEM_BUS_ADDRESS=\(address)", "STATE_DIRECTORY=\(folder)/prints"]
+            + readers.map { "\($0.kind.variable)=\($0.socket)" }
+            + ["FP_DRIVERS_WHITELIST=\(drivers)", "FP_DRIVERS_ALLOWLIST=\(drivers)", "LC_ALL=C"]
+    }
+
+    /// Starts fprintd, which does not end when it is idle.
+    public func startDaemon() async throws {
+        fprintd = try run(["/usr/bin/env"] + environment + [Self.fprintdPath, "-t"])
+        _ = try await bus.waitForOwner(of: Self.fprintName)
+    }
+
+    /// Has the bus start fprintd when it is needed.
+    private func allowActivation() async throws {
+        let words = (["/usr/bin/env"] + environment + [Self.fprintdPath]).joined(separator: " ")
+        try PrivateBus.write(
+            "[D-BUS Service]\nName=\(Self.fprintName)\nExec=\(words)\n",
+            to: "\(bus.folder)/\(Self.fprintName).service"
+        )
+        _ = try await client.call(
+            to: "org.freedesktop.DBus",
+            path: ObjectPath(trusted: "/org/freedesktop/DBus"),
+            interface: "org.freedesktop.DBus",
+            member: "ReloadConfig"
+        )
+    }
+
+    /// Starts the real polkitd with only one rules file; needs root.
+    ///
+    /// To polkitd the user `uid` is `localauth`. The machine's own rules and accounts are left as
+    /// they are.
+    ///
+    /// - Throws: `ContractFailure` when something does not start.
+    public func startPolkit(rules: String, localauth uid: UInt32) async throws {
+        let rulesFolder = folder + "/rules.d"
+        mkdir(rulesFolder, 0o755)
+        chmod(folder, 0o755)
+        let accounts = "root:x:0:0::/root:/bin/sh\npolkitd:x:\(try Self.polkitd())::/:/bin/false\n"
+        try PrivateBus.write(
+            accounts + "localauth:x:\(uid):\(uid)::/:/bin/false\n",
+            to: folder + "/polkit-passwd"
+        )
+        // A mount of its own, so that nobody else sees it.
+        let script = """
+            cp '\(rules)' '\(rulesFolder)' && mount --bind '\(rulesFolder)' /etc/polkit-1/rules.d \
+            && mount --bind '\(rulesFolder)' /usr/share/polkit-1/rules.d \
+            && exec env LD_PRELOAD=libnss_wrapper.so NSS_WRAPPER_PASSWD='\(folder)/polkit-passwd' \
+            NSS_WRAPPER_GROUP='\(folder)/group' DBUS_SYSTEM_BUS_ADDRESS='\(address)' \
+            /usr/lib/polkit-1/polkitd --no-debug
+            """
+        _ = try run(["/usr/bin/unshare", "-m", "/bin/sh", "-c", script])
+        _ = try await bus.waitForOwner(of: "org.freedesktop.PolicyKit1")
+        try await startDaemon()
+    }
+
+    /// `uid:gid` of the account that polkitd becomes.
+    private static func polkitd() throws -> String {
+        guard let entry = getpwnam("polkitd") else {
+            throw ContractFailure("expected an account polkitd")
+        }
+        return "\(entry.pointee.pw_uid):\(entry.pointee.pw_gid)"
+    }
+
+    /// Starts a program with nothing added.
+    public func run(_ words: [String]) throws(ContractFailure) -> LaunchedProgram {
+        started += 1
+        let program = try LaunchedProgram(words, output: "\(bus.folder)/rig-\(started)")
+        others.append(program)
+        return program
+    }
+
+    /// Words that start a program whose system bus is the rig's, with the rig's accounts.
+    public func words(_ program: [String]) -> [String] {
+        var program = program
+        if !program[0].hasPrefix("/") { program[0] = LaunchedProgram.folder + "/" + program[0] }
+        return [
+            "/usr/bin/env", "DBUS_SYSTEM_BUS_ADDRESS=\(address)",
+            "STATE_DIRECTORY=\(folder)/labels", "LD_PRELOAD=libnss_wrapper.so",
+            "NSS_WRAPPER_PASSWD=\(folder)/passwd", "NSS_WRAPPER_GROUP=\(folder)/group",
+        ] + program
+    }
+
+    /// Ends everything, and removes its files.
+    public func end() async {
+        for program in others.reversed() { await program.end() }
+        // The prints lie folders deep.
+        if let remover = try? run(["/bin/rm", "-rf", folder]) {
+            _ = try? await remover.exitStatus()
+        }
+        await bus.end()
+    }
+
+    /// Two people with uids that no machine gives to anybody, and whoever runs the test.
+    private static func writeAccounts(_ folder: String) throws {
+        let accounts = [
+            "alice:x:12345:12345::/:/bin/false", "bob:x:12346:12346::/:/bin/false",
+            "evil/../root:x:12347:12347::/:/bin/false", "..:x:12348:12348::/:/bin/false",
+            "tester:x:\(getuid()):\(getgid())::/:/bin/sh",
+        ]
+        try PrivateBus.write(accounts.joined(separator: "\n") + "\n", to: folder + "/passwd")
+        try PrivateBus.write("people:x:12345:\n", to: folder + "/group")
+    }
+}

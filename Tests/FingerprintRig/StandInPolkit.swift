@@ -1,0 +1,103 @@
+public import DBus
+import Glibc
+public import SensorContract
+
+/// Plays polkit: says yes to everything but what it is told to refuse or to think about.
+@BusActor public final class StandInPolkit {
+    /// The ends of the actions that are refused, such as `enroll`.
+    public var refused: Set<String> = []
+    /// Whether it keeps everybody waiting, as if a person were asked.
+    public private(set) var isThinking = false
+    /// Every action that was asked for.
+    public let asked = Witness<String>()
+
+    private let connection: Connection
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ bus: PrivateBus) throws {
+        connection = try bus.connect()
+        let path = ObjectPath(trusted: "/org/freedesktop/PolicyKit1/Authority")
+        connection.export(path, [AuthorityInterface(polkit: self)])
+        try connection.requestName("org.freedesktop.PolicyKit1")
+    }
+
+    /// Answers no more until ``decide()``.
+    public func think() { isThinking = true }
+
+    /// Answers whoever waits, and everybody who comes until ``think()``.
+    public func decide() {
+        isThinking = false
+        let woken = waiting
+        waiting = []
+        for continuation in woken { continuation.resume() }
+    }
+
+    fileprivate func isAuthorized(_ action: String) async -> Bool {
+        asked.record(action)
+        if isThinking { await withCheckedContinuation { waiting.append($0) } }
+        return !refused.contains { action.hasSuffix("." + $0) }
+    }
+}
+
+private struct AuthorityInterface: ServedInterface {
+    unowned let polkit: StandInPolkit
+
+    static let description = InterfaceDescription(
+        name: "org.freedesktop.PolicyKit1.Authority",
+        methods: [
+            "CheckAuthorization": .init(
+                name: "CheckAuthorization",
+                input: "(sa{sv})sa{ss}us",
+                output: "(bba{ss})"
+            )
+        ],
+        properties: [
+            .init(name: "BackendName", signature: "s", isWritable: false, change: .never),
+            .init(name: "BackendVersion", signature: "s", isWritable: false, change: .never),
+            .init(name: "BackendFeatures", signature: "u", isWritable: false, change: .never),
+        ],
+        introspection: #"<interface name="org.freedesktop.PolicyKit1.Authority"/>"#
+    )
+
+    func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+        let action = try call.read("(sa{sv})sa{ss}us") { reader throws(DBusError) in
+            try reader.structure("sa{sv}") { reader throws(DBusError) in
+                _ = try reader.read(String.self)
+                _ = try reader.read([String: Variant].self)
+            }
+            return try reader.read(String.self)
+        }
+        let polkit = polkit
+        let answer = Answer<Bool>
+            .later { () async throws(DBusError) in
+                await polkit.isAuthorized(action)
+            }
+        call.answer(answer, "(bba{ss})") { isAuthorized, writer throws(DBusError) in
+            try writer.structure("bba{ss}") { writer throws(DBusError) in
+                try writer.write(isAuthorized)
+                try writer.write(false)
+                try writer.write([String: String]())
+            }
+        }
+    }
+
+    func get(
+        _ property: String,
+        for peer: Peer?,
+        into writer: inout MessageWriter
+    ) throws(DBusError) {
+        if property == "BackendFeatures" {
+            try writer.write(UInt32(1))
+        } else {
+            try writer.write("stand-in")
+        }
+    }
+
+    func set(
+        _ property: String,
+        from reader: inout MessageReader,
+        by peer: Peer
+    ) throws(DBusError) {
+        throw DBusError(.propertyReadOnly, "The property is read-only.")
+    }
+}

@@ -1,0 +1,86 @@
+public import DBus
+import Glibc
+import SensorContract
+
+/// Plays the part of logind that has to do with sleep: delays it, and tells of it.
+@BusActor public final class StandInSleep {
+    /// How many delays are held.
+    public private(set) var delays = 0
+    fileprivate var isAsleep = false
+    private let connection: Connection
+    private var watches: [EventSource] = []
+
+    init(_ bus: PrivateBus) throws {
+        connection = try bus.connect()
+        let path = ObjectPath(trusted: "/org/freedesktop/login1")
+        connection.export(path, [SleepInterface(logind: self)])
+        try connection.requestName("org.freedesktop.login1")
+    }
+
+    /// Tells everybody that the machine goes to sleep, or is back.
+    public func prepareForSleep(_ isStarting: Bool) {
+        isAsleep = isStarting
+        connection.emit(
+            path: ObjectPath(trusted: "/org/freedesktop/login1"),
+            interface: "org.freedesktop.login1.Manager",
+            member: "PrepareForSleep",
+            signature: "b"
+        ) { writer throws(DBusError) in try writer.write(isStarting) }
+    }
+
+    /// One of two connected ends: closed everywhere, the delay is over.
+    fileprivate func delay() throws(DBusError) -> OwnedDescriptor {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw DBusError(.failed, "There are no sockets.")
+        }
+        let own = OwnedDescriptor(adopting: ends[0])
+        delays += 1
+        let index = watches.count
+        watches.append(
+            EventLoop.shared.watch(descriptor: own.rawValue) { [weak self] in
+                withExtendedLifetime(own) {
+                    self?.delays -= 1
+                    self?.watches[index].cancel()
+                }
+            }
+        )
+        return OwnedDescriptor(adopting: ends[1])
+    }
+}
+
+private struct SleepInterface: ServedInterface {
+    unowned let logind: StandInSleep
+
+    static let description = InterfaceDescription(
+        name: "org.freedesktop.login1.Manager",
+        methods: ["Inhibit": .init(name: "Inhibit", input: "ssss", output: "h")],
+        properties: [
+            .init(name: "PreparingForSleep", signature: "b", isWritable: false, change: .never)
+        ],
+        introspection: #"<interface name="org.freedesktop.login1.Manager"/>"#
+    )
+
+    func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+        call.answer(.now(try logind.delay()), "h") { value, writer throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    func get(
+        _ property: String,
+        for peer: Peer?,
+        into writer: inout MessageWriter
+    ) throws(DBusError) {
+        try writer.write(logind.isAsleep)
+    }
+
+    func set(
+        _ property: String,
+        from reader: inout MessageReader,
+        by peer: Peer
+    ) throws(DBusError) {
+        throw DBusError(.propertyReadOnly, "The property is read-only.")
+    }
+}

@@ -1,0 +1,84 @@
+public import DBus
+import Glibc
+import SensorContract
+
+/// One of libfprint's virtual readers, driven through its socket.
+@BusActor public final class VirtualReader {
+    /// The drivers that Debian's libfprint has compiled in.
+    public enum Kind: String, Sendable {
+        /// Gets images, and matches them for real.
+        case image
+        /// Gets commands; fingers are names.
+        case device
+        /// The same, with prints that are stored in the reader.
+        case storage
+
+        var driver: String { self == .storage ? "device_storage" : rawValue }
+        var variable: String { "FP_VIRTUAL_" + driver.uppercased() }
+    }
+
+    /// Which driver it is.
+    public nonisolated let kind: Kind
+    /// The driver listens here while the reader is claimed.
+    public nonisolated let socket: String
+
+    nonisolated init(_ kind: Kind, socket: String) {
+        self.kind = kind
+        self.socket = socket
+    }
+
+    // MARK: The image driver
+
+    /// Lays a finger down: an image of ``Fingerprints``.
+    @discardableResult
+    public func touch(_ image: Fingerprints.Image) -> Bool {
+        send(Self.bytes(Int32(image.width), Int32(image.height)) + image.pixels)
+    }
+
+    /// A scan that has to be repeated: 0 lift, 1 too short, 2 not centered, 3 remove and retry.
+    public func retry(_ code: Int32) { send(Self.bytes(-1, code)) }
+
+    /// The driver reports an error of its own: 0 general, 5 protocol.
+    public func fail(_ code: Int32) { send(Self.bytes(-2, code)) }
+
+    /// The reader is pulled out.
+    public func unplug() { send(kind == .image ? Self.bytes(-5, 0) : Array("UNPLUG".utf8)) }
+
+    // MARK: The other drivers
+
+    /// One command, such as `SCAN right-index`.
+    @discardableResult
+    public func command(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    // MARK: Its socket
+
+    private static func bytes(_ first: Int32, _ second: Int32) -> [UInt8] {
+        [first, second]
+            .flatMap { number in
+                (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+            }
+    }
+
+    /// False when nobody listens: the reader is not claimed.
+    @discardableResult
+    private func send(_ bytes: [UInt8]) -> Bool {
+        let file = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard file >= 0 else { return false }
+        let descriptor = OwnedDescriptor(adopting: file)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(socket.utf8)) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let isConnected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(file, $0, size) == 0 }
+        }
+        guard isConnected, write(file, bytes, bytes.count) == bytes.count else { return false }
+        guard kind != .image else { return true }
+        // The driver closes the connection once it took the command.
+        var watch: EventSource?
+        watch = EventLoop.shared.watch(descriptor: file) {
+            withExtendedLifetime(descriptor) { watch?.cancel() }
+        }
+        return true
+    }
+}

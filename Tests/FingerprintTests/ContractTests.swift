@@ -1,0 +1,22 @@
+import DBus
+import FingerprintRig
+import SensorContract
+import Testing
+
+/// The contract of all sensors, on the real fprintd.
+@Suite(.timeLimit(.minutes(5)), .serialized)
+struct ContractTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test("The contract of all sensors holds", arguments: SensorContractSuite.checks)
+    @BusActor func contract(_ check: SensorCheck) async throws {
+        let rig = try await FingerprintRig()
+        do {
+            try await check.run(try rig.fixture())
+        } catch {
+            await rig.end()
+            throw error
+        }
+        await rig.end()
+    }
+}

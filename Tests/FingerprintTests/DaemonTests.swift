@@ -1,0 +1,238 @@
+import DBus
+import FingerprintRig
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// From end to end: an image goes into libfprint, a match comes out of the daemon.
+@Suite(.timeLimit(.minutes(2)), .serialized, .enabled(if: getuid() == 0))
+struct DaemonTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test("Enrol through the daemon, then an image in is a match out, and another one is not")
+    @BusActor func endToEnd() async throws {
+        try await DaemonBench.run { bench in
+            let unable = try await bench.manager.canEvaluate(policy: 1)
+            #expect(unable.code == -7, "\(unable.message)")
+            let id = try await bench.enroll("right thumb")
+            #expect(
+                try await bench.device.listTemplates(options: [:]).map(\.label) == ["right thumb"]
+            )
+            #expect(try await bench.manager.canEvaluate(policy: 1).available)
+
+            let call = try bench.evaluate()
+            try await bench.rig.touch(1, again: true)
+            let result = try await call.reply()
+            #expect(result["mechanism"]?.asString == "biometry")
+            #expect(result["sensor"]?.asString == "Fingerprint")
+            #expect(result["biometry-type"]?.asUInt32 == 1)
+
+            let refused = try bench.evaluate()
+            for attempt in 1...3 {
+                try await bench.rig.touch(2)
+                let count = bench.agent.mismatches
+                _ = try await count.first("no-match \(attempt)") { _ in count.seen.count == attempt
+                }
+            }
+            do throws(DBusError) {
+                _ = try await refused.reply()
+                Issue.record("the wrong finger was let in")
+            } catch {
+                #expect(error.name == "org.localauth.Error.AuthenticationFailed")
+            }
+            try await bench.device.removeTemplate(id: id, options: [:])
+            #expect(try await bench.manager.canEvaluate(policy: 1).code == -7)
+        }
+    }
+
+    @Test("A finger enrolled by hand changes the domain state before the next answer")
+    @BusActor func domainState() async throws {
+        try await DaemonBench.run { bench in
+            _ = try await bench.enroll("one")
+            var states: [[UInt8]] = []
+            for round in 0..<3 {
+                if round == 2 {
+                    let program = try bench.rig.run(
+                        bench.rig.words(["/usr/bin/fprintd-enroll", "-f", "left-thumb", "tester"])
+                    )
+                    while program.isRunning {
+                        if await bench.rig.isFingerNeeded() {
+                            bench.rig.readers[0].touch(try Fingerprints.image(2))
+                        }
+                        await pause(.milliseconds(10))
+                    }
+                    try expect(try await program.exitStatus() == 0, "\(program.output)")
+                }
+                let call = try bench.evaluate()
+                try await bench.rig.touch(1, again: true)
+                states.append(try #require(try await call.reply()["domain-state"]?.asBytes))
+                try await bench.waitUntilFree()
+            }
+            #expect(states[0] == states[1])
+            #expect(states[1] != states[2])
+        }
+    }
+
+    @Test("A match that keeps fprintd for seconds keeps nobody else waiting")
+    @BusActor func slowMatch() async throws {
+        try await DaemonBench.run { bench in
+            let slow = try Fingerprints.slow()
+            _ = try await bench.enroll("slow", image: slow)
+            let call = try bench.evaluate()
+            try await bench.rig.waitForFingerNeeded()
+            bench.rig.readers[0].touch(slow)
+            let clock = ContinuousClock()
+            var slowest = Duration.zero
+            var answers = 0
+            let answered = Witness<Bool>()
+            onLoop {
+                _ = try? await call.reply()
+                answered.record(true)
+            }
+            while answered.seen.isEmpty {
+                let start = clock.now
+                #expect(try await bench.manager.canEvaluate(policy: 1).available)
+                slowest = max(slowest, clock.now - start)
+                answers += 1
+                await pause(.milliseconds(20))
+            }
+            print("\(answers) CanEvaluate while fprintd matched, the slowest took \(slowest)")
+            #expect(slowest < .milliseconds(500))
+            #expect(answers > 10)
+        }
+    }
+}
+
+/// The daemon, the verifier and the sensor as programs on a rig, and an agent that shows prompts.
+@BusActor final class DaemonBench {
+    let rig: FingerprintRig
+    let manager: Authentication1Proxy
+    let device: Device1Proxy
+    let agent = StandInAgent()
+    /// Not the rig's bus, whose logind knows nobody's session.
+    private let bus: PrivateBus
+    private let app: Connection
+    private var programs: [LaunchedProgram] = []
+
+    static let service = "org.localauth.Authentication1"
+
+    private init(_ rig: FingerprintRig) async throws {
+        self.rig = rig
+        bus = try await PrivateBus()
+        let folder = LaunchedProgram.folder
+        let options = ["--bus", bus.address]
+        for words in [
+            [folder + "/localauth-passcode", "--passcode-set", "always"] + options,
+            [folder + "/localauthd", "--state-directory", rig.folder + "/state"] + options,
+            rig.words(["localauth-sensor-fingerprint"]) + options,
+        ] { programs.append(try rig.run(words)) }
+        app = try bus.connect()
+        let names = ["Authentication1", "Passcode1", "Sensor1.Fingerprint"]
+        for name in names { _ = try await bus.waitForOwner(of: "org.localauth." + name) }
+        let owner = try await app.nameOwner(Self.service)
+        let root = "/org/localauth/Authentication1"
+        manager = Authentication1Proxy(
+            app,
+            destination: try #require(owner),
+            path: ObjectPath(unchecked: root)
+        )
+        device = Device1Proxy(
+            app,
+            destination: try #require(owner),
+            path: ObjectPath(unchecked: root + "/sensor/Fingerprint")
+        )
+        try await agent.register(at: manager, on: app)
+        for _ in 0..<500 {
+            if (try? await device.available()) == true { break }
+            await pause(.milliseconds(10))
+        }
+    }
+
+    static func run(_ body: @BusActor (DaemonBench) async throws -> Void) async throws {
+        let rig = try await FingerprintRig()
+        do {
+            let bench = try await DaemonBench(rig)
+            do {
+                try await body(bench)
+            } catch {
+                let said = bench.programs.map(\.output.error).joined()
+                await bench.bus.end()
+                throw ContractFailure("\(error); the programs said: \(said)")
+            }
+            await bench.bus.end()
+        } catch {
+            await rig.end()
+            throw error
+        }
+        await rig.end()
+    }
+
+    func enroll(_ label: String, image: Fingerprints.Image? = nil) async throws -> String {
+        let image = try image ?? Fingerprints.image(1)
+        let call = try device.enrollStream(label: label, options: [:])
+        let ended = Witness<Bool>()
+        onLoop {
+            while ended.seen.isEmpty {
+                if await self.rig.isFingerNeeded() { self.rig.readers[0].touch(image) }
+                await pause(.milliseconds(10))
+            }
+        }
+        defer { ended.record(true) }
+        let id = try await call.reply()
+        try await waitUntilFree()
+        return id
+    }
+
+    func evaluate() throws -> StreamingCall<[String: Variant]> {
+        try manager.evaluateStream(policy: 1, reason: "open the vault", options: [:])
+    }
+
+    /// The sensor gives the reader back after it has answered.
+    func waitUntilFree() async throws {
+        for _ in 0..<500 {
+            let other = try Connection(.address(rig.address))
+            defer { other.close() }
+            if (try? await rig.device("Claim", "bob", by: other)) != nil {
+                try await rig.device("Release", by: other)
+                return
+            }
+            await pause(.milliseconds(10))
+        }
+        throw ContractFailure("expected the reader to be given back")
+    }
+}
+
+/// A prompt that nobody sees.
+@BusActor final class StandInAgent: Agent1Service {
+    let mismatches = Witness<Bool>()
+    private static let path = ObjectPath(trusted: "/test/agent")
+
+    func register(at manager: Authentication1Proxy, on connection: Connection) async throws {
+        connection.export(Self.path, [Agent1Interface(self)])
+        _ = try await manager.registerAgent(agent: Self.path, options: [:])
+    }
+
+    func begin(
+        prompt: String,
+        details: [String: Variant],
+        passcode: OwnedDescriptor,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> { .now(()) }
+
+    func update(
+        prompt: String,
+        kind: String,
+        detail: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        if kind == "no-match" { mismatches.record(true) }
+        return .now(())
+    }
+
+    func end(
+        prompt: String,
+        outcome: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> { .now(()) }
+}

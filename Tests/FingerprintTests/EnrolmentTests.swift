@@ -1,0 +1,222 @@
+import DBus
+import FingerprintRig
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// What becomes of prints: enrolling, deleting, and what others do to them.
+@Suite(.timeLimit(.minutes(3)), .serialized)
+struct EnrolmentTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test("A label that names a finger is that finger's; a taken one is refused and stays")
+    @BusActor func taken() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll(label: "Left thumb")
+            #expect(try await reader.fingers() == ["left-thumb"])
+            await #expect(throws: DBusError(.sensorDuplicate, "This is enrolled already.")) {
+                _ = try await reader.enroll(2, label: "left-thumb")
+            }
+            #expect(try await reader.templates().map(\.id) == [id])
+            let (_, call) = try await reader.bench.verify()
+            try await reader.rig.touch(1, again: true)
+            #expect(try await call.reply() == id)
+        }
+    }
+
+    @Test("An enrolment that is canceled takes nothing that was there")
+    @BusActor func canceled() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll(label: "one")
+            let number = reader.bench.nextOperation()
+            let call = try reader.sensor.enrollStream(
+                operation: number,
+                uid: SensorBench.user,
+                label: "another",
+                options: [:]
+            )
+            _ = try await reader.bench.event("ready", of: number)
+            try await reader.rig.touch(2)
+            _ = try await reader.bench.event("stage", of: number)
+            try await reader.sensor.cancel(operation: number)
+            let (error, _) = try await reader.failure(of: call)
+            #expect(error.name == .sensorCanceled)
+            #expect(try await reader.templates().map(\.id) == [id])
+            #expect(try await reader.fingers() == ["right-index-finger"])
+        }
+    }
+
+    @Test("An enrolment that is complete just when it is canceled is taken back")
+    @BusActor func canceledLate() async throws {
+        try await ReaderBench.run([.device]) { reader in
+            let stages = Int(try await reader.sensor.enrollStages())
+            let daemon = try #require(reader.rig.fprintd)
+            for round in 0..<12 {
+                reader.overheard.forget()
+                let number = reader.bench.nextOperation()
+                let call = try reader.sensor.enrollStream(
+                    operation: number,
+                    uid: SensorBench.user,
+                    label: "one",
+                    options: [:]
+                )
+                for done in 1..<stages {
+                    try await reader.rig.waitForFingerNeeded()
+                    reader.rig.readers[0].command("SCAN finger-\(round)")
+                    try await reader.wait("stage \(done)") {
+                        reader.overheard.seen.count { $0 == "enroll-stage-passed" } == done
+                    }
+                }
+                // When fprintd wakes up, the last touch and the end wait for it side by side.
+                daemon.signal(SIGSTOP)
+                reader.rig.readers[0].command("SCAN finger-\(round)")
+                try await reader.sensor.cancel(operation: number)
+                daemon.signal(SIGCONT)
+                let (error, _) = try await reader.failure(of: call)
+                #expect(error.name == .sensorCanceled)
+                #expect(try await reader.fingers().isEmpty)
+                #expect(try await reader.templates().isEmpty)
+            }
+        }
+    }
+
+    @Test("The same finger for two people is a duplicate")
+    @BusActor func duplicate() async throws {
+        try await ReaderBench.run { reader in
+            _ = try await reader.enroll()
+            do throws(DBusError) {
+                _ = try await reader.attempt { try await reader.enroll(user: 12_346) }
+                Issue.record("one finger was enrolled for two people")
+            } catch {
+                #expect(error.name == .sensorDuplicate)
+            }
+        }
+    }
+
+    @Test("With all ten fingers enrolled there is no room")
+    @BusActor func full() async throws {
+        try await ReaderBench.run([.device]) { reader in
+            for number in 1...10 { _ = try await reader.enrollByName("finger-\(number)") }
+            #expect(try await reader.templates().count == 10)
+            do throws(DBusError) {
+                _ = try await reader.attempt { try await reader.enrollByName("finger-11") }
+                Issue.record("an eleventh finger was enrolled")
+            } catch {
+                #expect(error.name == .sensorFull)
+            }
+            #expect(try await reader.sensor.removeAllTemplates(uid: SensorBench.user) == 10)
+            #expect(try await reader.fingers().isEmpty)
+        }
+    }
+
+    @Test("What polkit refuses is a fault with a text that says what is missing")
+    @BusActor func denied() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            reader.rig.polkit?.refused = ["enroll"]
+            for body: @BusActor () async throws -> Void in [
+                { _ = try await reader.enroll(2) },
+                { try await reader.sensor.removeTemplate(uid: SensorBench.user, id: id) },
+            ] {
+                do throws(DBusError) {
+                    try await reader.attempt(body)
+                    Issue.record("it was allowed")
+                } catch {
+                    #expect(error.name == .sensorFailed)
+                    #expect(error.message.contains("polkit"))
+                }
+            }
+            let (_, call) = try await reader.bench.verify()
+            try await reader.rig.touch(1, again: true)
+            #expect(try await call.reply() == id)
+        }
+    }
+
+    @Test("fprintd-enroll and fprintd-delete by hand change the templates before the next answer")
+    @BusActor func byHand() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll(label: "mine")
+            _ = try await reader.templates()
+            try await reader.wait("the reader to be given back") { try await reader.isFree() }
+            reader.bench.changes.forget()
+            let deleted = try reader.rig.run(
+                reader.rig.words(["/usr/bin/fprintd-delete", "alice", "-f", "right-index-finger"])
+            )
+            #expect(try await deleted.exitStatus() == 0, "\(deleted.output)")
+            #expect(try await reader.templates().isEmpty)
+            _ = try await reader.bench.changes.first("TemplatesChanged") { $0 == SensorBench.user }
+
+            let enrolled = try reader.rig.run(
+                reader.rig.words(["/usr/bin/fprintd-enroll", "-f", "right-index-finger", "alice"])
+            )
+            while enrolled.isRunning {
+                if await reader.rig.isFingerNeeded() {
+                    reader.rig.readers[0].touch(try Fingerprints.image(1))
+                }
+                await pause(.milliseconds(10))
+            }
+            #expect(try await enrolled.exitStatus() == 0, "\(enrolled.output)")
+            let templates = try await reader.templates()
+            #expect(templates.count == 1)
+            #expect(templates.first?.id != id, "the same finger, another print")
+            #expect(templates.first?.label == "Right index finger", "the label went with its print")
+        }
+    }
+
+    @Test("Labels are kept for the next start, and belong to their template")
+    @BusActor func labels() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll(label: "one")
+            let label = "tab\tand\nline\\ ünï"
+            try await reader.sensor.renameTemplate(uid: SensorBench.user, id: id, label: label)
+            await reader.bench.program.end()
+            let again = try await SensorBench(try reader.rig.fixture())
+            let templates = try await again.sensor.listTemplates(uid: SensorBench.user)
+            await again.end()
+            #expect(templates.map(\.id) == [id])
+            #expect(templates.map(\.label) == [label])
+        }
+    }
+
+    @Test("A user whose name could leave fprintd's folder is nobody to fprintd")
+    @BusActor func names() async throws {
+        try await ReaderBench.run { reader in
+            for user in [12_347, 12_348, 4_000_000] as [UInt32] {
+                let templates = try await reader.templates(of: user)
+                #expect(templates.isEmpty)
+                try await expectError(.sensorFailed, of: "Enroll for \(user)") {
+                    _ = try await reader.enroll(user: user)
+                }
+            }
+            #expect(reader.rig.polkit?.asked.seen.isEmpty == true, "fprintd was not asked at all")
+        }
+    }
+}
+
+extension ReaderBench {
+    /// What fprintd itself has of a user, asked on a connection of its own.
+    func fingers(of user: String = "alice") async throws -> [String] {
+        let client = try Connection(.address(rig.address))
+        defer { client.close() }
+        do throws(DBusError) {
+            return try await rig.device("ListEnrolledFingers", user, by: client)
+                .read("as") { reader throws(DBusError) in try reader.read([String].self) }
+        } catch {
+            guard error.name == "net.reactivated.Fprint.Error.NoEnrolledPrints" else { throw error }
+            return []
+        }
+    }
+
+    /// Only what the bus says is of interest.
+    func attempt<Value>(_ body: @BusActor () async throws -> Value) async throws(DBusError) -> Value
+    {
+        do {
+            return try await body()
+        } catch let error as DBusError {
+            throw error
+        } catch {
+            throw DBusError(.failed, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import DBus
+import FingerprintRig
+import Foundation
+import SensorContract
+import Testing
+
+@testable import Fingerprint
+
+/// The parts that need no fprintd.
+struct PartsTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test(
+        "A label that names a finger is understood, another one is not",
+        arguments: [
+            ("Right index finger", Finger.rightIndex), ("right index", .rightIndex),
+            ("LEFT_THUMB", .leftThumb), ("left-little-finger", .leftLittle), ("thumb", nil),
+            ("my finger", nil), ("", nil), ("right thumb finger", nil), ("-", nil),
+            (String(repeating: "right thumb ", count: 100), nil),
+        ]
+    )
+    func labels(_ label: String, _ finger: Finger?) {
+        #expect(Finger(label: label) == finger)
+    }
+
+    @Test("Every finger has its file as libfprint numbers them, and a label that names it")
+    func fingers() {
+        #expect(Finger.allCases.map(\.fileName).joined() == "123456789a")
+        #expect(Finger.allCases.allSatisfy { Finger(label: $0.label) == $0 })
+        #expect(Set(Finger.preferred) == Set(Finger.allCases))
+    }
+
+    @Test(
+        "The words of both signals mean the same; unknown ones are decided by done",
+        arguments: [
+            ("verify-match", ScanStatus.Result.match), ("verify-no-match", .noMatch),
+            ("enroll-stage-passed", .stagePassed), ("enroll-swipe-too-short", .swipeTooShort),
+            ("verify-too-fast", .tooFast), ("verify-unknown-error", .unknown),
+            ("verify-something-new", .unknown), ("", .unknown), ("match", .unknown),
+            ("-match", .unknown),
+        ]
+    )
+    func statuses(_ word: String, _ result: ScanStatus.Result) {
+        #expect(ScanStatus(word, isDone: true).result == result)
+    }
+
+    @Test("The hash is FNV-1a of 128 bits")
+    func hash() {
+        var hash = FNV1a()
+        #expect(hash.text == "6c62272e07bb014262b821756295c58d")
+        hash.add(Array("foobar".utf8))
+        #expect(hash.text == "343e1662793c64bf6f0d3597ba446f18")
+    }
+
+    @Test("The names of accounts that would leave a folder are not used")
+    func names() {
+        for name in ["", ".", "..", "a/b", "../x", "a b", "a\nb", ".hidden"] {
+            #expect(!Account.isSafe(name), "\(name)")
+        }
+        for name in ["alice", "a.b", "user@example.org", "żółw"] {
+            #expect(Account.isSafe(name), "\(name)")
+        }
+    }
+
+    @Test(
+        "An id changes with the content, time and number of the prints, and with nothing else"
+    )
+    func identifiers() throws {
+        try withFolder { folder in
+            for path in ["/alice", "/alice/driver", "/alice/driver/0"] {
+                mkdir(folder + path, 0o700)
+            }
+            let store = PrintStore(folder: folder)
+            let file = folder + "/alice/driver/0/7"
+            let identify = {
+                let prints = try #require(store.prints(of: "alice"))
+                return store.identifier(of: prints, user: "alice")
+            }
+            #expect(try identify() == nil)
+            #expect(store.prints(of: "nobody") == [])
+            #expect(store.prints(of: "../alice") == nil)
+            try write("one", to: file)
+            let first = try identify()
+            #expect(first?.count == 32)
+            #expect(try identify() == first)
+            chmod(file, 0o600)
+            #expect(try identify() == first)
+            var times = [timespec(), timespec(tv_sec: 1, tv_nsec: 2)]
+            utimensat(AT_FDCWD, file, &times, 0)
+            let second = try identify()
+            #expect(second != first)
+            try write("two", to: file)
+            utimensat(AT_FDCWD, file, &times, 0)
+            let third = try identify()
+            #expect(third != second, "the same time, another content")
+            try write("two", to: folder + "/alice/driver/0/1")
+            #expect(try identify() != third)
+            unlink(folder + "/alice/driver/0/1")
+            unlink(file)
+            symlink("/etc/passwd", file)
+            #expect(try identify() == nil, "what a link points at is no print")
+        }
+    }
+
+    @Test("Labels survive; a file that is damaged costs the lines that are")
+    func labelFile() throws {
+        try withFolder { folder in
+            var labels = LabelFile(folder: folder + "/made/when/needed")
+            let kept = [
+                labels.set("a\tb\\\n", of: "id", uid: 1, sensor: "S", keeping: []),
+                labels.set("two", of: "other", uid: 1, sensor: "S", keeping: ["id"]),
+            ]
+            #expect(kept == [true, true])
+            let again = LabelFile(folder: folder + "/made/when/needed")
+            #expect(again.label(of: "id", uid: 1, sensor: "S") == "a\tb\\\n")
+            #expect(again.identifiers(uid: 1, sensor: "S") == ["id", "other"])
+            #expect(again.label(of: "id", uid: 2, sensor: "S") == nil)
+            _ = labels.set("three", of: "third", uid: 1, sensor: "S", keeping: ["other"])
+            #expect(labels.identifiers(uid: 1, sensor: "S") == ["other", "third"])
+            try write(
+                "x\tS\tid\tlabel\n\n1\tS\tid\n1\tS\tid\tkept\n1\tS\tid\tlabel\tmore\n\u{fffd}\\",
+                to: folder + "/fingerprint-labels"
+            )
+            let damaged = LabelFile(folder: folder)
+            #expect(damaged.label(of: "id", uid: 1, sensor: "S") == "kept")
+            var lost = LabelFile(folder: "/proc/nowhere")
+            let isKept = lost.set("one", of: "id", uid: 1, sensor: "S", keeping: [])
+            #expect(!isKept)
+        }
+    }
+
+    @Test("The rig works without any privilege", .enabled(if: getuid() == 0))
+    @BusActor func unprivileged() async throws {
+        let bus = try await PrivateBus()
+        let path = LaunchedProgram.folder + "/fingerprint-rig"
+        let program = try LaunchedProgram(
+            ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups", path],
+            output: bus.folder + "/rig"
+        )
+        for _ in 0..<1000 where program.isRunning && !program.output.out.contains("READY") {
+            await pause(.milliseconds(5))
+        }
+        #expect(program.output.out.contains("READY"), "\(program.output)")
+        program.signal(SIGTERM)
+        #expect(try await program.exitStatus() == 0)
+        await bus.end()
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+    }
+
+    /// A folder that goes with the test.
+    private func withFolder(_ body: (String) throws -> Void) throws {
+        let folder = NSTemporaryDirectory() + "localauth-test-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try body(folder)
+    }
+}

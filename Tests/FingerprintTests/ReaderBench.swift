@@ -1,0 +1,137 @@
+import DBus
+import FingerprintRig
+import LocalAuthBus
+import SensorContract
+
+/// The sensor on a rig; the test plays the daemon.
+@BusActor struct ReaderBench {
+    let rig: FingerprintRig
+    let bench: SensorBench
+    /// What fprintd broadcasts, as any bystander hears it.
+    let overheard = Witness<String>()
+
+    /// Runs `body` on a rig of its own, and takes everything down whatever happens.
+    static func run(
+        _ kinds: [VirtualReader.Kind] = [.image],
+        isActivated: Bool = false,
+        _ body: @BusActor (ReaderBench) async throws -> Void
+    ) async throws {
+        let rig = try await FingerprintRig(kinds, isActivated: isActivated)
+        do {
+            let bench = try await SensorBench(try rig.fixture())
+            do {
+                let reader = ReaderBench(rig: rig, bench: bench)
+                try await reader.listen()
+                try await body(reader)
+            } catch {
+                let said = bench.program.output.error
+                await bench.end()
+                throw said.isEmpty ? error : ContractFailure("\(error); the sensor said: \(said)")
+            }
+            await bench.end()
+        } catch {
+            await rig.end()
+            throw error
+        }
+        await rig.end()
+    }
+
+    private func listen() async throws {
+        guard let owner = try await rig.client.nameOwner("net.reactivated.Fprint") else { return }
+        for member in ["VerifyStatus", "EnrollStatus"] {
+            _ = rig.client.subscribe(
+                sender: owner,
+                path: nil,
+                interface: "net.reactivated.Fprint.Device",
+                member: member,
+                broadcast: true
+            ) { message in
+                let word = try? message.read("sb") { reader throws(DBusError) in
+                    try reader.read(String.self)
+                }
+                if let word { self.overheard.record(word) }
+            }
+        }
+    }
+
+    var sensor: Sensor1Proxy { bench.sensor }
+
+    /// The ids and labels of a user.
+    func templates(of user: UInt32 = SensorBench.user) async throws -> [Template] {
+        try await sensor.listTemplates(uid: user)
+    }
+
+    /// Enrols a finger by as many touches as it takes.
+    func enroll(
+        _ finger: Int = 1,
+        label: String = "one",
+        user: UInt32 = SensorBench.user,
+        image: Fingerprints.Image? = nil
+    ) async throws -> String {
+        let image = try image ?? Fingerprints.image(finger)
+        return try await enroll(label: label, user: user) { self.rig.readers[0].touch(image) }
+    }
+
+    /// Enrols whatever `touch` lays down whenever fprintd wants a finger.
+    func enroll(
+        label: String = "one",
+        user: UInt32 = SensorBench.user,
+        touch: @BusActor () -> Void
+    ) async throws -> String {
+        let call = try sensor.enrollStream(
+            operation: bench.nextOperation(),
+            uid: user,
+            label: label,
+            options: [:]
+        )
+        let ended = Witness<Result<String, DBusError>>()
+        onLoop {
+            do throws(DBusError) {
+                ended.record(.success(try await call.reply()))
+            } catch {
+                ended.record(.failure(error))
+            }
+        }
+        let clock = ContinuousClock()
+        let limit = clock.now + .seconds(30)
+        while ended.seen.isEmpty, clock.now < limit {
+            if await rig.isFingerNeeded() { touch() }
+            await pause(.milliseconds(10))
+        }
+        return try await ended.first("the enrolment to end") { _ in true }.get()
+    }
+
+    /// The kinds of the events of an operation.
+    func kinds(_ number: UInt64) -> [String] {
+        bench.events.seen.filter { $0.operation == number }.map(\.kind)
+    }
+
+    /// Waits until something is true.
+    func wait(
+        _ what: String,
+        within limit: Duration = .seconds(10),
+        until condition: @BusActor () async throws -> Bool
+    ) async throws {
+        let clock = ContinuousClock()
+        let end = clock.now + limit
+        while try await !condition() {
+            try expect(clock.now < end, "expected \(what) within \(limit)")
+            await pause(.milliseconds(5))
+        }
+    }
+
+    /// How an operation failed, and how long that took.
+    func failure(
+        of call: StreamingCall<String>
+    ) async throws -> (error: DBusError, after: Duration) {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let answer: String
+        do throws(DBusError) {
+            answer = try await call.reply()
+        } catch {
+            return (error, clock.now - start)
+        }
+        throw ContractFailure("expected a fault, got \(answer)")
+    }
+}

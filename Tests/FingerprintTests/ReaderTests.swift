@@ -1,0 +1,119 @@
+import DBus
+import FingerprintRig
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// More than one reader, and readers whose prints can't be seen.
+@Suite(.timeLimit(.minutes(2)), .serialized)
+struct ReaderTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test("Every reader is a sensor of its own, and they work at the same time")
+    @BusActor func several() async throws {
+        try await ReaderBench.run([.image, .device]) { reader in
+            let name = "org.localauth.Sensor1.Fingerprint2"
+            let owner = try #require(try await reader.bench.bus.waitForOwner(of: name))
+            #expect(owner != reader.bench.owner)
+            let sensors = [reader.sensor, SensorBench.proxy(reader.bench.daemon, owner)]
+            var descriptions: [String] = []
+            for sensor in sensors { descriptions.append(try await sensor.description()) }
+            #expect(Set(descriptions).count == 2, "\(descriptions)")
+            let order = descriptions[0].contains("image") ? sensors : sensors.reversed()
+            let image = try Fingerprints.image(1)
+
+            let first = try await ReaderBench.enroll(order[0]) {
+                reader.rig.readers[0].touch(image)
+            }
+            let second = try await ReaderBench.enroll(order[1]) {
+                reader.rig.readers[1].command("SCAN right")
+            }
+            #expect(first != second)
+            for sensor in sensors {
+                #expect(try await sensor.listTemplates(uid: SensorBench.user).count == 1)
+            }
+            let calls = try order.map { sensor in
+                try sensor.verifyStream(operation: 77, uid: SensorBench.user, options: [:])
+            }
+            try await reader.wait("both readers to look") {
+                let one = await reader.rig.isFingerNeeded(0)
+                let two = await reader.rig.isFingerNeeded(1)
+                return one && two
+            }
+            reader.rig.readers[1].command("SCAN right")
+            reader.rig.readers[0].touch(image)
+            let matched = [try await calls[0].reply(), try await calls[1].reply()]
+            let listed = try await order[0].listTemplates(uid: SensorBench.user).map(\.id)
+            #expect(matched[0] == listed.first)
+            #expect(
+                try await order[1].listTemplates(uid: SensorBench.user).map(\.id)
+                    .contains(matched[1])
+            )
+        }
+    }
+
+    @Test(
+        "Where the prints can't be seen an id is the finger's name and the time of its enrolment",
+        .enabled(if: getuid() == 0)
+    )
+    @BusActor func unseen() async throws {
+        let rig = try await FingerprintRig()
+        var fixture = try rig.fixture()
+        fixture.program =
+            ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups", "--"] + fixture.program
+        for path in [rig.bus.folder, rig.folder] { chmod(path, 0o755) }
+        chown(rig.folder + "/labels", 65_534, 65_534)
+        let bench = try await SensorBench(fixture)
+        let reader = ReaderBench(rig: rig, bench: bench)
+        let first = try await reader.enroll(label: "one")
+        #expect(first.hasPrefix("right-index-finger."))
+        #expect(try await reader.templates().map(\.id) == [first])
+        #expect(try await reader.templates().map(\.label) == ["one"])
+        try await bench.sensor.removeTemplate(uid: SensorBench.user, id: first)
+        #expect(try await reader.templates().isEmpty)
+        let second = try await reader.enroll(label: "two")
+        #expect(second != first)
+        // What others enrol is seen by the finger.
+        try await reader.wait("the reader to be given back") { try await reader.isFree() }
+        let deleted = try rig.run(
+            rig.words(["/usr/bin/fprintd-delete", "alice", "-f", "right-index-finger"])
+        )
+        #expect(try await deleted.exitStatus() == 0, "\(deleted.output)")
+        #expect(try await reader.templates().isEmpty)
+        await bench.end()
+        await rig.end()
+    }
+
+    @Test("The rig is up within a second")
+    @BusActor func startTime() async throws {
+        let rig = try await FingerprintRig([.image, .device, .storage])
+        print("the rig was up in \(rig.startTime)")
+        #expect(rig.startTime < .seconds(1))
+        await rig.end()
+    }
+}
+
+extension ReaderBench {
+    /// Enrols on a sensor by touching its reader until it is done.
+    static func enroll(
+        _ sensor: Sensor1Proxy,
+        touch: @escaping @BusActor () -> Void
+    ) async throws -> String {
+        let call = try sensor.enrollStream(
+            operation: 76,
+            uid: SensorBench.user,
+            label: "one",
+            options: [:]
+        )
+        let ended = Witness<Bool>()
+        onLoop {
+            while ended.seen.isEmpty {
+                touch()
+                await pause(.milliseconds(20))
+            }
+        }
+        defer { ended.record(true) }
+        return try await call.reply()
+    }
+}

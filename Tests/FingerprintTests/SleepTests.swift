@@ -1,0 +1,119 @@
+import DBus
+import FingerprintRig
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// Suspend: stop before and release after, or the reader stays open for everybody.
+@Suite(.timeLimit(.minutes(2)), .serialized)
+struct SleepTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test("A program that releases in suspend wedges the reader: the trap is real")
+    @BusActor func wedge() async throws {
+        try await ReaderBench.run { reader in
+            _ = try await reader.enroll()
+            let other = try reader.rig.bus.connect()
+            try await reader.wait("another program to get the reader") {
+                (try? await reader.rig.device("Claim", "alice", by: other)) != nil
+            }
+            try await reader.rig.device("VerifyStart", "any", by: other)
+            try await reader.suspend()
+            _ = try? await reader.rig.device("Release", by: other)
+            reader.rig.logind.prepareForSleep(false)
+            let call = try reader.sensor.verifyStream(
+                operation: reader.bench.nextOperation(),
+                uid: SensorBench.user,
+                options: [:]
+            )
+            let (error, _) = try await reader.failure(of: call)
+            #expect(error.name == .sensorFailed)
+            #expect(error.message.contains("since a suspend"))
+        }
+    }
+
+    @Test("A Verify that is canceled in suspend leaves the reader to others once it is over")
+    @BusActor func canceledInSleep() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            let (number, call) = try await reader.bench.verify()
+            try await reader.rig.waitForFingerNeeded()
+            try await reader.suspend()
+            try await reader.sensor.cancel(operation: number)
+            let (error, _) = try await reader.failure(of: call)
+            #expect(error.name == .sensorCanceled)
+            #expect(reader.kinds(number) == ["ready"])
+            // It is still ours: that is what avoids the wedge.
+            let other = try reader.rig.bus.connect()
+            do throws(DBusError) {
+                try await reader.rig.device("Claim", "bob", by: other)
+                Issue.record("the reader was released in suspend")
+            } catch {
+                #expect(error.name == "net.reactivated.Fprint.Error.AlreadyInUse")
+            }
+            reader.rig.logind.prepareForSleep(false)
+            try await reader.wait("another program to get the reader", within: .seconds(3)) {
+                (try? await reader.rig.device("Claim", "bob", by: other)) != nil
+            }
+            try await reader.rig.device("Release", by: other)
+            let (_, next) = try await reader.bench.verify()
+            try await reader.rig.touch(1, again: true)
+            #expect(try await next.reply() == id)
+        }
+    }
+
+    @Test("A Verify that nobody cancels goes on after suspend")
+    @BusActor func goesOn() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            let (number, call) = try await reader.bench.verify()
+            try await reader.rig.waitForFingerNeeded()
+            try await reader.suspend()
+            #expect(try await reader.sensor.health().state == "ok")
+            reader.rig.logind.prepareForSleep(false)
+            try await reader.rig.touch(1, again: true)
+            #expect(try await call.reply() == id)
+            #expect(!reader.kinds(number).contains("no-match"))
+        }
+    }
+
+    @Test("A Verify that begins in suspend looks once it is over")
+    @BusActor func beginsInSleep() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            try await reader.wait("the reader to be given back") {
+                try await reader.isFree()
+            }
+            try await reader.suspend()
+            let number = reader.bench.nextOperation()
+            let call = try reader.sensor.verifyStream(
+                operation: number,
+                uid: SensorBench.user,
+                options: [:]
+            )
+            _ = try await reader.sensor.health()
+            #expect(reader.kinds(number).isEmpty)
+            reader.rig.logind.prepareForSleep(false)
+            try await reader.rig.touch(1, again: true)
+            #expect(try await call.reply() == id)
+        }
+    }
+}
+
+extension ReaderBench {
+    /// The machine goes to sleep: returns when fprintd has let it.
+    func suspend() async throws {
+        try expect(rig.logind.delays > 0, "fprintd to delay sleep")
+        rig.logind.prepareForSleep(true)
+        try await wait("fprintd to let the machine sleep") { rig.logind.delays == 0 }
+    }
+
+    /// Whether nobody has the reader: takes it for a moment.
+    func isFree() async throws -> Bool {
+        let other = try Connection(.address(rig.address))
+        defer { other.close() }
+        guard (try? await rig.device("Claim", "bob", by: other)) != nil else { return false }
+        try await rig.device("Release", by: other)
+        return true
+    }
+}

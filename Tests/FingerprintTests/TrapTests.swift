@@ -1,0 +1,247 @@
+import DBus
+import FingerprintRig
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// What fprintd does that a sensor could take for something else.
+@Suite(.timeLimit(.minutes(3)), .serialized)
+struct TrapTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test("The no-match that fprintd sends when it is stopped is no failed attempt")
+    @BusActor func canceled() async throws {
+        try await ReaderBench.run { reader in
+            _ = try await reader.enroll()
+            let (number, call) = try await reader.bench.verify()
+            try await reader.sensor.cancel(operation: number)
+            let (error, _) = try await reader.failure(of: call)
+            #expect(error.name == .sensorCanceled)
+            // fprintd did send it.
+            _ = try await reader.overheard.first("verify-no-match") { $0 == "verify-no-match" }
+            #expect(reader.kinds(number) == ["ready"])
+        }
+    }
+
+    @Test("A status that comes before the reply to VerifyStart counts")
+    @BusActor func early() async throws {
+        try await ReaderBench.run([.device]) { reader in
+            let id = try await reader.enrollByName("right")
+            let polkit = try #require(reader.rig.polkit)
+            polkit.asked.forget()
+            polkit.think()
+            let call = try reader.sensor.verifyStream(
+                operation: reader.bench.nextOperation(),
+                uid: SensorBench.user,
+                options: [:]
+            )
+            // Claim asks for two actions; the next one is VerifyStart's.
+            for count in 1...2 {
+                try await reader.wait("Claim to ask polkit") { polkit.asked.seen.count == count }
+                polkit.decide()
+                polkit.think()
+            }
+            try await reader.wait("VerifyStart to ask polkit") { polkit.asked.seen.count == 3 }
+            // With this driver the finger is seen at once.
+            try expect(reader.rig.readers[0].command("SCAN right"), "the reader to be open")
+            polkit.decide()
+            #expect(try await call.reply() == id)
+        }
+    }
+
+    @Test("A forged match from another connection is no match")
+    @BusActor func forged() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            let (number, call) = try await reader.bench.verify()
+            let forger = try reader.rig.bus.connect()
+            let names = try await ReaderBench.names(forger)
+            try expect(names.count > 4, "connections to lie to, got \(names)")
+            for _ in 0..<20 {
+                for name in names.map(Optional.some) + [nil] {
+                    ReaderBench.forge(forger, to: name)
+                }
+            }
+            forger.flush()
+            // What was forged has come before this answer.
+            _ = try await reader.sensor.health()
+            try await reader.rig.waitForFingerNeeded()
+            #expect(reader.kinds(number) == ["ready"])
+            try await reader.rig.touch(2)
+            _ = try await reader.bench.event("no-match", of: number)
+            try await reader.rig.touch(1, again: true)
+            #expect(try await call.reply() == id)
+        }
+    }
+
+    @Test("A reader that is pulled out ends the operation, and is away")
+    @BusActor func unplugged() async throws {
+        try await ReaderBench.run { reader in
+            _ = try await reader.enroll()
+            let (_, call) = try await reader.bench.verify()
+            try await reader.rig.waitForFingerNeeded()
+            reader.rig.readers[0].unplug()
+            let (error, _) = try await reader.failure(of: call)
+            #expect(error.name == .sensorDisconnected)
+            try await reader.wait("the sensor to be away") { try await !reader.sensor.present() }
+            #expect(try await reader.sensor.unavailability() == "no-hardware")
+            #expect(try await reader.sensor.health().state == "degraded")
+        }
+    }
+
+    @Test("A reader that comes back is the same sensor again")
+    @BusActor func replugged() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            let (_, call) = try await reader.bench.verify()
+            try await reader.rig.waitForFingerNeeded()
+            reader.rig.readers[0].unplug()
+            _ = try await reader.failure(of: call)
+            try await reader.wait("the sensor to be away") { try await !reader.sensor.present() }
+            // A virtual reader can't be plugged in again; another fprintd finds it.
+            await reader.rig.fprintd?.end()
+            try await reader.rig.startDaemon()
+            try await reader.wait("the sensor to be back") { try await reader.sensor.present() }
+            let (_, next) = try await reader.bench.verify()
+            try await reader.rig.touch(1, again: true)
+            #expect(try await next.reply() == id)
+        }
+    }
+
+    @Test("A protocol error of the driver is a lost reader")
+    @BusActor func protocolError() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            let (_, call) = try await reader.bench.verify()
+            try await reader.rig.waitForFingerNeeded()
+            reader.rig.readers[0].fail(5)
+            let (error, _) = try await reader.failure(of: call)
+            #expect(error.name == .sensorDisconnected)
+            let (_, next) = try await reader.bench.verify()
+            try await reader.rig.touch(1, again: true)
+            #expect(try await next.reply() == id)
+        }
+    }
+
+    @Test("A general error is tried again; one that stays is a fault, and no failed attempt")
+    @BusActor func generalError() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            let (number, call) = try await reader.bench.verify()
+            try await reader.rig.waitForFingerNeeded()
+            reader.rig.readers[0].fail(0)
+            _ = try await reader.overheard.first("an error") { $0 == "verify-unknown-error" }
+            try await reader.rig.touch(1, again: true)
+            #expect(try await call.reply() == id)
+            #expect(!reader.kinds(number).contains("no-match"))
+
+            let (second, failing) = try await reader.bench.verify()
+            for _ in 0..<4 {
+                try await reader.rig.waitForFingerNeeded()
+                reader.overheard.forget()
+                reader.rig.readers[0].fail(0)
+                _ = try await reader.overheard.first("an error") { $0 == "verify-unknown-error" }
+            }
+            let (error, _) = try await reader.failure(of: failing)
+            #expect(error.name == .sensorFailed)
+            #expect(!reader.kinds(second).contains("no-match"))
+        }
+    }
+
+    @Test("What has to be repeated is a hint")
+    @BusActor func hints() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            let (number, call) = try await reader.bench.verify()
+            for (code, hint) in [
+                (0, "lift-and-retry"), (1, "swipe-too-short"), (2, "center"), (3, "lift-and-retry"),
+            ] {
+                reader.bench.events.forget()
+                try await reader.rig.waitForFingerNeeded()
+                reader.rig.readers[0].retry(Int32(code))
+                let event = try await reader.bench.event("hint", of: number)
+                #expect(event.detail["hint"]?.asString == hint)
+            }
+            try await reader.rig.touch(1, again: true)
+            #expect(try await call.reply() == id)
+            #expect(!reader.kinds(number).contains("no-match"))
+        }
+    }
+
+    @Test("A reader that another program has is Busy, with a text that says so")
+    @BusActor func inUse() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            let other = try reader.rig.bus.connect()
+            try await reader.wait("another program to get the reader") {
+                (try? await reader.rig.device("Claim", "bob", by: other)) != nil
+            }
+            let call = try reader.sensor.verifyStream(
+                operation: reader.bench.nextOperation(),
+                uid: SensorBench.user,
+                options: [:]
+            )
+            let (error, _) = try await reader.failure(of: call)
+            #expect(error.name == .sensorBusy)
+            #expect(error.message == "Another program uses the fingerprint reader.")
+            #expect(try await reader.templates().map(\.id) == [id])
+            try await reader.rig.device("Release", by: other)
+            let (_, next) = try await reader.bench.verify()
+            try await reader.rig.touch(1, again: true)
+            #expect(try await next.reply() == id)
+        }
+    }
+
+    @Test("A claim that polkit grants after we gave up leaves the reader to others")
+    @BusActor func ghostClaim() async throws {
+        try await ReaderBench.run { reader in
+            _ = try await reader.enroll()
+            let polkit = try #require(reader.rig.polkit)
+            polkit.asked.forget()
+            polkit.think()
+            let number = reader.bench.nextOperation()
+            let call = try reader.sensor.verifyStream(
+                operation: number,
+                uid: SensorBench.user,
+                options: [:]
+            )
+            try await reader.wait("Claim to ask polkit") { !polkit.asked.seen.isEmpty }
+            try await reader.sensor.cancel(operation: number)
+            let (error, _) = try await reader.failure(of: call)
+            #expect(error.name == .sensorCanceled)
+            polkit.decide()
+            let other = try reader.rig.bus.connect()
+            try await reader.wait("another program to get the reader", within: .seconds(3)) {
+                (try? await reader.rig.device("Claim", "bob", by: other)) != nil
+            }
+        }
+    }
+}
+
+extension ReaderBench {
+    static func names(_ connection: Connection) async throws -> [String] {
+        let reply = try await connection.call(
+            to: "org.freedesktop.DBus",
+            path: ObjectPath(trusted: "/org/freedesktop/DBus"),
+            interface: "org.freedesktop.DBus",
+            member: "ListNames"
+        )
+        let names = try reply.read("as") { reader throws(DBusError) in
+            try reader.read([String].self)
+        }
+        return names.filter { $0.hasPrefix(":") }
+    }
+
+    static func forge(_ connection: Connection, to destination: String?) {
+        connection.emit(
+            path: FingerprintRig.path(),
+            interface: "net.reactivated.Fprint.Device",
+            member: "VerifyStatus",
+            signature: "sb",
+            to: destination
+        ) { writer throws(DBusError) in
+            try writer.write("verify-match")
+            try writer.write(true)
+        }
+    }
+}
