@@ -1,0 +1,266 @@
+import CameraDevice
+import FaceSensor
+import Foundation
+
+/// Measures on clips; times are milliseconds of wall clock.
+struct FaceBench {
+    let folder: String
+    var rounds = 15
+
+    private var models: FaceModels { FaceModels(folder: folder + "/models") }
+    private var state: String { folder + "/bench-state" }
+
+    func run(yardstick: String?) async throws {
+        let engine = try FaceEngine(models: models, state: state)
+        let frames = try frames(of: "match")
+        let template = FaceTemplate(id: "me", faces: try enrolled(engine))
+        print("| what | measured | bound |\n|---|---|---|")
+
+        let times = try frameTimes(engine, template, frames)
+        row("frame to decision, 640x480, median / p95", pair(times.wall), "100 ms")
+        row("the same, processor time", pair(times.processor), "100 ms")
+        let warm = try await warmTimes(template)
+        row("warm: asked to decided, median / p95", pair(warm), "250 ms")
+        let cold = try (0..<rounds).map { _ in try coldTime() }
+        row("cold: process started to decided, median / p95", pair(cold.map(\.time)), "500 ms")
+        row("memory of that process (PSS) when decided", "\(cold.map(\.memory).max() ?? 0) kB", "")
+        if let yardstick { try compare(yardstick) }
+        try errorRates(engine)
+    }
+
+    // MARK: Time
+
+    private func frameTimes(
+        _ engine: FaceEngine,
+        _ template: FaceTemplate,
+        _ frames: [Frame]
+    ) throws -> (wall: [Double], processor: [Double]) {
+        var (wall, processor): ([Double], [Double]) = ([], [])
+        for _ in 0..<3 {
+            var recognition = Recognition(templates: [template], threshold: .ordinary)
+            for frame in frames {
+                let (start, used) = (ContinuousClock.now, processorTime())
+                guard let sight = engine.look(frame) else { throw BenchError("no picture") }
+                _ = recognition.see(sight)
+                guard sight.numbers != nil else { continue }
+                wall.append(milliseconds(since: start))
+                processor.append(processorTime() - used)
+            }
+        }
+        return (wall, processor)
+    }
+
+    /// Opening the replay, frames at 30 a second, two that match.
+    private func warmTimes(_ template: FaceTemplate) async throws -> [Double] {
+        let scanner = try scanner()
+        try await scanner.warmUp()
+        var times: [Double] = []
+        for _ in 0..<rounds {
+            let start = ContinuousClock.now
+            _ = try await scanner.verify([template], Interruption()) { _ in }
+            times.append(milliseconds(since: start))
+        }
+        return times
+    }
+
+    private func scanner() throws -> FaceSensor.Scanner {
+        let (models, state, clip) = (models, state, try clipWithoutWall())
+        return try FaceSensor.Scanner(
+            threshold: .ordinary,
+            asksForLife: false,
+            eye: { () throws(FaceFault) in
+                let engine = try FaceEngine(models: models, state: state)
+                return { engine.look($0) }
+            },
+            camera: { (_) throws(CameraFault) in try ReplaySource(path: clip) }
+        )
+    }
+
+    /// A new process does all of it: loads, opens, looks, decides.
+    private func coldTime() throws -> (time: Double, memory: Int) {
+        let start = ContinuousClock.now
+        let said = try Self.output(of: [CommandLine.arguments[0], folder, "cold"])
+        let time = milliseconds(since: start)
+        guard let memory = Int(said.split(separator: "\n").last ?? "") else {
+            throw BenchError("the cold process said: \(said)")
+        }
+        return (time, memory)
+    }
+
+    func coldChild() async throws {
+        // As the sensor does: templates are read from the disk, not made.
+        let numbers = try String(contentsOfFile: state + "/enrolled", encoding: .utf8)
+        let faces = numbers.split(separator: "\n")
+            .compactMap { line in FaceNumbers(line.split(separator: " ").compactMap { Float($0) }) }
+        _ = try await scanner()
+            .verify([FaceTemplate(id: "me", faces: faces)], Interruption()) { _ in }
+        let rollup = try String(contentsOfFile: "/proc/self/smaps_rollup", encoding: .utf8)
+        let line = rollup.split(separator: "\n").first { $0.hasPrefix("Pss:") }
+        let fields: [Substring] = line?.split(separator: " ") ?? []
+        print(fields.count > 1 ? String(fields[1]) : "?")
+    }
+
+    private func compare(_ yardstick: String) throws {
+        let said = try Self.output(of: [
+            yardstick, folder + "/models", folder + "/clips/photographs/a1.jpg",
+            try clipWithoutWall(),
+        ])
+        let parts = said.split(whereSeparator: \.isWhitespace)
+        guard parts.count == 4 else { throw BenchError("the yardstick said: \(said)") }
+        row("C++ with Howdy's dlib calls: frame, median / p95", "\(parts[1]) / \(parts[2]) ms", "")
+        let match = parts[3] == "-1" ? "never below 0.35" : "\(parts[3]) ms"
+        row("the same, cold: loading / to a match", "\(parts[0]) ms / \(match)", "")
+    }
+
+    // MARK: Errors
+
+    /// Every photograph against every other: `a1` and `a2` are the same person.
+    private func errorRates(_ engine: FaceEngine) throws {
+        let folder = folder + "/clips/photographs"
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        var faces: [(person: Character, numbers: FaceNumbers)] = []
+        for name in names {
+            let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
+            guard let numbers = engine.look(Frame(jpeg: bytes))?.numbers, let person = name.first
+            else { throw BenchError("\(name) shows no face") }
+            faces.append((person, numbers))
+        }
+        var same: [Float] = []
+        var other: [Float] = []
+        for (index, one) in faces.enumerated() {
+            for two in faces[..<index] {
+                let distance = one.numbers.distance(to: two.numbers)
+                if one.person == two.person {
+                    same.append(distance)
+                } else {
+                    other.append(distance)
+                }
+            }
+        }
+        for limit: Float in [0.45, 0.40] {
+            let refused = same.count { $0 > limit }
+            let accepted = other.count { $0 <= limit }
+            row(
+                "refused at \(limit), \(same.count) pairs of one person",
+                rate(refused, same.count),
+                ""
+            )
+            row(
+                "accepted at \(limit), \(other.count) pairs of two",
+                rate(accepted, other.count),
+                ""
+            )
+        }
+    }
+
+    /// Count, share, and the exact interval (Clopper and Pearson) of 95 %.
+    private func rate(_ count: Int, _ total: Int) -> String {
+        let low = count == 0 ? 0 : bound(total) { tail(count, total, $0) < 0.025 }
+        let high = count == total ? 1 : bound(total) { 1 - tail(count + 1, total, $0) > 0.025 }
+        return "\(count): \(percent(low)) … \(percent(high))"
+    }
+
+    /// The largest share for which it still holds.
+    private func bound(_ total: Int, _ holds: (Double) -> Bool) -> Double {
+        var (low, high) = (0.0, 1.0)
+        for _ in 0..<60 {
+            let middle = (low + high) / 2
+            if holds(middle) { low = middle } else { high = middle }
+        }
+        return low
+    }
+
+    /// The probability of at least so many.
+    private func tail(_ count: Int, _ total: Int, _ share: Double) -> Double {
+        (count...max(count, total))
+            .reduce(0) { sum, k in
+                guard k <= total else { return sum }
+                let ways =
+                    lgamma(Double(total + 1)) - lgamma(Double(k + 1))
+                    - lgamma(Double(total - k + 1))
+                return sum + exp(ways + Double(k) * log(share) + Double(total - k) * log(1 - share))
+            }
+    }
+
+    // MARK: Clips
+
+    private func frames(of clip: String) throws -> [Frame] {
+        let source = try ReplaySource(path: "\(folder)/clips/\(clip).mjpeg")
+        let count = clip == "match" ? 39 : 44
+        let interruption = try Interruption()
+        return try (0..<count).map { _ in try source.nextFrame(interruption) }
+    }
+
+    /// Without the frames before the person comes: they are not the sensor's time.
+    private func clipWithoutWall() throws -> String {
+        let path = state + "/match.mjpeg"
+        if !FileManager.default.fileExists(atPath: path) {
+            let bytes = try frames(of: "match").dropFirst(3).flatMap(\.bytes)
+            try Data(bytes).write(to: URL(filePath: path))
+        }
+        return path
+    }
+
+    private func enrolled(_ engine: FaceEngine) throws -> [FaceNumbers] {
+        var enrolment = Enrolment(threshold: .ordinary)
+        for frame in try frames(of: "enroll") {
+            guard let sight = engine.look(frame) else { continue }
+            if case .done(let faces) = enrolment.see(sight) {
+                let lines = faces.map { $0.values.map { "\($0)" }.joined(separator: " ") }
+                try Data(lines.joined(separator: "\n").utf8)
+                    .write(to: URL(filePath: state + "/enrolled"))
+                return faces
+            }
+        }
+        throw BenchError("the clip enrolls nobody")
+    }
+
+    // MARK: Printing
+
+    private static func output(of words: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: words[0])
+        process.arguments = Array(words.dropFirst())
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw BenchError("\(words[0]) failed") }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    private func row(_ what: String, _ value: String, _ bound: String) {
+        print("| \(what) | \(value) | \(bound.isEmpty ? "–" : "≤ " + bound) |")
+    }
+
+    private func pair(_ times: [Double]) -> String {
+        "\(show(percentile(times, 0.5))) / \(show(percentile(times, 0.95))) ms"
+    }
+
+    private func show(_ time: Double) -> String { String(format: "%.0f", time) }
+    private func percent(_ share: Double) -> String { String(format: "%.1f %%", share * 100) }
+
+    private func percentile(_ values: [Double], _ share: Double) -> Double {
+        let sorted = values.sorted()
+        return sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+    }
+
+    /// Of this thread, in milliseconds: what a frame costs however busy the machine is.
+    private func processorTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
+    }
+
+    private func milliseconds(since start: ContinuousClock.Instant) -> Double {
+        (ContinuousClock.now - start) / .milliseconds(1)
+    }
+}
+
+/// Why a measurement could not be made.
+struct BenchError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

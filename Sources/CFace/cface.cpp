@@ -1,0 +1,348 @@
+// The one C++ unit: everything of dlib and libjpeg behind the C functions of cface.h.
+
+#include "cface.h"
+
+#include <cmath>
+
+extern "C" float cface_distance(const float *one, const float *other) {
+    double sum = 0;
+    for (int i = 0; i < CFACE_NUMBERS; ++i) {
+        const double difference = double(one[i]) - double(other[i]);
+        sum += difference * difference;
+    }
+    return float(std::sqrt(sum));
+}
+
+extern "C" int cface_is_optimised(void) {
+#ifdef __OPTIMIZE__
+    return 1;
+#else
+    return 0;
+#endif
+}
+
+#ifndef LOCALAUTH_FACE
+
+// Without the trait Face: nothing of dlib, and every call says so.
+
+extern "C" int cface_is_built(void) { return 0; }
+
+extern "C" int cface_open(const uint8_t *, size_t, const uint8_t *, size_t, const uint8_t *, size_t,
+                          cface_engine **) {
+    return CFACE_NOT_BUILT;
+}
+extern "C" void cface_close(cface_engine *) {}
+extern "C" int cface_used_detector(const cface_engine *) { return 0; }
+extern "C" size_t cface_detector(const cface_engine *, uint8_t *, size_t) { return 0; }
+extern "C" int cface_look(cface_engine *, const cface_frame *, float, int, cface_sight *) {
+    return CFACE_NOT_BUILT;
+}
+
+#else
+
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <istream>
+#include <sstream>
+#include <streambuf>
+#include <string>
+#include <vector>
+
+#include <dlib/dnn.h>
+#include <dlib/image_processing.h>
+#include <dlib/image_processing/frontal_face_detector.h>
+#include <jpeglib.h>
+
+extern "C" void openblas_set_num_threads(int count);
+
+namespace {
+
+// MARK: The network, as its authors published it for dlib (CC0)
+
+template <template <int, template <typename> class, int, typename> class block, int N,
+          template <typename> class BN, typename SUBNET>
+using residual = dlib::add_prev1<block<N, BN, 1, dlib::tag1<SUBNET>>>;
+
+template <template <int, template <typename> class, int, typename> class block, int N,
+          template <typename> class BN, typename SUBNET>
+using residual_down = dlib::add_prev2<
+    dlib::avg_pool<2, 2, 2, 2, dlib::skip1<dlib::tag2<block<N, BN, 2, dlib::tag1<SUBNET>>>>>>;
+
+template <int N, template <typename> class BN, int stride, typename SUBNET>
+using block =
+    BN<dlib::con<N, 3, 3, 1, 1, dlib::relu<BN<dlib::con<N, 3, 3, stride, stride, SUBNET>>>>>;
+
+template <int N, typename SUBNET>
+using ares = dlib::relu<residual<block, N, dlib::affine, SUBNET>>;
+template <int N, typename SUBNET>
+using ares_down = dlib::relu<residual_down<block, N, dlib::affine, SUBNET>>;
+
+template <typename SUBNET> using level0 = ares_down<256, SUBNET>;
+template <typename SUBNET> using level1 = ares<256, ares<256, ares_down<256, SUBNET>>>;
+template <typename SUBNET> using level2 = ares<128, ares<128, ares_down<128, SUBNET>>>;
+template <typename SUBNET> using level3 = ares<64, ares<64, ares<64, ares_down<64, SUBNET>>>>;
+template <typename SUBNET> using level4 = ares<32, ares<32, ares<32, SUBNET>>>;
+
+using network_type = dlib::loss_metric<dlib::fc_no_bias<
+    CFACE_NUMBERS,
+    dlib::avg_pool_everything<level0<level1<level2<level3<level4<dlib::max_pool<
+        3, 3, 2, 2,
+        dlib::relu<dlib::affine<dlib::con<
+            32, 7, 7, 2, 2, dlib::input_rgb_image_sized<150>>>>>>>>>>>>>;
+
+using colours = dlib::matrix<dlib::rgb_pixel>;
+
+// MARK: Reading models from memory
+
+struct memory_buffer : std::streambuf {
+    memory_buffer(const uint8_t *bytes, size_t count) {
+        char *start = const_cast<char *>(reinterpret_cast<const char *>(bytes));
+        setg(start, start, start + count);
+    }
+};
+
+template <typename Model> bool read_model(Model &model, const uint8_t *bytes, size_t count) {
+    if (bytes == nullptr || count == 0) return false;
+    try {
+        memory_buffer buffer(bytes, count);
+        std::istream stream(&buffer);
+        deserialize(model, stream);
+        return true;
+    } catch (const dlib::serialization_error &) {
+        return false;
+    }
+}
+
+// MARK: Frames to pictures
+
+struct jpeg_failure {
+    jpeg_error_mgr base;
+    std::jmp_buf place;
+};
+
+void jpeg_give_up(j_common_ptr info) {
+    std::longjmp(reinterpret_cast<jpeg_failure *>(info->err)->place, 1);
+}
+
+void jpeg_say_nothing(j_common_ptr) {}
+
+// Nothing with a destructor lives in here: longjmp would pass it by.
+bool decode_jpeg(const cface_frame &frame, std::vector<uint8_t> &pixels, int &width, int &height) {
+    jpeg_decompress_struct info;
+    jpeg_failure failure;
+    info.err = jpeg_std_error(&failure.base);
+    failure.base.error_exit = jpeg_give_up;
+    failure.base.output_message = jpeg_say_nothing;
+    if (setjmp(failure.place)) {
+        jpeg_destroy_decompress(&info);
+        return false;
+    }
+    jpeg_create_decompress(&info);
+    jpeg_mem_src(&info, frame.bytes, frame.count);
+    jpeg_read_header(&info, TRUE);
+    if (info.image_width > CFACE_LONGEST_SIDE || info.image_height > CFACE_LONGEST_SIDE ||
+        info.image_width < 16 || info.image_height < 16) {
+        jpeg_destroy_decompress(&info);
+        return false;
+    }
+    // Twice the size that is looked at costs four times as much and finds nothing more.
+    if (info.image_width > 960 || info.image_height > 960) info.scale_denom = 2;
+    info.out_color_space = JCS_RGB;
+    info.dct_method = JDCT_IFAST;
+    jpeg_start_decompress(&info);
+    width = int(info.output_width);
+    height = int(info.output_height);
+    pixels.resize(size_t(width) * size_t(height) * 3);
+    while (info.output_scanline < info.output_height) {
+        JSAMPROW row = pixels.data() + size_t(info.output_scanline) * size_t(width) * 3;
+        jpeg_read_scanlines(&info, &row, 1);
+    }
+    jpeg_finish_decompress(&info);
+    // A camera that is pulled out leaves half a picture, which libjpeg fills up with grey.
+    const bool is_whole = failure.base.num_warnings == 0;
+    jpeg_destroy_decompress(&info);
+    return is_whole;
+}
+
+uint8_t clamp(int value) { return uint8_t(value < 0 ? 0 : value > 255 ? 255 : value); }
+
+bool unpack(const cface_frame &frame, std::vector<uint8_t> &pixels, int &width, int &height) {
+    const int bytes_a_pixel = frame.format == CFACE_YUYV ? 2 : 1;
+    if (frame.width < 16 || frame.height < 16 || frame.width > CFACE_LONGEST_SIDE ||
+        frame.height > CFACE_LONGEST_SIDE || frame.stride < frame.width * bytes_a_pixel ||
+        frame.stride > CFACE_LONGEST_SIDE * 8 ||
+        frame.count < size_t(frame.stride) * size_t(frame.height - 1) +
+                          size_t(frame.width) * size_t(bytes_a_pixel)) {
+        return false;
+    }
+    width = frame.width & ~1;
+    height = frame.height;
+    pixels.resize(size_t(width) * size_t(height) * 3);
+    uint8_t *out = pixels.data();
+    for (int y = 0; y < height; ++y) {
+        const uint8_t *in = frame.bytes + size_t(y) * size_t(frame.stride);
+        if (frame.format == CFACE_GREY) {
+            for (int x = 0; x < width; ++x, out += 3) out[0] = out[1] = out[2] = in[x];
+            continue;
+        }
+        for (int x = 0; x < width; x += 2, in += 4, out += 6) {
+            const int u = in[1] - 128, v = in[3] - 128;
+            const int red = (359 * v) >> 8, green = (88 * u + 183 * v) >> 8, blue = (454 * u) >> 8;
+            for (int half = 0; half < 2; ++half) {
+                const int light = in[half * 2];
+                out[half * 3] = clamp(light + red);
+                out[half * 3 + 1] = clamp(light - green);
+                out[half * 3 + 2] = clamp(light + blue);
+            }
+        }
+    }
+    return true;
+}
+
+int grey_of(const uint8_t *pixel) { return (77 * pixel[0] + 150 * pixel[1] + 29 * pixel[2]) >> 8; }
+
+} // namespace
+
+struct cface_engine {
+    dlib::frontal_face_detector detector;
+    dlib::shape_predictor landmarks;
+    network_type network;
+    bool used_detector = false;
+    // Kept from one frame to the next.
+    std::vector<uint8_t> pixels;
+    dlib::array2d<unsigned char> grey;
+    colours picture;
+};
+
+namespace {
+
+// The light of the picture, and the picture as dlib wants it.
+void take_picture(cface_engine &engine, int width, int height, cface_sight &sight) {
+    engine.grey.set_size(height, width);
+    engine.picture.set_size(height, width);
+    uint64_t sum = 0, dark = 0, bright = 0;
+    const uint8_t *in = engine.pixels.data();
+    for (int y = 0; y < height; ++y) {
+        for (int x = 0; x < width; ++x, in += 3) {
+            const int grey = grey_of(in);
+            engine.grey[y][x] = static_cast<unsigned char>(grey);
+            engine.picture(y, x) = dlib::rgb_pixel(in[0], in[1], in[2]);
+            sum += uint64_t(grey);
+            dark += grey < 32;
+            bright += grey >= 240;
+        }
+    }
+    const double count = double(width) * double(height);
+    sight.width = width;
+    sight.height = height;
+    sight.brightness = float(double(sum) / count / 255);
+    sight.darkness = float(double(dark) / count);
+    sight.glare = float(double(bright) / count);
+}
+
+float brightness(const dlib::array2d<unsigned char> &grey, const dlib::rectangle &face) {
+    const auto inside = face.intersect(get_rect(grey));
+    if (inside.is_empty()) return 0;
+    uint64_t sum = 0;
+    for (long y = inside.top(); y <= inside.bottom(); ++y)
+        for (long x = inside.left(); x <= inside.right(); ++x) sum += grey[y][x];
+    return float(double(sum) / double(inside.area()) / 255);
+}
+
+void find_faces(cface_engine &engine, bool wants_numbers, cface_sight &sight) {
+    const auto faces = engine.detector(engine.grey);
+    sight.faces = int32_t(faces.size());
+    if (faces.empty()) return;
+    dlib::rectangle largest = faces[0];
+    for (const auto &face : faces)
+        if (face.area() > largest.area()) largest = face;
+    sight.left = float(largest.left());
+    sight.top = float(largest.top());
+    sight.side = float(largest.width());
+    sight.face_brightness = brightness(engine.grey, largest);
+    const auto shape = engine.landmarks(engine.picture, largest);
+    if (shape.num_parts() != CFACE_LANDMARKS) return;
+    for (unsigned long i = 0; i < CFACE_LANDMARKS; ++i) {
+        sight.landmarks[i * 2] = float(shape.part(i).x());
+        sight.landmarks[i * 2 + 1] = float(shape.part(i).y());
+    }
+    if (!wants_numbers || faces.size() != 1) return;
+    colours chip;
+    extract_image_chip(engine.picture, get_face_chip_details(shape, 150, 0.25), chip);
+    const dlib::matrix<float, 0, 1> numbers = engine.network(chip);
+    for (int i = 0; i < CFACE_NUMBERS; ++i) {
+        if (!std::isfinite(numbers(i))) return;
+        sight.numbers[i] = numbers(i);
+    }
+    sight.has_numbers = 1;
+}
+
+} // namespace
+
+extern "C" int cface_open(const uint8_t *landmarks, size_t landmarks_count, const uint8_t *network,
+                          size_t network_count, const uint8_t *detector, size_t detector_count,
+                          cface_engine **engine) {
+    cface_engine *made = nullptr;
+    try {
+        // More threads gain nothing on two cores and cost jitter.
+        openblas_set_num_threads(1);
+        made = new cface_engine;
+        if (!read_model(made->landmarks, landmarks, landmarks_count) ||
+            made->landmarks.num_parts() != CFACE_LANDMARKS ||
+            !read_model(made->network, network, network_count)) {
+            delete made;
+            return CFACE_BAD_MODEL;
+        }
+        made->used_detector = read_model(made->detector, detector, detector_count);
+        if (!made->used_detector) made->detector = dlib::get_frontal_face_detector();
+        *engine = made;
+        return CFACE_OK;
+    } catch (...) {
+        delete made;
+        return CFACE_FAILED;
+    }
+}
+
+extern "C" int cface_is_built(void) { return 1; }
+
+extern "C" void cface_close(cface_engine *engine) { delete engine; }
+
+extern "C" int cface_used_detector(const cface_engine *engine) { return engine->used_detector; }
+
+extern "C" size_t cface_detector(const cface_engine *engine, uint8_t *bytes, size_t room) {
+    try {
+        std::ostringstream stream;
+        serialize(engine->detector, stream);
+        const std::string text = stream.str();
+        if (bytes != nullptr && room >= text.size()) std::memcpy(bytes, text.data(), text.size());
+        return text.size();
+    } catch (...) {
+        return 0;
+    }
+}
+
+extern "C" int cface_look(cface_engine *engine, const cface_frame *frame, float darkness_limit,
+                          int wants_numbers, cface_sight *sight) {
+    try {
+        if (frame->bytes == nullptr) return CFACE_BAD_FRAME;
+        int width = 0, height = 0;
+        bool is_picture = false;
+        switch (frame->format) {
+        case CFACE_MJPG: is_picture = decode_jpeg(*frame, engine->pixels, width, height); break;
+        case CFACE_YUYV:
+        case CFACE_GREY: is_picture = unpack(*frame, engine->pixels, width, height); break;
+        default: break;
+        }
+        if (!is_picture) return CFACE_BAD_FRAME;
+        cface_sight seen = {};
+        take_picture(*engine, width, height, seen);
+        if (seen.darkness <= darkness_limit) find_faces(*engine, wants_numbers != 0, seen);
+        *sight = seen;
+        return CFACE_OK;
+    } catch (...) {
+        return CFACE_FAILED;
+    }
+}
+
+#endif

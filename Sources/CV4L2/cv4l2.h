@@ -1,0 +1,40 @@
+#ifndef LOCALAUTH_CV4L2_H
+#define LOCALAUTH_CV4L2_H
+
+#include <linux/videodev2.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/pidfd.h>
+
+/* What Swift can't import: ioctl is variadic, the requests and the formats are macros with sizeof
+   and shifts. */
+
+static inline int cv4l2_ioctl(int descriptor, unsigned long request, void *argument) {
+    return ioctl(descriptor, request, argument);
+}
+
+static const unsigned long cv4l2_querycap = VIDIOC_QUERYCAP;
+static const unsigned long cv4l2_enum_fmt = VIDIOC_ENUM_FMT;
+static const unsigned long cv4l2_s_fmt = VIDIOC_S_FMT;
+static const unsigned long cv4l2_reqbufs = VIDIOC_REQBUFS;
+static const unsigned long cv4l2_querybuf = VIDIOC_QUERYBUF;
+static const unsigned long cv4l2_qbuf = VIDIOC_QBUF;
+static const unsigned long cv4l2_dqbuf = VIDIOC_DQBUF;
+static const unsigned long cv4l2_streamon = VIDIOC_STREAMON;
+static const unsigned long cv4l2_streamoff = VIDIOC_STREAMOFF;
+
+static const unsigned int cv4l2_mjpg = V4L2_PIX_FMT_MJPEG;
+static const unsigned int cv4l2_jpeg = V4L2_PIX_FMT_JPEG;
+static const unsigned int cv4l2_yuyv = V4L2_PIX_FMT_YUYV;
+static const unsigned int cv4l2_grey = V4L2_PIX_FMT_GREY;
+
+static const unsigned int cv4l2_capture = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+static const unsigned int cv4l2_memory_mapped = V4L2_MEMORY_MMAP;
+static const unsigned int cv4l2_field_none = V4L2_FIELD_NONE;
+static const unsigned int cv4l2_cap_capture = V4L2_CAP_VIDEO_CAPTURE;
+static const unsigned int cv4l2_cap_streaming = V4L2_CAP_STREAMING;
+static const unsigned int cv4l2_cap_device = V4L2_CAP_DEVICE_CAPS;
+static const unsigned int cv4l2_flag_error = V4L2_BUF_FLAG_ERROR;
+
+#endif

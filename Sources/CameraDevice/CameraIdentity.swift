@@ -1,0 +1,118 @@
+import Glibc
+
+/// Which camera it is: what its USB device says of itself, and where it is plugged in.
+///
+/// Whoever enrols with one camera is recognised by that one only. A camera in software can show
+/// any picture, so that only devices with a USB identity have one here.
+public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
+    /// Maker, model, serial number and place, in one line; at most 255 bytes.
+    public let description: String
+
+    private static let maximumAttribute = 64
+    private static let maximumDepth = 32
+
+    /// The identity of a replay: never that of a camera.
+    public static let replay = Self(verbatim: "replay")
+
+    private init(verbatim text: String) { description = text }
+
+    /// Reads the identity of a device node from the kernel.
+    ///
+    /// `root` is put before `/dev` and `/sys`.
+    /// - Throws: ``CameraFault/disconnected`` when it isn't there, ``CameraFault/untrusted(_:)``
+    ///   when it is no camera on a USB port.
+    public init(of path: String, root: String = "") throws(CameraFault) {
+        guard let node = Self.resolve(root + path) else { throw .disconnected }
+        guard let base = Self.resolve(root + "/dev"), node.hasPrefix(base + "/video"),
+            let name = node.split(separator: "/").last, !name.dropFirst(5).isEmpty,
+            name.dropFirst(5).allSatisfy(\.isNumber)
+        else {
+            throw .untrusted("\(path) is no video device.")
+        }
+        guard let device = Self.resolve("\(root)/sys/class/video4linux/\(name)") else {
+            throw .untrusted("The kernel knows no video device \(name).")
+        }
+        guard !device.contains("/devices/virtual/") else {
+            throw .untrusted(
+                "\(path) is a virtual camera: whoever feeds it decides what is seen. Use the "
+                    + "camera itself."
+            )
+        }
+        guard let usb = Self.deviceFolder(above: device) else {
+            throw .untrusted("\(path) is no USB camera: it has no identity to remember.")
+        }
+        guard let place = Self.place(of: node, root: root) else {
+            throw .untrusted("\(path) has no name in /dev/v4l/by-path: is udev running?")
+        }
+        let maker = Self.attribute("idVendor", of: usb) ?? ""
+        let model = Self.attribute("idProduct", of: usb) ?? ""
+        let serial = Self.attribute("serial", of: usb) ?? ""
+        guard maker.utf8.count == 4, model.utf8.count == 4 else {
+            throw .untrusted("\(path) doesn't say which USB device it is.")
+        }
+        let text = "usb \(maker):\(model) \(serial.isEmpty ? "-" : serial) at \(place)"
+        guard text.utf8.count <= 255 else {
+            throw .untrusted("\(path) has an identity that is too long.")
+        }
+        description = text
+    }
+
+    /// The first node of every camera that has an identity, in the order of their numbers.
+    public static func cameras(root: String = "") -> [String] {
+        (0..<64).map { "/dev/video\($0)" }
+            .filter { access(root + $0, F_OK) == 0 && (try? Self(of: $0, root: root)) != nil }
+    }
+
+    /// The USB device that a video device belongs to.
+    private static func deviceFolder(above path: String) -> String? {
+        var folder = path[...]
+        for _ in 0..<maximumDepth {
+            guard let slash = folder.lastIndex(of: "/"), slash > folder.startIndex else {
+                return nil
+            }
+            folder = folder[..<slash]
+            if access("\(folder)/idVendor", F_OK) == 0 { return String(folder) }
+        }
+        return nil
+    }
+
+    /// The name that udev gives the port and the function of the device.
+    private static func place(of node: String, root: String) -> String? {
+        let folder = root + "/dev/v4l/by-path"
+        // Several links may name one node; the order of a directory is nobody's promise.
+        return entries(of: folder).sorted()
+            .first { $0.utf8.count <= 128 && resolve("\(folder)/\($0)") == node }
+    }
+
+    private static func entries(of folder: String) -> [String] {
+        guard let listing = opendir(folder) else { return [] }
+        defer { closedir(listing) }
+        var names: [String] = []
+        while names.count < 1024, let entry = readdir(listing) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
+    }
+
+    private static func attribute(_ name: String, of folder: String) -> String? {
+        let descriptor = open("\(folder)/\(name)", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: maximumAttribute)
+        let count = read(descriptor, &bytes, bytes.count)
+        // A serial number is whatever its maker, or an attacker, wrote: only plain text stays.
+        return String(
+            decoding: bytes.prefix(max(0, count)).filter { $0 > 0x20 && $0 < 0x7F },
+            as: UTF8.self
+        )
+    }
+
+    private static func resolve(_ path: String) -> String? {
+        guard let text = realpath(path, nil) else { return nil }
+        defer { free(text) }
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,23 @@
+import CV4L2
+import Glibc
+
+/// Tells that something came into a folder or went: a camera, or the models.
+public final class FolderChanges: Sendable {
+    /// Readable when something has changed; -1 where the kernel refuses to tell.
+    public let descriptor: Int32
+
+    /// Watches the folders that are there.
+    public init(_ folders: [String]) {
+        descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+        let events = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ATTRIB)
+        for folder in folders { inotify_add_watch(descriptor, folder, events) }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Takes what has been told.
+    public func drain() {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while read(descriptor, &bytes, bytes.count) > 0 {}
+    }
+}

@@ -1,0 +1,40 @@
+/// How the bytes of a frame are laid out.
+public enum PixelFormat: Sendable, Hashable, CaseIterable {
+    /// Two pixels in four bytes: light, blue, light, red.
+    case yuyv
+    /// One JPEG picture.
+    case mjpg
+    /// One byte of light for each pixel: what infrared cameras give.
+    case grey
+}
+
+/// One picture as a camera gave it.
+public struct Frame: Sendable, Hashable {
+    /// The largest frame that is taken, in bytes.
+    public static let maximumBytes = 8 << 20
+
+    /// How the bytes are laid out.
+    public let format: PixelFormat
+    /// In pixels; 0 for JPEG, which says it itself.
+    public let width: Int
+    /// In pixels; 0 for JPEG, which says it itself.
+    public let height: Int
+    /// Bytes from one line to the next; 0 for JPEG.
+    public let stride: Int
+    /// The picture.
+    public let bytes: [UInt8]
+
+    /// A frame of these bytes; whoever decodes it checks that they fit the size.
+    public init(format: PixelFormat, width: Int, height: Int, stride: Int, bytes: [UInt8]) {
+        self.format = format
+        self.width = width
+        self.height = height
+        self.stride = stride
+        self.bytes = bytes
+    }
+
+    /// A JPEG picture.
+    public init(jpeg bytes: [UInt8]) {
+        self.init(format: .mjpg, width: 0, height: 0, stride: 0, bytes: bytes)
+    }
+}

@@ -1,0 +1,67 @@
+import CV4L2
+import Glibc
+
+/// A program that is run before the camera is opened, with the device node as its argument: what
+/// switches an infrared emitter on, for example.
+public struct PreOpenHook: Hashable, Sendable {
+    /// How long it may take, in milliseconds.
+    public static let limit: Int32 = 5_000
+
+    private let program: String
+
+    /// - Parameter program: Its whole path; there is no shell, and no search.
+    /// - Throws: ``CameraFault/failed(_:)`` when it isn't a program that can be run.
+    public init(_ program: String) throws(CameraFault) {
+        guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
+            throw .failed("The hook '\(program)' is not the whole path of a program.")
+        }
+        self.program = program
+    }
+
+    /// Runs it and waits; what takes longer than 5 s is killed.
+    ///
+    /// - Throws: ``CameraFault/failed(_:)`` unless it ends with status 0.
+    public func run(
+        _ device: String,
+        _ interruption: Interruption,
+        limit: Int32 = Self.limit
+    ) throws(CameraFault) {
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // The thread that runs it has every signal blocked.
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        // Copies for the call alone, as C wants its arguments.
+        var words: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup(device), nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        let code = posix_spawn(&child, program, nil, &attributes, &words, environ)
+        guard code == 0 else {
+            throw .failed("The hook can't be run: \(String(cString: strerror(code))).")
+        }
+        let isInTime = wait(for: child, interruption, limit)
+        if !isInTime { kill(child, SIGKILL) }
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        if interruption.isRaised { throw .interrupted }
+        guard isInTime else { throw .failed("The hook took longer than \(limit) ms.") }
+        guard status == 0 else {
+            let how = status & 0x7F == 0 ? "status \(status >> 8)" : "signal \(status & 0x7F)"
+            throw .failed("The hook ended with \(how).")
+        }
+    }
+
+    /// False: it runs still, or the interruption came.
+    private func wait(for child: pid_t, _ interruption: Interruption, _ limit: Int32) -> Bool {
+        let descriptor = pidfd_open(child, 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var waiting = [descriptor, interruption.descriptor]
+            .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        _ = poll(&waiting, nfds_t(waiting.count), limit)
+        return waiting[0].revents != 0
+    }
+}

@@ -1,0 +1,82 @@
+import CV4L2
+public import Glibc
+
+/// The system calls that a camera is driven with; a test puts its own device here.
+///
+/// Each answers as the kernel does: what it has, or a negative errno.
+public struct VideoSystem {
+    /// Opens a device node for reading and writing, without blocking.
+    public var open: (_ path: String) -> Int32
+    /// Closes a descriptor.
+    public var close: (_ descriptor: Int32) -> Void
+    // The kernel reads and writes the structure that the request names.
+    /// A request of V4L2 with its structure.
+    public var ioctl: (_ descriptor: Int32, UInt, UnsafeMutableRawPointer) -> Int32
+    // Memory of the device; gone after `unmap`.
+    /// Maps a buffer of the device.
+    public var map: (_ descriptor: Int32, _ length: Int, _ offset: Int) -> Mapping
+    // What `map` gave.
+    /// Takes a mapping back.
+    public var unmap: (UnsafeMutableRawPointer, _ length: Int) -> Void
+    /// Waits until a descriptor is readable; milliseconds.
+    public var poll: (_ descriptors: inout [pollfd], _ milliseconds: Int32) -> Int32
+
+    /// What mapping a buffer came to.
+    public enum Mapping {
+        // Valid until it is unmapped.
+        /// The memory.
+        case memory(UnsafeMutableRawPointer)
+        /// The errno, as a positive number.
+        case failure(Int32)
+    }
+
+    // As the table asks; a test's own device does what it likes.
+    /// A table of these calls.
+    public init(
+        open: @escaping (String) -> Int32,
+        close: @escaping (Int32) -> Void,
+        ioctl: @escaping (Int32, UInt, UnsafeMutableRawPointer) -> Int32,
+        map: @escaping (Int32, Int, Int) -> Mapping,
+        unmap: @escaping (UnsafeMutableRawPointer, Int) -> Void,
+        poll: @escaping (inout [pollfd], Int32) -> Int32
+    ) {
+        self.open = open
+        self.close = close
+        self.ioctl = ioctl
+        self.map = map
+        self.unmap = unmap
+        self.poll = poll
+    }
+
+    /// The kernel.
+    public static var kernel: Self {
+        Self(
+            open: { path in
+                let descriptor = Glibc.open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+                return descriptor >= 0 ? descriptor : -errno
+            },
+            close: { descriptor in _ = Glibc.close(descriptor) },
+            ioctl: { descriptor, request, structure in
+                let result = cv4l2_ioctl(descriptor, request, structure)
+                return result >= 0 ? result : -errno
+            },
+            map: { descriptor, length, offset in
+                let memory = mmap(
+                    nil,
+                    length,
+                    PROT_READ | PROT_WRITE,
+                    MAP_SHARED,
+                    descriptor,
+                    offset
+                )
+                guard let memory, memory != MAP_FAILED else { return .failure(errno) }
+                return .memory(memory)
+            },
+            unmap: { memory, length in _ = munmap(memory, length) },
+            poll: { descriptors, milliseconds in
+                let result = Glibc.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
+                return result >= 0 ? result : -errno
+            }
+        )
+    }
+}

@@ -1,0 +1,55 @@
+/// One Enroll: takes five good frames of one face, no two alike.
+public struct Enrolment {
+    /// What a frame came to.
+    public enum Outcome: Hashable, Sendable {
+        /// Nothing to tell.
+        case nothing
+        /// Something to do better.
+        case hint(FaceHint)
+        /// So many of the frames are taken.
+        case stage(UInt32)
+        /// All are: the faces of the template.
+        case done([FaceNumbers])
+    }
+
+    /// How many frames make a template.
+    public static let stages: UInt32 = 5
+    /// Frames nearer to each other are the same pose.
+    static let nearest: Float = 0.05
+    /// Somebody who keeps still gets on after so many good frames.
+    static let still = 12
+    /// A picture that stands still doesn't get on at all.
+    static let frozen: Float = 0.01
+
+    private let threshold: FaceThreshold
+    private var advice = Advice()
+    private var taken: [FaceNumbers] = []
+    private var sinceTaken = 0
+
+    /// All frames must be as near to the first as a match.
+    public init(threshold: FaceThreshold) { self.threshold = threshold }
+
+    /// Judges the next frame.
+    public mutating func see(_ sight: Sight) -> Outcome {
+        guard !sight.isDark else { return advise(.tooDark, patience: Recognition.darkFrames) }
+        if let fault = advice.fault(of: sight) {
+            return advise(fault, patience: sight.count == 0 ? Recognition.emptyFrames : nil)
+        }
+        guard let numbers = sight.numbers else { return .nothing }
+        // Somebody else in front of the camera is not enrolled with the first one.
+        if let first = taken.first, first.distance(to: numbers) > threshold.distance {
+            return advise(.lookAtCamera)
+        }
+        sinceTaken += 1
+        let nearest = taken.map { $0.distance(to: numbers) }.min() ?? .infinity
+        let needed = sinceTaken > Self.still ? Self.frozen : Self.nearest
+        guard nearest >= needed else { return advise(nil) }
+        taken.append(numbers)
+        sinceTaken = 0
+        return taken.count < Int(Self.stages) ? .stage(UInt32(taken.count)) : .done(taken)
+    }
+
+    private mutating func advise(_ hint: FaceHint?, patience: Int? = nil) -> Outcome {
+        advice.tell(hint, patience: patience ?? Advice.patience).map { .hint($0) } ?? .nothing
+    }
+}

@@ -1,0 +1,140 @@
+import CFace
+public import CameraDevice
+
+// The engine's memory belongs to this object alone, which one thread at a time uses.
+
+/// Finds and measures faces: the C++ unit, with the models.
+public final class FaceEngine {
+    // Made by the C++ unit, freed in `deinit`.
+    private let handle: OpaquePointer
+
+    /// Makes an engine, from the detector of an earlier start if there is one.
+    ///
+    /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
+    public init(models: FaceModels.Content, detector: [UInt8] = []) throws(FaceFault) {
+        // See `handle`.
+        var made: OpaquePointer?
+        let result = cface_open(
+            models.landmarks,
+            models.landmarks.count,
+            models.network,
+            models.network.count,
+            detector,
+            detector.count,
+            &made
+        )
+        guard result == CFACE_OK.rawValue, let made else {
+            switch cface_result(UInt32(bitPattern: result)) {
+            case CFACE_NOT_BUILT: throw .failed(Self.notBuilt)
+            case CFACE_BAD_MODEL:
+                throw .failed("The face models are damaged. \(FaceModels.remedy)")
+            default: throw .failed("The face engine can't be started: is there enough memory?")
+            }
+        }
+        handle = made
+    }
+
+    /// Makes an engine from the models of a folder.
+    ///
+    /// The detector is kept beside the models, by ``ModelFetch``, or else in the state.
+    ///
+    /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
+    public convenience init(models: FaceModels, state: String) throws(FaceFault) {
+        let name = "detector.cache"
+        let content = try models.load()
+        // Without it, or with a damaged one, the start is slower, that is all.
+        let kept = [models.folder, state].lazy
+            .compactMap { path in
+                try? PrivateFolder(path).read(name, limit: 1 << 20)
+            }
+            .first
+        try self.init(models: content, detector: kept ?? [])
+        if !usedDetector { try? PrivateFolder(state).write(name, detector) }
+    }
+
+    deinit { cface_close(handle) }
+
+    /// Why there is no engine in a build without the package's trait.
+    public static let notBuilt =
+        "This program was built without its face engine; build it with the package trait Face."
+
+    /// Whether the program was built with the engine.
+    public static var isBuilt: Bool { cface_is_built() != 0 }
+
+    /// Whether the engine runs at full speed, also in a debug build.
+    public static var isOptimised: Bool { cface_is_optimised() != 0 }
+
+    /// Whether the detector that was given was good.
+    public var usedDetector: Bool { cface_used_detector(handle) != 0 }
+
+    /// The detector, for the next start: loading it takes a hundredth of making it.
+    public var detector: [UInt8] {
+        let count = cface_detector(handle, nil, 0)
+        return [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+            filled = cface_detector(handle, bytes.baseAddress, count) == count ? count : 0
+        }
+    }
+
+    /// Looks at a frame; nil: it is no picture.
+    public func look(_ frame: Frame) -> Sight? {
+        let format: cface_format =
+            switch frame.format {
+            case .mjpg: CFACE_MJPG
+            case .yuyv: CFACE_YUYV
+            case .grey: CFACE_GREY
+            }
+        guard frame.bytes.count <= Frame.maximumBytes, let width = Int32(exactly: frame.width),
+            let height = Int32(exactly: frame.height), let stride = Int32(exactly: frame.stride)
+        else { return nil }
+        var seen = cface_sight()
+        let result = frame.bytes.withUnsafeBufferPointer { bytes in
+            var picture = cface_frame(
+                format: Int32(format.rawValue),
+                width: width,
+                height: height,
+                stride: stride,
+                bytes: bytes.baseAddress,
+                count: bytes.count
+            )
+            return cface_look(handle, &picture, Sight.darknessLimit, 1, &seen)
+        }
+        return result == CFACE_OK.rawValue ? Sight(seen) : nil
+    }
+}
+
+extension Sight {
+    fileprivate init(_ seen: cface_sight) {
+        self.init(
+            brightness: seen.brightness,
+            darkness: seen.darkness,
+            glare: seen.glare,
+            count: Int(seen.faces)
+        )
+        guard seen.faces > 0, seen.width > 0, seen.height > 0 else { return }
+        face = Face(seen)
+        guard seen.has_numbers != 0 else { return }
+        numbers = withUnsafeBytes(of: seen.numbers) { bytes in
+            FaceNumbers(Array(bytes.bindMemory(to: Float.self)))
+        }
+    }
+}
+
+extension Sight.Face {
+    fileprivate init(_ seen: cface_sight) {
+        let points = withUnsafeBytes(of: seen.landmarks) { bytes in
+            Array(bytes.bindMemory(to: Float.self))
+        }
+        // The corners of the eyes lie outside: 0 on the right of the picture, 2 on the left.
+        let axis = (x: points[0] - points[4], y: points[1] - points[5])
+        let middle = (x: (points[0] + points[4]) / 2, y: (points[1] + points[5]) / 2)
+        let nose = (x: points[8] - middle.x, y: points[9] - middle.y)
+        let square = axis.x * axis.x + axis.y * axis.y
+        self.init(
+            x: (seen.left + seen.side / 2) / Float(seen.width),
+            y: (seen.top + seen.side / 2) / Float(seen.height),
+            size: seen.side / Float(seen.width),
+            yaw: square > 0 ? (nose.x * axis.x + nose.y * axis.y) / square : 0,
+            brightness: seen.face_brightness
+        )
+    }
+}

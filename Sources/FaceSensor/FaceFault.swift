@@ -1,0 +1,17 @@
+public import CameraDevice
+import Glibc
+
+/// Why the face sensor can't do what it was asked to.
+public enum FaceFault: Error, Hashable, Sendable {
+    /// Something of the camera.
+    case camera(CameraFault)
+    /// There is no such template.
+    case noTemplate
+    /// Anything else: one sentence for people, with its remedy where there is one.
+    case failed(String)
+
+    /// A system call that failed on a file.
+    static func system(_ number: Int32, _ action: String, _ path: String) -> Self {
+        .failed("\(action): \(path): \(String(cString: strerror(number))).")
+    }
+}

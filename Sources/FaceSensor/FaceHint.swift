@@ -1,0 +1,70 @@
+/// What a person can do better, in the contract's words.
+public enum FaceHint: String, Sendable, CaseIterable {
+    case moveCloser = "move-closer"
+    case moveAway = "move-away"
+    case center
+    case tooDark = "too-dark"
+    case tooBright = "too-bright"
+    case holdStill = "hold-still"
+    case lookAtCamera = "look-at-camera"
+    case turnLeft = "turn-left"
+    case turnRight = "turn-right"
+}
+
+/// Judges pictures, and tells a person about them without stammering.
+struct Advice {
+    /// So many frames in a row must ask for the same.
+    static let patience = 3
+    /// The same hint again after so many frames.
+    static let repetition = 60
+
+    static let smallest: Float = 0.16
+    static let largest: Float = 0.62
+    static let furthestAside: Float = 0.24
+    static let furthestUpOrDown: Float = 0.30
+    static let furthestTurned: Float = 0.12
+    static let darkestFace: Float = 0.10
+    /// Between two frames, in widths of the face.
+    static let fastest: Float = 0.10
+
+    private var last: Sight.Face?
+    private var asked: FaceHint?
+    private var times = 0
+    private var told: FaceHint?
+    private var sinceTold = 0
+
+    /// What is wrong with a frame that isn't dark; nil: nothing.
+    mutating func fault(of sight: Sight) -> FaceHint? {
+        let before = last
+        last = sight.count == 1 ? sight.face : nil
+        if sight.glare > 0.5 { return .tooBright }
+        guard let face = sight.face, sight.count > 0 else { return .lookAtCamera }
+        // Only the one who asks belongs into the picture.
+        guard sight.count == 1 else { return .center }
+        if face.size < Self.smallest { return .moveCloser }
+        if face.size > Self.largest { return .moveAway }
+        if abs(face.x - 0.5) > Self.furthestAside || abs(face.y - 0.5) > Self.furthestUpOrDown {
+            return .center
+        }
+        if face.brightness < Self.darkestFace { return .tooDark }
+        if abs(face.yaw) > Self.furthestTurned { return .lookAtCamera }
+        if let before {
+            let (x, y) = (face.x - before.x, (face.y - before.y) * 0.75)
+            let way = (x * x + y * y).squareRoot() / face.size
+            if way > Self.fastest { return .holdStill }
+        }
+        return nil
+    }
+
+    /// The hint to tell now, if any; `patience` frames must agree first.
+    mutating func tell(_ hint: FaceHint?, patience: Int = Self.patience) -> FaceHint? {
+        sinceTold += 1
+        times = hint == asked ? times + 1 : 1
+        asked = hint
+        guard let hint, times >= patience else { return nil }
+        guard hint != told || sinceTold > Self.repetition else { return nil }
+        told = hint
+        sinceTold = 0
+        return hint
+    }
+}

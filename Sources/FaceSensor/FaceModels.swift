@@ -1,0 +1,104 @@
+import Crypto
+import Glibc
+
+/// The two models: which they are, and where they lie.
+public struct FaceModels: Hashable, Sendable {
+    /// One file of the models.
+    struct File: Hashable {
+        let name: String
+        let size: Int
+        let digest: String
+    }
+
+    /// The bytes of both, as they should be.
+    public struct Content: Sendable {
+        let landmarks: [UInt8]
+        let network: [UInt8]
+    }
+
+    static let landmarks = File(
+        name: "shape_predictor_5_face_landmarks.dat",
+        size: 9_150_489,
+        digest: "c4b1e9804792707d3a405c2c16a80a20269e6675021f64a41d30fffafbc41888"
+    )
+    static let network = File(
+        name: "dlib_face_recognition_resnet_model_v1.dat",
+        size: 22_466_066,
+        digest: "55533b28a95800a551ba546ba62fe69625c7e95a7061c338adffead08719da30"
+    )
+    static let files = [landmarks, network]
+
+    /// What to do when they are not there.
+    public static let remedy = "Get them with: localauth-sensor-face --fetch-models"
+
+    /// The folder that they are in.
+    public let folder: String
+
+    /// The models of a folder, which need not be there.
+    public init(folder: String) { self.folder = folder }
+
+    /// Whether files of the right size are there; what is in them is checked by ``load()``.
+    public var areThere: Bool {
+        Self.files.allSatisfy { file in
+            var status = stat()
+            return stat("\(folder)/\(file.name)", &status) == 0 && Int(status.st_size) == file.size
+        }
+    }
+
+    /// Reads both and checks them: the thresholds mean something for these alone.
+    ///
+    /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
+    public func load() throws(FaceFault) -> Content {
+        Content(landmarks: try load(Self.landmarks), network: try load(Self.network))
+    }
+
+    private func load(_ file: File) throws(FaceFault) -> [UInt8] {
+        let path = "\(folder)/\(file.name)"
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw .system(errno, "The model can't be read", path) }
+            throw .failed("The face models are missing in \(folder). \(Self.remedy)")
+        }
+        defer { close(descriptor) }
+        var isWhole = false
+        let content = [UInt8](unsafeUninitializedCapacity: file.size) { bytes, filled in
+            while filled < file.size {
+                let start = bytes.baseAddress?.advanced(by: filled)
+                let count = read(descriptor, start, file.size - filled)
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else { return }
+                filled += count
+            }
+            isWhole = true
+        }
+        guard isWhole, Self.digest(content) == file.digest else {
+            throw .failed("\(path) is not the model that it should be. \(Self.remedy)")
+        }
+        return content
+    }
+
+    static func digest(_ bytes: [UInt8]) -> String {
+        SHA256.hash(data: bytes).map { TemplateRecord.hexadecimal($0) }.joined()
+    }
+
+    /// The digest of a file, read piece by piece; nil: it can't be read.
+    static func digest(ofFile path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var hash = SHA256()
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = read(descriptor, &bytes, bytes.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return count == 0 ? hash.finalize().hexadecimal : nil }
+            hash.update(data: bytes.prefix(count))
+        }
+    }
+}
+
+extension SHA256.Digest {
+    fileprivate var hexadecimal: String {
+        map { TemplateRecord.hexadecimal($0) }.joined()
+    }
+}

@@ -1,0 +1,141 @@
+/// What makes two faces the same one.
+public struct FaceThreshold: Hashable, Sendable {
+    /// The largest distance that is a match.
+    public let distance: Float
+
+    /// The ordinary one: about 4 in 100 good pictures of the right person are refused.
+    public static let ordinary = Self(distance: 0.45)
+    /// The strict one: about 14 in 100 are.
+    public static let strict = Self(distance: 0.40)
+}
+
+/// The faces of one template.
+public struct FaceTemplate: Hashable, Sendable {
+    /// Its id.
+    public let id: String
+    /// What was taken at the enrolment.
+    public let faces: [FaceNumbers]
+
+    /// A template that was read.
+    public init(id: String, faces: [FaceNumbers]) {
+        self.id = id
+        self.faces = faces
+    }
+}
+
+/// One Verify: decides frame by frame whether the right person is there.
+///
+/// A match is two frames in a row, each with exactly one face, that match one template. An attempt
+/// has failed after ten good frames that don't.
+public struct Recognition {
+    /// What a frame came to.
+    public enum Outcome: Hashable, Sendable {
+        /// Nothing to tell.
+        case nothing
+        /// Something to do better.
+        case hint(FaceHint)
+        /// An attempt has failed; looking goes on.
+        case noMatch
+        /// It is the person of this template.
+        case match(String)
+    }
+
+    static let framesOfMatch = 2
+    static let framesOfAttempt = 10
+    /// An infrared camera has a dark frame between two lit ones.
+    static let darkFrames = 8
+    static let emptyFrames = 10
+
+    private let templates: [FaceTemplate]
+    private let threshold: FaceThreshold
+    private var advice = Advice()
+    private var candidate: (id: String, frames: Int)?
+    private var failures = 0
+    private var challenge: LifeCheck?
+
+    /// Begins; `lifeCheck` is what a match has to pass as well, nil: nothing.
+    public init(
+        templates: [FaceTemplate],
+        threshold: FaceThreshold,
+        lifeCheck: LifeCheck? = nil
+    ) {
+        self.templates = templates
+        self.threshold = threshold
+        challenge = lifeCheck
+    }
+
+    /// Judges the next frame.
+    public mutating func see(_ sight: Sight) -> Outcome {
+        challenge?.see(sight)
+        guard !sight.isDark else {
+            return advise(.tooDark, patience: Self.darkFrames)
+        }
+        let fault = advice.fault(of: sight)
+        guard sight.count == 1, let numbers = sight.numbers else {
+            candidate = nil
+            challenge?.loseFace()
+            let isEmpty = sight.count == 0
+            return advise(fault, patience: isEmpty ? Self.emptyFrames : Advice.patience)
+        }
+        if let id = match(numbers, threshold.distance) { return recognised(id, sight) }
+        return unknown(numbers, sight.face, fault)
+    }
+
+    private mutating func recognised(_ id: String, _ sight: Sight) -> Outcome {
+        _ = advise(nil)
+        let frames = candidate?.id == id ? (candidate?.frames ?? 0) + 1 : 1
+        candidate = (id, frames)
+        guard frames >= Self.framesOfMatch else { return .nothing }
+        guard challenge != nil else { return .match(id) }
+        switch challenge?.answer(sight.face) {
+        case .ask(let hint): return .hint(hint)
+        case .passed: return .match(id)
+        case .failed:
+            candidate = nil
+            return .noMatch
+        case .waiting, nil: return .nothing
+        }
+    }
+
+    private mutating func unknown(
+        _ numbers: FaceNumbers,
+        _ face: Sight.Face?,
+        _ fault: FaceHint?
+    ) -> Outcome {
+        // A head that turns away, as it was asked to, is not a stranger's.
+        if let known = candidate?.id, challenge?.isTurning == true,
+            match(numbers, LifeCheck.distanceWhileTurned) == known
+        {
+            guard challenge?.answer(face) == .failed else { return .nothing }
+            candidate = nil
+            return .noMatch
+        }
+        candidate = nil
+        challenge?.loseFace()
+        if fault != nil { return advise(fault) }
+        failures += 1
+        guard failures >= Self.framesOfAttempt else { return advise(nil) }
+        failures = 0
+        return .noMatch
+    }
+
+    private func match(_ numbers: FaceNumbers, _ limit: Float) -> String? {
+        var best: (id: String, distance: Float)?
+        for template in templates {
+            for face in template.faces {
+                let distance = face.distance(to: numbers)
+                if distance <= limit, distance < best?.distance ?? .infinity {
+                    best = (template.id, distance)
+                }
+            }
+        }
+        return best?.id
+    }
+
+    private mutating func advise(
+        _ hint: FaceHint?,
+        patience: Int = Advice.patience
+    ) -> Outcome {
+        advice.tell(hint, patience: patience).map { .hint($0) } ?? .nothing
+    }
+}

@@ -1,0 +1,146 @@
+public import CameraDevice
+
+/// Opens the camera, looks at its frames and decides, on a thread of its own.
+///
+/// Scores and pictures never leave it: it tells a hint, a stage, a failed attempt, or an id.
+public actor Scanner {
+    /// What is told while it looks.
+    public enum Report: Hashable, Sendable {
+        /// The camera gives pictures now.
+        case ready
+        /// Something to do better.
+        case hint(FaceHint)
+        /// A failed attempt.
+        case noMatch
+        /// So many stages of an enrolment are done.
+        case stage(UInt32)
+    }
+
+    /// What sees faces in a frame; nil: the frame is no picture.
+    public typealias Eye = (Frame) -> Sight?
+    /// What opens the camera.
+    public typealias Opener = (Interruption) throws(CameraFault) -> any FrameSource
+
+    /// So many broken frames in a row end an operation.
+    private static let maximumBroken = 30
+
+    private let thread: CameraThread
+    private let makeEye: () throws(FaceFault) -> Eye
+    private let openCamera: Opener
+    private let threshold: FaceThreshold
+    private let asksForLife: Bool
+    private var eye: Eye?
+
+    /// The thread that the camera and the engine block.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        thread.asUnownedSerialExecutor()
+    }
+
+    /// Makes a scanner that has neither engine nor camera yet.
+    ///
+    /// - Parameters:
+    ///   - threshold: What is a match.
+    ///   - asksForLife: Whether a match takes the emitter's light and a turn of the head.
+    ///   - eye: Makes the engine, on the scanner's thread.
+    ///   - camera: Opens the camera, on the scanner's thread.
+    /// - Throws: ``FaceFault/failed(_:)`` when the kernel refuses a thread.
+    public init(
+        threshold: FaceThreshold,
+        asksForLife: Bool,
+        eye: sending @escaping () throws(FaceFault) -> Eye,
+        camera: sending @escaping Opener
+    ) throws(FaceFault) {
+        thread = try CameraThread()
+        self.threshold = threshold
+        self.asksForLife = asksForLife
+        makeEye = eye
+        openCamera = camera
+    }
+
+    /// Makes the engine, if it isn't there yet.
+    public func warmUp() throws(FaceFault) { _ = try theEye() }
+
+    /// Looks until one of the templates matches, and answers its id.
+    ///
+    /// - Throws: ``CameraFault/interrupted`` when it is raised, or what went wrong.
+    public func verify(
+        _ templates: [FaceTemplate],
+        _ interruption: Interruption,
+        report: @Sendable (Report) -> Void
+    ) throws(FaceFault) -> String {
+        var random = SystemRandomNumberGenerator()
+        var recognition = Recognition(
+            templates: templates,
+            threshold: threshold,
+            lifeCheck: asksForLife ? LifeCheck(using: &random) : nil
+        )
+        return try scan(interruption, report) { sight in
+            switch recognition.see(sight) {
+            case .nothing: break
+            case .hint(let hint): report(.hint(hint))
+            case .noMatch: report(.noMatch)
+            case .match(let id): return id
+            }
+            return nil
+        }
+    }
+
+    /// Looks until an enrolment has its frames, and answers the faces.
+    ///
+    /// - Throws: ``CameraFault/interrupted`` when it is raised, or what went wrong.
+    public func enroll(
+        _ interruption: Interruption,
+        report: @Sendable (Report) -> Void
+    ) throws(FaceFault) -> [FaceNumbers] {
+        var enrolment = Enrolment(threshold: threshold)
+        return try scan(interruption, report) { sight in
+            switch enrolment.see(sight) {
+            case .nothing: break
+            case .hint(let hint): report(.hint(hint))
+            case .stage(let done): report(.stage(done))
+            case .done(let faces):
+                report(.stage(Enrolment.stages))
+                return faces
+            }
+            return nil
+        }
+    }
+
+    private func theEye() throws(FaceFault) -> Eye {
+        if let eye { return eye }
+        let made = try makeEye()
+        eye = made
+        return made
+    }
+
+    /// The one path of every frame, whatever it comes from.
+    private func scan<Value>(
+        _ interruption: Interruption,
+        _ report: (Report) -> Void,
+        _ judge: (Sight) -> Value?
+    ) throws(FaceFault) -> Value {
+        let eye = try theEye()
+        do throws(CameraFault) {
+            if interruption.isRaised { throw .interrupted }
+            let camera = try openCamera(interruption)
+            report(.ready)
+            var broken = 0
+            while true {
+                let frame = try camera.nextFrame(interruption)
+                guard let sight = eye(frame) else {
+                    broken += 1
+                    guard broken < Self.maximumBroken else {
+                        throw .failed("The camera gives only broken pictures.")
+                    }
+                    continue
+                }
+                broken = 0
+                // Raised while the engine looked: what it saw no longer counts.
+                if interruption.isRaised { throw .interrupted }
+                if let value = judge(sight) { return value }
+            }
+        } catch {
+            throw .camera(error)
+        }
+    }
+}

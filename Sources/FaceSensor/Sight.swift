@@ -1,0 +1,84 @@
+/// What was seen in one frame.
+public struct Sight: Hashable, Sendable {
+    /// The largest face of a frame; places and sizes are shares of the width or height.
+    public struct Face: Hashable, Sendable {
+        /// The middle of the face, 0 to 1 from the left.
+        public var x: Float
+        /// The middle of the face, 0 to 1 from the top.
+        public var y: Float
+        /// Its width as a share of the picture's.
+        public var size: Float
+        /// How far it is turned: the nose's way along the line of the eyes, in distances of the
+        /// eyes; positive to the right of the picture.
+        public var yaw: Float
+        /// Its brightness, 0 to 1.
+        public var brightness: Float
+
+        /// A face by its numbers.
+        public init(x: Float, y: Float, size: Float, yaw: Float, brightness: Float) {
+            self.x = x
+            self.y = y
+            self.size = size
+            self.yaw = yaw
+            self.brightness = brightness
+        }
+    }
+
+    /// Mean brightness, 0 to 1.
+    public var brightness: Float
+    /// The share of dark pixels.
+    public var darkness: Float
+    /// The share of blinding pixels.
+    public var glare: Float
+    /// How many faces there are.
+    public var count: Int
+    /// The largest of them.
+    public var face: Face?
+    /// The face in 128 numbers; only where there is exactly one.
+    public var numbers: FaceNumbers?
+
+    /// A frame above this is dark: it is not searched.
+    public static let darknessLimit: Float = 0.6
+
+    /// Whether the frame is too dark to be searched.
+    public var isDark: Bool { darkness > Self.darknessLimit }
+
+    /// What was seen.
+    public init(
+        brightness: Float,
+        darkness: Float,
+        glare: Float,
+        count: Int,
+        face: Face? = nil,
+        numbers: FaceNumbers? = nil
+    ) {
+        self.brightness = brightness
+        self.darkness = darkness
+        self.glare = glare
+        self.count = count
+        self.face = face
+        self.numbers = numbers
+    }
+}
+
+/// A face in 128 numbers: two pictures of one person are near each other.
+public struct FaceNumbers: Hashable, Sendable {
+    /// How many there are.
+    public static let count = 128
+
+    /// The numbers, all finite.
+    public let values: [Float]
+
+    /// Nil unless there are 128 finite numbers.
+    public init?(_ values: [Float]) {
+        guard values.count == Self.count, values.allSatisfy(\.isFinite) else { return nil }
+        self.values = values
+    }
+
+    /// How different two faces are: their Euclidean distance.
+    public func distance(to other: Self) -> Float {
+        var sum: Float = 0
+        for (one, two) in zip(values, other.values) { sum += (one - two) * (one - two) }
+        return sum.squareRoot()
+    }
+}

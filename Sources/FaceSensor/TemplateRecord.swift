@@ -1,0 +1,122 @@
+import Crypto
+
+/// A template as it is kept: magic, camera and time in clear, label and faces encrypted.
+///
+/// AES-GCM authenticates the clear part, and the user and the id, which are not in the file at all.
+struct TemplateRecord {
+    var entry: TemplateStore.Entry
+    let faces: [FaceNumbers]
+
+    private static let magic = Array("LAFACE01".utf8)
+
+    init(entry: TemplateStore.Entry, faces: [FaceNumbers]) {
+        self.entry = entry
+        self.faces = faces
+    }
+
+    /// Nil: it was changed, or was sealed for another user, id or key.
+    init?(_ content: [UInt8], id: String, user: UInt32, key: SymmetricKey) {
+        var reader = ByteReader(content[...])
+        guard reader.take(Self.magic.count) == Self.magic[...],
+            let created: UInt64 = reader.integer(),
+            let length: UInt8 = reader.integer(),
+            let camera = reader.take(Int(length)).flatMap({ Self.text($0) })
+        else { return nil }
+        let head = Array(content[..<reader.rest.startIndex])
+        guard let box = try? AES.GCM.SealedBox(combined: reader.rest),
+            let plain = try? AES.GCM.open(
+                box,
+                using: key,
+                authenticating: Self.authenticated(head, id, user)
+            )
+        else { return nil }
+        var inside = ByteReader([UInt8](plain)[...])
+        guard let size: UInt16 = inside.integer(),
+            let label = inside.take(Int(size)).flatMap({ Self.text($0) }),
+            let count: UInt8 = inside.integer()
+        else { return nil }
+        var faces: [FaceNumbers] = []
+        for _ in 0..<count {
+            guard let face = inside.face() else { return nil }
+            faces.append(face)
+        }
+        guard inside.rest.isEmpty, !faces.isEmpty else { return nil }
+        let created64 = Int64(bitPattern: created)
+        entry = .init(id: id, label: label, created: created64, camera: camera)
+        self.faces = faces
+    }
+
+    /// The file; nil when something doesn't fit.
+    func sealed(user: UInt32, key: SymmetricKey) -> [UInt8]? {
+        guard let cameraLength = UInt8(exactly: entry.camera.utf8.count),
+            let labelLength = UInt16(exactly: entry.label.utf8.count),
+            let count = UInt8(exactly: faces.count)
+        else { return nil }
+        var head = Self.magic
+        head.append(integer: UInt64(bitPattern: entry.created))
+        head.append(cameraLength)
+        head += entry.camera.utf8
+        var plain: [UInt8] = []
+        plain.append(integer: labelLength)
+        plain += entry.label.utf8
+        plain.append(count)
+        for value in faces.flatMap(\.values) { plain.append(integer: value.bitPattern) }
+        let box = try? AES.GCM.seal(
+            plain,
+            using: key,
+            authenticating: Self.authenticated(head, entry.id, user)
+        )
+        return box?.combined.map { head + $0 }
+    }
+
+    static func hexadecimal(_ byte: UInt8) -> String {
+        (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+
+    /// The parts have known lengths, or say theirs: no two are the same bytes.
+    private static func authenticated(_ head: [UInt8], _ id: String, _ user: UInt32) -> [UInt8] {
+        var bytes = head
+        bytes.append(integer: user)
+        return bytes + id.utf8
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
+        String(validating: bytes, as: UTF8.self)
+    }
+}
+
+/// Reads from the front of some bytes; what isn't there is nil.
+private struct ByteReader {
+    private(set) var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+        guard rest.count >= count else { return nil }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+
+    /// The lowest byte first.
+    mutating func integer<Number: FixedWidthInteger & UnsignedInteger>() -> Number? {
+        take(Number.bitWidth / 8)?.reversed().reduce(0) { $0 << 8 | Number($1) }
+    }
+
+    mutating func face() -> FaceNumbers? {
+        var values: [Float] = []
+        for _ in 0..<FaceNumbers.count {
+            guard let bits: UInt32 = integer() else { return nil }
+            values.append(Float(bitPattern: bits))
+        }
+        return FaceNumbers(values)
+    }
+}
+
+extension [UInt8] {
+    /// The lowest byte first.
+    fileprivate mutating func append(integer: some FixedWidthInteger) {
+        for shift in stride(from: 0, to: integer.bitWidth, by: 8) {
+            append(UInt8(truncatingIfNeeded: integer >> shift))
+        }
+    }
+}

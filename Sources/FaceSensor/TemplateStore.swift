@@ -1,0 +1,170 @@
+import Crypto
+import Glibc
+
+/// The templates of all users: one file each, encrypted and authenticated.
+///
+/// The user and the camera are part of what is authenticated: a template that is moved to another
+/// user, or said to be another camera's, is refused as one with a changed byte is.
+public actor TemplateStore {
+    /// What can be told of a template.
+    public struct Entry: Hashable, Sendable {
+        /// 32 hexadecimal digits, at random.
+        public let id: String
+        /// What its user calls it.
+        public var label: String
+        /// Seconds since 1970.
+        public let created: Int64
+        /// The camera it was enrolled with.
+        public let camera: String
+    }
+
+    /// Templates of one user.
+    public static let maximum = 5
+    private static let maximumLabel = 256
+    private static let maximumFaces = 16
+    private static let keyFile = "face.key"
+    private static let keySize = 32
+    private static let maximumFile = 1 << 15
+
+    private let folder: PrivateFolder
+    private let key: SymmetricKey
+
+    /// Opens the store in a folder, which is made where it is missing.
+    ///
+    /// - Throws: ``FaceFault/failed(_:)`` when the folder or its key isn't ours alone.
+    public init(folder path: String) throws(FaceFault) {
+        folder = try PrivateFolder(path)
+        key = try Self.key(in: folder)
+    }
+
+    /// The templates of a user, the oldest first.
+    public func entries(of user: UInt32) throws(FaceFault) -> [Entry] {
+        try records(of: user).map(\.entry)
+            .sorted { ($0.created, $0.id) < ($1.created, $1.id) }
+    }
+
+    /// What one user is recognised by with one camera.
+    ///
+    /// - Throws: ``FaceFault/noTemplate`` without any, a sentence when all are another camera's.
+    public func templates(
+        of user: UInt32,
+        camera: String
+    ) throws(FaceFault) -> [FaceTemplate] {
+        let all = try records(of: user)
+        guard let other = all.first?.entry.camera else { throw .noTemplate }
+        let fitting = all.filter { $0.entry.camera == camera }
+        guard !fitting.isEmpty else {
+            throw .failed(
+                "The user was enrolled with another camera (\(other)); this one is \(camera). "
+                    + "Enrol again with it, or plug the other one in."
+            )
+        }
+        return fitting.map { FaceTemplate(id: $0.entry.id, faces: $0.faces) }
+    }
+
+    /// Keeps the faces of an enrolment under a new id, and answers that.
+    public func add(
+        _ faces: [FaceNumbers],
+        label: String,
+        user: UInt32,
+        camera: String
+    ) throws(FaceFault) -> String {
+        var random = SystemRandomNumberGenerator()
+        let id = (0..<16).map { _ in TemplateRecord.hexadecimal(random.next()) }.joined()
+        let entry = Entry(id: id, label: label, created: Int64(time(nil)), camera: camera)
+        try save(TemplateRecord(entry: entry, faces: faces), user: user)
+        return id
+    }
+
+    /// Gives a template another label.
+    public func rename(_ id: String, of user: UInt32, to label: String) throws(FaceFault) {
+        var record = try record(id, of: user)
+        record.entry.label = label
+        try save(record, user: user)
+    }
+
+    /// Removes a template, damaged or not.
+    public func remove(_ id: String, of user: UInt32) throws(FaceFault) {
+        guard Self.isIdentifier(id), try folder.remove(Self.name(user, id)) else {
+            throw .noTemplate
+        }
+    }
+
+    /// Removes all templates of a user, damaged or not, and says how many there were.
+    public func removeAll(of user: UInt32) throws(FaceFault) -> UInt32 {
+        var count: UInt32 = 0
+        for id in try identifiers(of: user) where try folder.remove(Self.name(user, id)) {
+            count += 1
+        }
+        return count
+    }
+
+    // MARK: Files
+
+    private static func name(_ user: UInt32, _ id: String) -> String { "\(user)-\(id).face" }
+
+    private static func isIdentifier(_ id: String) -> Bool {
+        id.utf8.count == 32
+            && id.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    private func identifiers(of user: UInt32) throws(FaceFault) -> [String] {
+        try folder.names()
+            .compactMap { name in
+                guard name.hasPrefix("\(user)-"), name.hasSuffix(".face") else { return nil }
+                let id = String(name.dropFirst("\(user)-".count).dropLast(".face".count))
+                return Self.isIdentifier(id) ? id : nil
+            }
+    }
+
+    private func records(of user: UInt32) throws(FaceFault) -> [TemplateRecord] {
+        var records: [TemplateRecord] = []
+        for id in try identifiers(of: user) { records.append(try record(id, of: user)) }
+        return records
+    }
+
+    private func record(_ id: String, of user: UInt32) throws(FaceFault) -> TemplateRecord {
+        guard Self.isIdentifier(id),
+            let content = try folder.read(Self.name(user, id), limit: Self.maximumFile)
+        else {
+            throw .noTemplate
+        }
+        guard let record = TemplateRecord(content, id: id, user: user, key: key) else {
+            throw .failed(
+                "A template is damaged or not this user's: \(folder.path)/\(Self.name(user, id)). "
+                    + "Remove it and enrol again."
+            )
+        }
+        return record
+    }
+
+    private func save(_ record: TemplateRecord, user: UInt32) throws(FaceFault) {
+        guard record.entry.label.utf8.count <= Self.maximumLabel,
+            record.entry.camera.utf8.count <= 255, record.faces.count <= Self.maximumFaces,
+            let content = record.sealed(user: user, key: key)
+        else {
+            throw .failed("The template can't be encrypted.")
+        }
+        try folder.write(Self.name(user, record.entry.id), content)
+    }
+
+    private static func key(in folder: PrivateFolder) throws(FaceFault) -> SymmetricKey {
+        if let bytes = try folder.read(keyFile, limit: keySize) {
+            guard bytes.count == keySize else {
+                throw .failed("The key \(folder.path)/\(keyFile) must have \(keySize) bytes.")
+            }
+            return SymmetricKey(data: bytes)
+        }
+        // Templates without their key can't be read again, and must not pass for none.
+        guard try !folder.names().contains(where: { $0.hasSuffix(".face") }) else {
+            throw .failed(
+                "The key \(folder.path)/\(keyFile) is missing. Restore it, or remove the templates "
+                    + "in that folder and enrol again."
+            )
+        }
+        var random = SystemRandomNumberGenerator()
+        let bytes: [UInt8] = (0..<keySize).map { _ in random.next() }
+        try folder.write(keyFile, bytes)
+        return SymmetricKey(data: bytes)
+    }
+}

@@ -1,0 +1,96 @@
+import CameraDevice
+import DBus
+import FaceSensor
+import SensorKit
+
+extension FaceDriver {
+    func verify(_ operation: SensorOperation) async throws(SensorFault) -> String {
+        let camera = try await usableCamera(for: operation.user)
+        return try await run(operation) { (interruption, report) async throws(FaceFault) in
+            let templates = try await self.store.templates(of: operation.user, camera: camera)
+            return try await self.scanner.verify(templates, interruption, report: report)
+        }
+    }
+
+    func enroll(
+        _ operation: SensorOperation,
+        label: String
+    ) async throws(SensorFault) -> String {
+        let camera = try await usableCamera(for: nil)
+        return try await run(operation) { (interruption, report) async throws(FaceFault) in
+            let faces = try await self.scanner.enroll(interruption, report: report)
+            guard !interruption.isRaised else { throw .camera(.interrupted) }
+            return try await self.store.add(
+                faces,
+                label: label,
+                user: operation.user,
+                camera: camera
+            )
+        }
+    }
+
+    /// The identity of the camera; a user without templates needs none.
+    private func usableCamera(for user: UInt32?) async throws(SensorFault) -> String {
+        if let user, try await templates(of: user).isEmpty { throw .noTemplates }
+        refresh()
+        guard properties.isPresent else { throw .disconnected }
+        if case .failed(let message) = health { throw .failed(message) }
+        return try await faults { () async throws(FaceFault) in
+            do throws(CameraFault) {
+                return try self.settings.camera().identity.description
+            } catch {
+                throw .camera(error)
+            }
+        }
+    }
+
+    private func run(
+        _ operation: SensorOperation,
+        _ body:
+            @escaping @BusActor @Sendable (
+                Interruption, @escaping @Sendable (Scanner.Report) -> Void
+            ) async throws(FaceFault) -> String
+    ) async throws(SensorFault) -> String {
+        try await faults { () async throws(FaceFault) in
+            let interruption: Interruption
+            do throws(CameraFault) {
+                interruption = try Interruption()
+            } catch {
+                throw .camera(error)
+            }
+            operation.onCancel { interruption.raise() }
+            return try await body(interruption) { report in
+                onLoop { Self.tell(report, operation) }
+            }
+        }
+    }
+
+    private static func tell(_ report: Scanner.Report, _ operation: SensorOperation) {
+        switch report {
+        case .ready: operation.ready()
+        case .noMatch: operation.noMatch()
+        case .stage(let done): operation.stage(done, of: Int32(Enrolment.stages))
+        case .hint(let hint):
+            if let hint = SensorHint(rawValue: hint.rawValue) { operation.hint(hint) }
+        }
+    }
+
+    /// The faults of the face sensor under the kit's names.
+    func faults<Value: Sendable>(
+        _ body: @escaping @BusActor @Sendable () async throws(FaceFault) -> Value
+    ) async throws(SensorFault) -> Value {
+        do throws(FaceFault) {
+            return try await body()
+        } catch {
+            switch error {
+            case .noTemplate: throw .noTemplates
+            case .failed(let message): throw .failed(message)
+            case .camera(.interrupted): throw .canceled
+            case .camera(.busy): throw .busy
+            case .camera(.disconnected): throw .disconnected
+            case .camera(.untrusted(let message)), .camera(.failed(let message)):
+                throw .failed(message)
+            }
+        }
+    }
+}

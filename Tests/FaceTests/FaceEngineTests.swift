@@ -1,0 +1,111 @@
+import CameraDevice
+import Testing
+
+@testable import FaceSensor
+
+/// What can be said of the C++ unit without models.
+@Suite struct FaceUnitTests {
+    @Test("The C++ unit is optimised, in a debug build too")
+    func optimised() { #expect(FaceEngine.isOptimised) }
+
+    @Test("In CI the models and the clips are there, and the engine is built")
+    func complete() {
+        guard Studio.isCI else { return }
+        #expect(Studio.missing.isEmpty)
+    }
+
+    @Test("Bytes that are no models are refused")
+    func noModels() {
+        let fault = #expect(throws: FaceFault.self) {
+            try FaceEngine(models: FaceModels.Content(landmarks: [1, 2], network: []))
+        }
+        let remedy = FaceEngine.isBuilt ? "--fetch-models" : "trait Face"
+        #expect("\(String(describing: fault))".contains(remedy))
+    }
+}
+
+/// The engine with the real models, on the clips.
+@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: Studio.isReady, Studio.reason))
+struct FaceEngineTests {
+    private let content: FaceModels.Content
+    private let engine: FaceEngine
+
+    init() throws {
+        content = try Studio.models.load()
+        engine = try FaceEngine(models: Studio.models, state: Studio.models.folder)
+    }
+
+    /// The frames of a clip in which somebody is.
+    private func faces(_ clip: String, _ count: Int) throws -> [FaceNumbers] {
+        try Studio.frames(clip).lazy.compactMap { engine.look($0)?.numbers }.prefix(count)
+            .map(\.self)
+    }
+
+    @Test("One person's photographs are near each other, another person's are far")
+    func distances() throws {
+        let mine = try faces("enroll", 8)
+        let again = try #require(try faces("match", 1).first)
+        let other = try #require(try faces("other", 1).first)
+        let nearest = try #require(mine.map { $0.distance(to: again) }.min())
+        let furthest = try #require(mine.map { $0.distance(to: other) }.min())
+        #expect(nearest < 0.45, "\(nearest)")
+        #expect(furthest > 0.6, "\(furthest)")
+    }
+
+    @Test("A detector that was kept is used, a damaged one is made anew")
+    func detector() throws {
+        let detector = engine.detector
+        #expect(detector.count > 100_000)
+        #expect(try FaceEngine(models: content, detector: detector).usedDetector)
+        let short = Array(detector.prefix(1000))
+        let other = try FaceEngine(models: content, detector: short)
+        #expect(!other.usedDetector)
+        #expect(other.detector == detector)
+    }
+
+    @Test("The same picture in YUYV and in GREY is the same face")
+    func formats() throws {
+        let mine = try #require(try faces("match", 1).first)
+        for (name, format, stride) in [("yuyv", PixelFormat.yuyv, 1280), ("grey", .grey, 640)] {
+            let frame = Frame(
+                format: format,
+                width: 640,
+                height: 480,
+                stride: stride,
+                bytes: try TemporaryFolder.read("\(Studio.clips)/frame.\(name)")
+            )
+            let seen = try #require(engine.look(frame)?.numbers, "\(name)")
+            #expect(seen.distance(to: mine) < 0.45, "\(name)")
+        }
+    }
+
+    @Test("Frames that are no pictures are refused, never a crash", arguments: 1...10)
+    func malformed(_ seed: UInt64) throws {
+        var generator = SplitMix(seed)
+        let frames = try Studio.frames("match")
+        for _ in 0..<20 {
+            var bytes = frames[Int.random(in: 0..<3, using: &generator)].bytes
+            for _ in 0..<Int.random(in: 1...20, using: &generator) {
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = generator.byte()
+            }
+            let cut = Int.random(in: 0...bytes.count, using: &generator)
+            let isCut = Bool.random(using: &generator)
+            _ = engine.look(Frame(jpeg: isCut ? Array(bytes.prefix(cut)) : bytes))
+        }
+        for format in [PixelFormat.yuyv, .grey] {
+            for (width, height, stride) in [
+                (640, 480, 1280), (0, 0, 0), (-1, 5, 5), (1 << 40, 1, 1), (2000, 2000, 4000),
+                (640, 480, 1), (640, 480, -1280), (16, 1920, 1 << 20),
+            ] {
+                let frame = Frame(
+                    format: format,
+                    width: width,
+                    height: height,
+                    stride: stride,
+                    bytes: [UInt8](repeating: 7, count: 1000)
+                )
+                #expect(engine.look(frame) == nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+import DBus
+import FaceSensor
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// The face sensor as a real process, with the real engine, on clips.
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: Studio.isReady, Studio.reason))
+struct FaceSensorTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test("The contract of all sensors holds", arguments: SensorContractSuite.checks)
+    func contract(_ check: SensorCheck) async throws {
+        let folder = try TemporaryFolder()
+        try await check.run(try Stage.fixture(folder))
+    }
+
+    /// Runs a check on a clip that is shown again and again.
+    private func onClip(
+        _ clip: String,
+        _ folder: TemporaryFolder,
+        _ options: [String] = [],
+        _ body: @escaping @BusActor @Sendable (SensorBench) async throws -> Void
+    ) async throws {
+        let file = "\(Studio.clips)/\(clip).mjpeg"
+        let fixture = SensorFixture(
+            program: Stage.program(folder, replay: file) + options,
+            name: "Face",
+            present: { _, _ in }
+        )
+        try await SensorCheck(clip, body).run(fixture)
+    }
+
+    private func enrolled(_ folder: TemporaryFolder) async throws {
+        try await onClip("enroll", folder) { bench in _ = try await bench.enroll("me") }
+    }
+
+    @Test(
+        "The same person, from another photograph, matches in another process",
+        arguments: [
+            [], ["--strict"],
+        ]
+    )
+    func samePerson(_ options: [String]) async throws {
+        let folder = try TemporaryFolder()
+        try await enrolled(folder)
+        try await onClip("match", folder, options) { bench in
+            let enrolled = try await bench.sensor.listTemplates(uid: SensorBench.user)
+            let (number, call) = try await bench.verify()
+            let id = try await call.reply()
+            try expect(enrolled.map(\.id) == [id], "\(enrolled), got \(id)")
+            let kinds = bench.events.seen.filter { $0.operation == number }.map(\.kind)
+            try expect(!kinds.contains("no-match"), "no failed attempt, got \(kinds)")
+        }
+    }
+
+    @Test("Another person doesn't match: two attempts fail, and looking goes on")
+    func anotherPerson() async throws {
+        let folder = try TemporaryFolder()
+        try await enrolled(folder)
+        try await onClip("other", folder) { bench in
+            let (number, call) = try await bench.verify()
+            let failed = Witness<Int>()
+            var count = 0
+            _ = bench.sensor.onEvent { _, kind, _ in
+                guard kind == "no-match" else { return }
+                count += 1
+                failed.record(count)
+            }
+            _ = try await failed.first("two failed attempts", within: .seconds(20)) { $0 == 2 }
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+        }
+    }
+
+    @Test(
+        "A scene that is no good picture tells why, fails no attempt, and can be canceled",
+        arguments: [
+            "empty": "look-at-camera", "two": "center", "dark": "too-dark", "far": "move-closer",
+            "aside": "center", "shaky": "hold-still",
+        ]
+    )
+    func hints(_ clip: String, _ hint: String) async throws {
+        let folder = try TemporaryFolder()
+        // An enrolment asks more of a picture than a match does.
+        try await onClip(clip, folder) { bench in
+            let number = bench.nextOperation()
+            let call = try bench.sensor.enrollStream(
+                operation: number,
+                uid: SensorBench.user,
+                label: "one",
+                options: [:]
+            )
+            _ = try await bench.events.first("the hint \(hint)", within: .seconds(20)) {
+                $0.kind == "hint" && $0.detail["hint"]?.asString == hint
+            }
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Enroll") { _ = try await call.reply() }
+            let kinds = Set(bench.events.seen.map(\.kind))
+            try expect(!kinds.contains("no-match"), "got \(kinds)")
+        }
+    }
+
+    @Test("An empty scene times out", arguments: ["empty", "two"])
+    func timesOut(_ clip: String) async throws {
+        let folder = try TemporaryFolder()
+        try await enrolled(folder)
+        try await onClip(clip, folder) { bench in
+            let (number, call) = try await bench.verify()
+            // As the daemon does: its deadline passes, it cancels.
+            _ = try await bench.events.first("a hint", within: .seconds(20)) {
+                $0.operation == number && $0.kind == "hint"
+            }
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+            let kinds = Set(bench.events.seen.filter { $0.operation == number }.map(\.kind))
+            try expect(kinds == ["ready", "hint"], "got \(kinds)")
+        }
+    }
+
+    @Test("A sensor on another camera refuses templates, and says why")
+    func anotherCamera() async throws {
+        let folder = try TemporaryFolder()
+        let store = try TemplateStore(folder: folder.path + "/state")
+        let faces = (0..<5).map { Seen.numbers(Float($0)) }
+        _ = try await store.add(
+            faces,
+            label: "me",
+            user: SensorBench.user,
+            camera: "usb 046d:085c - at home"
+        )
+        try await onClip("match", folder) { bench in
+            do {
+                _ = try await bench.sensor.verify(
+                    operation: 1,
+                    uid: SensorBench.user,
+                    options: [:],
+                    timeout: .seconds(5)
+                )
+            } catch let error as DBusError {
+                try expect(error.name == .sensorFailed, "Failed, got \(error)")
+                try expect(error.message.contains("another camera"), error.message)
+                return
+            }
+            throw ContractFailure("expected a refusal")
+        }
+    }
+
+    @Test("It calls itself a replay for comfort only")
+    func properties() async throws {
+        try await onClip("match", try TemporaryFolder()) { bench in
+            try expect(try await bench.sensor.biometryType() == 2, "a face")
+            try expect(try await bench.sensor.strength() == "convenience", "convenience")
+            try expect(try await bench.sensor.enrollStages() == 5, "five stages")
+            try expect(try await bench.sensor.description().contains("replay"), "a replay")
+            try expect(try await bench.sensor.health().state == "ok", "ok")
+        }
+    }
+
+    @Test("No picture, face or score is written anywhere")
+    func writesNothing() async throws {
+        let folder = try TemporaryFolder()
+        try await enrolled(folder)
+        let names = TemporaryFolder.names(in: folder.path + "/state")
+            .filter { $0 != "detector.cache" }
+        #expect(names.count == 2, "\(names)")
+        #expect(names.contains("face.key") && names.contains { $0.hasSuffix(".face") })
+    }
+}
+
+/// The face sensor as a real process, without models.
+@Suite(.timeLimit(.minutes(1)))
+struct FaceSensorWithoutModelsTests {
+    init() { EventLoop.shared.startThread() }
+
+    private func fixture(_ folder: TemporaryFolder, _ options: [String]) -> SensorFixture {
+        SensorFixture(
+            program: ["localauth-sensor-face", "--state-directory", folder.path + "/state"]
+                + options,
+            name: "Face",
+            present: { _, _ in }
+        )
+    }
+
+    @Test("Without models it is there and unavailable, with the remedy")
+    func noModels() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("clip", [])
+        let fixture = fixture(folder, ["--replay", folder.path + "/clip"])
+        try await SensorCheck("unavailable") { bench in
+            try expect(try await bench.sensor.present(), "present")
+            try expect(try await bench.sensor.unavailability() == "failed", "failed")
+            let health = try await bench.sensor.health()
+            let remedy = FaceEngine.isBuilt ? "--fetch-models" : "the package trait Face"
+            try expect(health.state == "failed" && health.message.contains(remedy), "\(health)")
+            try await expectError(.sensorFailed, of: "Enroll") {
+                _ = try await bench.sensor.enroll(
+                    operation: 1,
+                    uid: SensorBench.user,
+                    label: "one",
+                    options: [:],
+                    timeout: .seconds(5)
+                )
+            }
+            try await expectError(.sensorNoTemplates, of: "Verify") {
+                _ = try await bench.sensor.verify(
+                    operation: 2,
+                    uid: SensorBench.user,
+                    options: [:],
+                    timeout: .seconds(5)
+                )
+            }
+        }
+        .run(fixture)
+    }
+
+    @Test("Without a camera it says so, and a file is no camera", .enabled(if: FaceEngine.isBuilt))
+    func noCamera() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("video0", [])
+        let cameras = [("/dev/video63", "no-hardware"), (folder.path + "/video0", "untrusted")]
+        for (camera, reason) in cameras {
+            try await SensorCheck("unavailable") { bench in
+                let told = try await bench.sensor.unavailability()
+                try expect(told == reason, "\(reason), got \(told)")
+                try expect(try await bench.sensor.present() == (reason == "untrusted"), reason)
+            }
+            .run(fixture(folder, ["--camera", camera]))
+        }
+    }
+
+    @Test(
+        "Options that make no sense are refused with one line and a hint",
+        arguments: [
+            ["--camera", "/dev/video0", "--replay", "a"], ["--infrared", "--replay", "a"],
+            ["--pre-open-hook", "true"], ["--fetch-models", "--strict"],
+        ]
+    )
+    @BusActor func options(_ options: [String]) async throws {
+        let bus = try await PrivateBus()
+        let program = try LaunchedProgram(
+            ["\(LaunchedProgram.folder)/localauth-sensor-face"] + options
+                + (options.contains("--fetch-models") ? [] : ["--bus", bus.address])
+                + (options.contains("--fetch-models") ? [] : ["--state-directory", bus.folder]),
+            output: bus.folder + "/program"
+        )
+        let status = try await program.exitStatus()
+        #expect(status == 64)
+        #expect(program.output.error.hasPrefix("localauth-sensor-face: "))
+        await program.end()
+        await bus.end()
+    }
+}

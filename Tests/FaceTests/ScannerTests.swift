@@ -1,0 +1,143 @@
+import CameraDevice
+import Synchronization
+import Testing
+
+@testable import FaceSensor
+
+/// The path of a frame, with an engine and a camera of the test's own.
+@Suite struct ScannerTests {
+    /// Shows what a list says, then waits for the interruption.
+    private final class List: FrameSource {
+        let format = PixelFormat.grey
+        private var rest: ArraySlice<UInt8>
+        private let isEndless: Bool
+
+        init(_ frames: [UInt8], isEndless: Bool = false) {
+            rest = frames[...]
+            self.isEndless = isEndless
+        }
+
+        func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
+            if interruption.isRaised { throw .interrupted }
+            guard let next = rest.popFirst() else { throw .disconnected }
+            if isEndless { rest.append(next) }
+            return Frame(format: .grey, width: 1, height: 1, stride: 1, bytes: [next])
+        }
+    }
+
+    /// 0 nothing, 1 me, 2 a stranger, 9 no picture; 10 and more: me, a little different each.
+    private static func eye(_ frame: Frame) -> Sight? {
+        switch frame.bytes[0] {
+        case 0: Seen.empty
+        case 1: Seen.me
+        case 2: Seen.stranger
+        case 9: nil
+        case let number: Seen.face(Float(number) * 0.006)
+        }
+    }
+
+    private static let templates = [FaceTemplate(id: "mine", faces: [Seen.numbers()])]
+
+    private func scanner(_ frames: [UInt8], isEndless: Bool = false) throws -> Scanner {
+        try Scanner(
+            threshold: .ordinary,
+            asksForLife: false,
+            eye: { () throws(FaceFault) in { Self.eye($0) } },
+            camera: { (_) throws(CameraFault) in List(frames, isEndless: isEndless) }
+        )
+    }
+
+    private final class Reports: Sendable {
+        private let list = Mutex<[Scanner.Report]>([])
+        var all: [Scanner.Report] { list.withLock { $0 } }
+        func add(_ report: Scanner.Report) { list.withLock { $0.append(report) } }
+    }
+
+    @Test("Verify tells that it looks, failed attempts and then the template")
+    func verify() async throws {
+        let frames = [0] + [UInt8](repeating: 2, count: 10) + [9, 1, 1]
+        let reports = Reports()
+        let id = try await scanner(frames)
+            .verify(Self.templates, Interruption()) { reports.add($0) }
+        #expect(id == "mine")
+        #expect(reports.all == [.ready, .noMatch])
+    }
+
+    @Test("Enroll tells five stages and answers five faces")
+    func enroll() async throws {
+        let reports = Reports()
+        let faces = try await scanner([0, 10, 20, 30, 40, 50])
+            .enroll(Interruption()) { reports.add($0) }
+        #expect(faces.count == 5)
+        #expect(reports.all == [.ready] + (1...5).map { .stage($0) })
+    }
+
+    @Test("An interruption ends the operation, also one that came first")
+    func interruption() async throws {
+        let scanner = try scanner([0, 2], isEndless: true)
+        let interruption = try Interruption()
+        await #expect(throws: FaceFault.camera(.interrupted)) {
+            try await scanner.verify(Self.templates, interruption) { report in
+                if report == .noMatch { interruption.raise() }
+            }
+        }
+        let reports = Reports()
+        await #expect(throws: FaceFault.camera(.interrupted)) {
+            try await scanner.verify(Self.templates, interruption) { reports.add($0) }
+        }
+        #expect(reports.all.isEmpty)
+    }
+
+    @Test("A match that the engine finds after the interruption doesn't count")
+    func lateMatch() async throws {
+        let interruption = try Interruption()
+        let scanner = try Scanner(
+            threshold: .ordinary,
+            asksForLife: false,
+            eye: { () throws(FaceFault) in
+                { frame in
+                    if frame.bytes[0] == 1 { interruption.raise() }
+                    return Self.eye(frame)
+                }
+            },
+            camera: { (_) throws(CameraFault) in List([10, 1, 1]) }
+        )
+        await #expect(throws: FaceFault.camera(.interrupted)) {
+            try await scanner.verify(Self.templates, interruption) { _ in }
+        }
+    }
+
+    @Test("A camera that goes away, or gives only broken pictures, ends the operation")
+    func cameraFaults() async throws {
+        await #expect(throws: FaceFault.camera(.disconnected)) {
+            try await scanner([0]).verify(Self.templates, Interruption()) { _ in }
+        }
+        await #expect(throws: FaceFault.self) {
+            try await scanner([9], isEndless: true)
+                .verify(Self.templates, Interruption()) { _ in }
+        }
+    }
+
+    @Test("The engine is made once; when that fails the next operation tries again")
+    func engine() async throws {
+        let tries = Mutex(0)
+        let scanner = try Scanner(
+            threshold: .ordinary,
+            asksForLife: false,
+            eye: { () throws(FaceFault) in
+                let count = tries.withLock {
+                    $0 += 1
+                    return $0
+                }
+                guard count > 1 else { throw .failed("no models") }
+                return { Self.eye($0) }
+            },
+            camera: { (_) throws(CameraFault) in List([1, 1]) }
+        )
+        await #expect(throws: FaceFault.failed("no models")) { try await scanner.warmUp() }
+        for _ in 0..<2 {
+            _ = try await scanner.verify(Self.templates, Interruption()) { _ in }
+        }
+        #expect(tries.withLock { $0 } == 2)
+    }
+}

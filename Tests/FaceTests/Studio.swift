@@ -1,0 +1,101 @@
+import DBus
+import FaceSensor
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+@testable import CameraDevice
+
+/// The models and the clips: where they are, and whether.
+enum Studio {
+    /// `make face-models` and `make face-clips` put them there.
+    static let folder = environment("LOCALAUTH_FACE_FOLDER") ?? "\(project)/.build/face"
+    static let models = FaceModels(folder: folder + "/models")
+    static let clips = folder + "/clips"
+    static let isCI = environment("CI") == "true"
+
+    /// Whether tests that need them can run; in CI they have to.
+    static var isReady: Bool { missing.isEmpty || isCI }
+
+    static let missing: [String] = [
+        FaceEngine.isBuilt ? nil : "the package trait Face is off",
+        models.areThere ? nil : "no models in \(models.folder)",
+        access(clips + "/SHA256SUMS", R_OK) == 0 ? nil : "no clips in \(clips)",
+    ]
+    .compactMap(\.self)
+
+    /// Why tests are left out.
+    static let reason: Comment =
+        "\(missing.joined(separator: ", ")): run make face-test, which gets both"
+
+    static func frames(_ clip: String) throws -> [Frame] {
+        var splitter = JPEGSplitter()
+        splitter.append(try TemporaryFolder.read("\(clips)/\(clip).mjpeg"))
+        var frames: [Frame] = []
+        while let picture = splitter.next() { frames.append(Frame(jpeg: picture)) }
+        return frames
+    }
+
+    private static func environment(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+
+    private static let project = #filePath.split(separator: "/").dropLast(3)
+        .reduce("") { "\($0)/\($1)" }
+}
+
+/// A sensor process that looks at what a test pushes into a named pipe.
+enum Stage {
+    static func fixture(_ folder: TemporaryFolder) throws -> SensorFixture {
+        let path = folder.path + "/camera"
+        let film = try Film(pipe: path)
+        return SensorFixture(
+            program: program(folder, replay: path),
+            name: "Face",
+            present: { matching, _ in film.show(matching) }
+        )
+    }
+
+    /// The program, on a state of its own.
+    static func program(_ folder: TemporaryFolder, replay: String) -> [String] {
+        [
+            "localauth-sensor-face", "--replay", replay, "--models", Studio.models.folder,
+            "--state-directory", folder.path + "/state",
+        ]
+    }
+}
+
+/// The frames of somebody who is enrolled, and of others, one after another.
+@BusActor private final class Film {
+    private let mine: [Frame]
+    private let others: [Frame]
+    private let pipe: OwnedDescriptor
+    private var next = 0
+
+    nonisolated init(pipe path: String) throws {
+        try #require(mkfifo(path, 0o600) == 0)
+        pipe = OwnedDescriptor(adopting: open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC))
+        // F_SETPIPE_SZ, which Swift doesn't import: room for whole frames.
+        try #require(fcntl(pipe.rawValue, 1031, 1 << 20) >= 1 << 20)
+        // The wall at the beginning is nobody.
+        mine = Array(try Studio.frames("enroll").dropFirst(4))
+        others = Array(try Studio.frames("other").dropFirst(3))
+    }
+
+    /// Two frames in a row, unless the sensor has enough to look at.
+    func show(_ matching: Bool) {
+        let frames = matching ? mine : others
+        for _ in 0..<2 {
+            let bytes = frames[next % frames.count].bytes
+            var waiting: Int32 = 0
+            // Whole frames only: what doesn't fit would be cut off.
+            guard ioctl(pipe.rawValue, UInt(FIONREAD), &waiting) == 0, waiting < Self.enough,
+                write(pipe.rawValue, bytes, bytes.count) == bytes.count
+            else { return }
+            next += 1
+        }
+    }
+
+    private static let enough = 100_000
+}

@@ -1,0 +1,175 @@
+import Glibc
+import Testing
+
+@testable import FaceSensor
+
+/// Templates on the disk.
+@Suite struct TemplateStoreTests {
+    private static let faces = (0..<5).map { Seen.numbers(Float($0)) }
+    private static let camera = "usb 046d:085c - at here"
+
+    private func enrolled(
+        _ folder: TemporaryFolder,
+        user: UInt32 = 1000
+    ) async throws -> (TemplateStore, String) {
+        let store = try TemplateStore(folder: folder.path + "/state")
+        let id = try await store.add(
+            Self.faces,
+            label: "me",
+            user: user,
+            camera: Self.camera
+        )
+        return (store, id)
+    }
+
+    @Test("What was enrolled is there at the next start, for that user and camera")
+    func keeps() async throws {
+        let folder = try TemporaryFolder()
+        let (_, id) = try await enrolled(folder)
+        let store = try TemplateStore(folder: folder.path + "/state")
+        let entries = try await store.entries(of: 1000)
+        #expect(entries.map(\.id) == [id] && entries.map(\.label) == ["me"])
+        #expect(entries.allSatisfy { $0.camera == Self.camera && $0.created > 1_000_000_000 })
+        let templates = try await store.templates(of: 1000, camera: Self.camera)
+        #expect(templates == [FaceTemplate(id: id, faces: Self.faces)])
+        #expect(try await store.entries(of: 100).isEmpty)
+    }
+
+    @Test("Files are ours alone, and hold neither the label nor the faces in clear")
+    func privacy() async throws {
+        let folder = try TemporaryFolder()
+        let (_, id) = try await enrolled(folder)
+        #expect(folder.mode("state") == 0o700)
+        for name in TemporaryFolder.names(in: folder.path + "/state") {
+            #expect(folder.mode("state/\(name)") == 0o600, "\(name)")
+        }
+        let content = try folder.read("state/1000-\(id).face")
+        var value: [UInt8] = []
+        withUnsafeBytes(of: Float(4)) { value = Array($0) }
+        #expect(!content.contains(Array("me".utf8)) && !content.contains(value))
+    }
+
+    @Test("A changed byte is refused, wherever it is")
+    func changedByte() async throws {
+        let folder = try TemporaryFolder()
+        let (store, id) = try await enrolled(folder)
+        let name = "state/1000-\(id).face"
+        let content = try folder.read(name)
+        for index in content.indices where index < 80 || index % 97 == 0 {
+            var changed = content
+            changed[index] ^= 1
+            try folder.write(name, changed, mode: 0o600)
+            await #expect(throws: FaceFault.self, "byte \(index)") {
+                try await store.templates(of: 1000, camera: Self.camera)
+            }
+        }
+        for length in [0, 7, 40, content.count - 1] {
+            try folder.write(name, content.prefix(length), mode: 0o600)
+            await #expect(throws: FaceFault.self) { try await store.entries(of: 1000) }
+        }
+        try folder.write(name, content, mode: 0o600)
+        #expect(try await store.entries(of: 1000).count == 1)
+    }
+
+    @Test("A template that is moved to another user, or another id, is refused")
+    func wrongUser() async throws {
+        let folder = try TemporaryFolder()
+        let (store, id) = try await enrolled(folder)
+        let content = try folder.read("state/1000-\(id).face")
+        try folder.write("state/1001-\(id).face", content, mode: 0o600)
+        await #expect(throws: FaceFault.self) { try await store.entries(of: 1001) }
+        let other = String(id.reversed())
+        try folder.write("state/1000-\(other).face", content, mode: 0o600)
+        await #expect(throws: FaceFault.self) { try await store.entries(of: 1000) }
+        // What is damaged can still be removed.
+        try await store.remove(other, of: 1000)
+        #expect(try await store.entries(of: 1000).count == 1)
+        #expect(try await store.removeAll(of: 1001) == 1)
+    }
+
+    @Test("A template of another camera is refused, by its word and by its seal")
+    func wrongCamera() async throws {
+        let folder = try TemporaryFolder()
+        let (store, id) = try await enrolled(folder)
+        let other = "usb 046d:085c - at home"
+        let fault = await #expect(throws: FaceFault.self) {
+            try await store.templates(of: 1000, camera: other)
+        }
+        guard case .failed(let message) = fault else {
+            Issue.record("\(String(describing: fault))")
+            return
+        }
+        #expect(message.contains(Self.camera) && message.contains("another camera"))
+        // The camera's name, changed in the file.
+        let name = "state/1000-\(id).face"
+        let content = try folder.read(name)
+        let range = try #require(content.firstRange(of: Array(Self.camera.utf8)))
+        var forged = content
+        forged.replaceSubrange(range, with: other.utf8)
+        try folder.write(name, forged, mode: 0o600)
+        await #expect(throws: FaceFault.self) {
+            try await store.templates(of: 1000, camera: other)
+        }
+    }
+
+    @Test("A rename keeps the id and the faces; what isn't there can't be renamed or removed")
+    func renames() async throws {
+        let folder = try TemporaryFolder()
+        let (store, id) = try await enrolled(folder)
+        try await store.rename(id, of: 1000, to: "with glasses")
+        #expect(try await store.entries(of: 1000).map(\.label) == ["with glasses"])
+        let templates = try await store.templates(of: 1000, camera: Self.camera)
+        #expect(templates == [FaceTemplate(id: id, faces: Self.faces)])
+        let missing = String(repeating: "0", count: 32)
+        for bad in [missing, "", "../face", "nothing", id.uppercased()] where bad != id {
+            await #expect(throws: FaceFault.noTemplate) { try await store.remove(bad, of: 1000) }
+            await #expect(throws: FaceFault.noTemplate) {
+                try await store.rename(bad, of: 1000, to: "x")
+            }
+        }
+        try await store.remove(id, of: 1000)
+        await #expect(throws: FaceFault.noTemplate) {
+            try await store.templates(of: 1000, camera: Self.camera)
+        }
+    }
+
+    @Test("A user whose number begins with another's has nothing of theirs")
+    func prefixes() async throws {
+        let folder = try TemporaryFolder()
+        let (store, _) = try await enrolled(folder, user: 1000)
+        #expect(try await store.entries(of: 10).isEmpty)
+        #expect(try await store.removeAll(of: 100) == 0)
+        #expect(try await store.removeAll(of: 1000) == 1)
+    }
+
+    @Test("Without its key the store doesn't start over as if nothing were enrolled")
+    func lostKey() async throws {
+        let folder = try TemporaryFolder()
+        _ = try await enrolled(folder)
+        unlink(folder.path + "/state/face.key")
+        #expect(throws: FaceFault.self) { try TemplateStore(folder: folder.path + "/state") }
+        try folder.write("state/face.key", [1, 2, 3], mode: 0o600)
+        #expect(throws: FaceFault.self) { try TemplateStore(folder: folder.path + "/state") }
+    }
+
+    @Test("A key or a folder that others may reach is refused")
+    func openToOthers() async throws {
+        let folder = try TemporaryFolder()
+        _ = try await enrolled(folder)
+        chmod(folder.path + "/state/face.key", 0o640)
+        #expect(throws: FaceFault.self) { try TemplateStore(folder: folder.path + "/state") }
+        chmod(folder.path + "/state/face.key", 0o600)
+        chmod(folder.path + "/state", 0o777)
+        #expect(throws: FaceFault.self) { try TemplateStore(folder: folder.path + "/state") }
+    }
+
+    @Test("What a crash left half written is no template")
+    func halfWritten() async throws {
+        let folder = try TemporaryFolder()
+        let (store, id) = try await enrolled(folder)
+        try folder.write("state/.1000-\(id).face.new", [1, 2], mode: 0o600)
+        #expect(try await store.entries(of: 1000).count == 1)
+        try await store.rename(id, of: 1000, to: "two")
+        #expect(try await store.entries(of: 1000).map(\.label) == ["two"])
+    }
+}
