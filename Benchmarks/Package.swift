@@ -16,7 +16,9 @@ let systemd: [LinkerSetting] = [.linkedLibrary("systemd")]
 
 let package = Package(
     name: "localauth-benchmarks",
-    dependencies: [.package(name: "localauthentication-linux", path: "..")],
+    dependencies: [
+        .package(name: "localauthentication-linux", path: "..", traits: ["Face"])
+    ],
     targets: [
         .executableTarget(name: "csdbus-service", cSettings: c, linkerSettings: systemd),
         .executableTarget(name: "bench-client", cSettings: c, linkerSettings: systemd),
@@ -28,5 +30,28 @@ let package = Package(
             swiftSettings: strict
         ),
         .executableTarget(name: "localauth-bench", swiftSettings: strict),
-    ]
+        .executableTarget(
+            name: "fingerprint-bench",
+            dependencies: [
+                .product(name: "AuthService", package: "localauthentication-linux"),
+                .product(name: "FingerprintRig", package: "localauthentication-linux"),
+                .product(name: "LocalAuthBus", package: "localauthentication-linux"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "face-bench",
+            dependencies: [.product(name: "FaceSensor", package: "localauthentication-linux")],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "howdy-like",
+            cxxSettings: [.unsafeFlags(["-O2"])],
+            linkerSettings: [
+                .linkedLibrary(":libdlib.a"), .linkedLibrary("openblas"), .linkedLibrary("jpeg"),
+                .linkedLibrary("png16"), .linkedLibrary("m"),
+            ]
+        ),
+    ],
+    cxxLanguageStandard: .cxx17
 )

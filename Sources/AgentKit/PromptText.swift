@@ -104,6 +104,8 @@ public enum PromptText {
         case "clean-sensor": localized("Clean the sensor.")
         case "look-at-camera": localized("Look at the camera.")
         case "confirm-presence": localized("Touch the security key.")
+        case "turn-left": localized("Turn your head to the left.")
+        case "turn-right": localized("Turn your head to the right.")
         default: hint
         }
     }

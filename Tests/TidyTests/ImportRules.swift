@@ -11,7 +11,8 @@ enum Layers {
         .pure: ["AuthEngine", "DBusModel", "DBusCodegen"],
         .edge: [
             "DBus", "LocalAuthBus", "AuthStore", "ServiceProgram", "CSystemd", "CSQLite", "CPAM",
-            "CAdwaita", "CFace",
+            "CAdwaita", "CFace", "CIntl", "CV4L2", "CameraDevice", "FaceSensor", "Fingerprint",
+            "Localization",
         ],
         .role: ["AuthService", "LocalAuthentication", "Security", "SensorKit", "AgentKit"],
         .program: [
@@ -32,7 +33,7 @@ enum Layers {
     static func allows(_ target: String, _ dependency: String) -> Bool {
         guard let upper = layer(of: target) else { return false }
         // Products of other packages, each for its own job.
-        if dependency == "Crypto" { return target == "AuthStore" }
+        if dependency == "Crypto" { return ["AuthStore", "FaceSensor"].contains(target) }
         if dependency == "ArgumentParser" { return upper == .program }
         guard let lower = layer(of: dependency) else { return false }
         return switch upper {

@@ -129,10 +129,11 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Progress of an operation, sent to its \
     caller only.&#10;&#10;Kinds and details:&#10;- `ready` (the sensor looks now)&#10;- `hint` \
     (`hint` s: `move-closer`, `move-away`, `center`, `too-dark`, `too-bright`, `hold-still`, \
-    `swipe-too-short`, `too-fast`, `lift-and-retry`, `clean-sensor`, `look-at-camera` or \
-    `confirm-presence`)&#10;- `no-match` (one failed attempt of Verify)&#10;- `stage` (`stage` u, \
-    done so far; `stages` i, in all, -1 unknown)&#10;&#10;Receivers ignore kinds and keys that \
-    they don't know.&#10;&#10;Source: R8, R51."/>
+    `swipe-too-short`, `too-fast`, `lift-and-retry`, `clean-sensor`, `look-at-camera`, \
+    `confirm-presence`, `turn-left` or `turn-right`)&#10;- `no-match` (one failed attempt of \
+    Verify)&#10;- `stage` (`stage` u, done so far; `stages` i, in all, -1 \
+    unknown)&#10;&#10;Receivers ignore kinds and keys that they don't know.&#10;&#10;Source: R8, \
+    R51."/>
         <arg name="operation" type="t"/>
         <arg name="kind" type="s"/>
         <arg name="detail" type="a{sv}"/>

@@ -320,7 +320,7 @@ public struct Sensor1Signals {
     /// - `ready` (the sensor looks now)
     /// - `hint` (`hint` s: `move-closer`, `move-away`, `center`, `too-dark`, `too-bright`,
     ///   `hold-still`, `swipe-too-short`, `too-fast`, `lift-and-retry`, `clean-sensor`,
-    ///   `look-at-camera` or `confirm-presence`)
+    ///   `look-at-camera`, `confirm-presence`, `turn-left` or `turn-right`)
     /// - `no-match` (one failed attempt of Verify)
     /// - `stage` (`stage` u, done so far; `stages` i, in all, -1 unknown)
     ///
