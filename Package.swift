@@ -167,6 +167,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "TidyTests", swiftSettings: strict),
+        .target(name: "ToolSupport", path: "Tests/ToolSupport", swiftSettings: strict),
         .executableTarget(
             name: "StoreCrashProbe",
             dependencies: ["AuthEngine", "AuthStore"],
@@ -175,7 +176,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AuthStoreTests",
-            dependencies: ["AuthEngine", "AuthStore", "CSQLite", "StoreCrashProbe"],
+            dependencies: ["AuthEngine", "AuthStore", "CSQLite", "StoreCrashProbe", "ToolSupport"],
             swiftSettings: strict
         ),
         .systemLibrary(
@@ -271,7 +272,9 @@ let package = Package(
         ),
         .testTarget(
             name: "LocalizationTests",
-            dependencies: ["AgentTestSupport", "DBus", "Localization", "localauthctl"],
+            dependencies: [
+                "AgentTestSupport", "DBus", "Localization", "ToolSupport", "localauthctl",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

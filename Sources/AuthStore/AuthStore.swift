@@ -23,8 +23,8 @@ public final class AuthStore: Sendable {
     /// Opens a state directory, or makes one with mode 0700.
     ///
     /// It blocks: for the start only. A delay that was set in another boot begins again, in full,
-    /// at `now`; when a passcode was given then is forgotten. A damaged database is set aside beside a new one, and `LoadedState.damaged` says
-    /// so for good.
+    /// at `now`; when a passcode was given then is forgotten. A damaged database is set aside
+    /// beside a new one, and `LoadedState.damaged` says so for good.
     /// - Throws: `busy` (another process has it), `permission` (not ours alone), `foreign` (of a
     ///   newer version or another program), `damaged` (the machine key), `full`, `io`.
     public static func open(

@@ -2,6 +2,7 @@ import AuthEngine
 import AuthStore
 import Foundation
 import Testing
+import ToolSupport
 
 /// A state directory of a test, removed with the value.
 final class StateFolder: Sendable {
@@ -120,31 +121,28 @@ extension Enrolment {
 
 /// A probe process: see `StoreCrashProbe`.
 struct Probe {
-    let process = Process()
-    private let output = Pipe()
-    private let input = Pipe()
+    private let tool: Tool
+    private let output: Line
+    private let input: Line
 
     init(_ mode: String, _ directory: String) throws {
         // Built beside the tests.
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        process.executableURL = URL(filePath: tests).deletingLastPathComponent()
-            .appending(path: "StoreCrashProbe")
-        process.arguments = [mode, directory]
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
+        let probe = URL(filePath: tests).deletingLastPathComponent()
+            .appending(path: "StoreCrashProbe").path
+        (output, input) = (try Line(), try Line())
+        tool = try Tool(
+            probe,
+            [mode, directory],
+            input: input.reading,
+            output: output.writing
+        )
+        output.closeWriting()
+        close(input.reading)
     }
 
     /// The next line; nil when there will be none.
-    func line() -> String? {
-        var bytes: [UInt8] = []
-        var byte: UInt8 = 0
-        while read(output.fileHandleForReading.fileDescriptor, &byte, 1) == 1 {
-            if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
-            bytes.append(byte)
-        }
-        return nil
-    }
+    func line() -> String? { output.next() }
 
     /// Every line up to the end.
     func lines() -> [String] {
@@ -152,15 +150,12 @@ struct Probe {
     }
 
     /// Ends it at once; it can do nothing about it.
-    func kill() {
-        Glibc.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-    }
+    func kill() { tool.kill() }
 
     /// Lets it go on to its end.
-    func finish() {
-        try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
+    func finish() -> Int32 {
+        input.closeWriting()
+        return tool.wait()
     }
 }
 

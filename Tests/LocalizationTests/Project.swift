@@ -1,4 +1,5 @@
 import Foundation
+import ToolSupport
 
 /// The project that this file is part of.
 enum Project {
@@ -24,17 +25,13 @@ struct Said {
 
 /// Runs a tool in the project's folder and waits for its end.
 func run(_ tool: String, _ arguments: [String]) throws -> Said {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/\(tool)")
-    process.arguments = arguments
-    process.currentDirectoryURL = Project.root
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return Said(status: process.terminationStatus, output: String(decoding: data, as: UTF8.self))
+    let (status, output) = try Tool.run(
+        "/usr/bin/\(tool)",
+        arguments,
+        withErrors: true,
+        directory: Project.root.path
+    )
+    return Said(status: status, output: String(decoding: output, as: UTF8.self))
 }
 
 /// The catalogues, compiled into a folder that goes with the object.
