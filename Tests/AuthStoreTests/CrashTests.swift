@@ -98,7 +98,7 @@ struct CrashTests {
                     + "Permission denied."
             ]
         )
-        #expect(probe.finish() == 0)
+        #expect(probe.finish() == 1)
         try folder.setMode(0o700, of: "")
     }
 }
