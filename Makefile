@@ -21,7 +21,7 @@ POLICYDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/dbus-1/system.d
 SYSTEMDDIR ?= $(PREFIX)/lib/systemd
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 PAMDIR ?= /etc/pam.d
-POLKITDIR ?= $(DATADIR)/polkit-1/rules.d
+POLKITDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/polkit-1/rules.d
 LOCALEDIR ?= $(DATADIR)/locale
 
 LANGUAGES := $(basename $(notdir $(wildcard po/*.po)))
@@ -38,7 +38,7 @@ STRICT := --explicit-target-dependency-import-check error
 # it out. Looked for when it is needed: after make setup.
 TRAITS = $(shell test -f /usr/include/dlib/dnn.h && echo --traits Face)
 FACE := $(BUILD)/face
-SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources examples/swift
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build release demo demo-fingerprint demo-face face-studio face-test test-client \

@@ -41,8 +41,15 @@ extension AuthEngine {
         return .unlock(sensor.type)
     }
 
+    /// A biometric unlock counts once it was granted: one that was canceled meanwhile is none.
+    mutating func noteUnlock(of uid: UInt32) {
+        var record = record(of: uid)
+        record.lastBiometricUnlock = now
+        save(record, of: uid, matters: false)
+    }
+
     mutating func enrolmentChanged(_ uid: UInt32) {
-        dropBiometricSuccesses(of: uid)
+        dropSuccesses(of: uid, keepingPasscodeAge: true)
         var record = record(of: uid)
         guard record.lastBiometricUnlock != nil else { return }
         // Who unlocked may be no template any more.

@@ -18,7 +18,8 @@ extension AuthEngine {
         guard let known = contexts[context], !known.isInvalid else { return nil }
         return known.successes.last { success in
             let grant = success.grant
-            return grant.uid == uid && isAlive(success, at: moment) && grant.satisfies(policy)
+            return grant.uid == uid && isAlive(success, at: moment) && !success.isOver
+                && grant.satisfies(policy)
                 && (grant.type == .none || lockout(of: uid, at: moment) == nil)
                 && (grant.strength ?? .strong) >= (minimumStrength ?? .convenience)
         }?
@@ -58,9 +59,18 @@ extension AuthEngine {
         contexts[context]?.successes.append(.init(grant: grant, moment: now))
     }
 
-    mutating func dropBiometricSuccesses(of uid: UInt32) {
-        for context in contexts.keys {
-            contexts[context]?.successes.removeAll { $0.grant.uid == uid && $0.grant.type != .none }
+    /// A lockout or a changed enrolment ends every success of the user.
+    ///
+    /// A passcode still says who changes templates: one passcode is enough for several changes.
+    mutating func dropSuccesses(of uid: UInt32, keepingPasscodeAge: Bool = false) {
+        for (id, context) in contexts {
+            contexts[id]?.successes = context.successes.compactMap { success in
+                guard success.grant.uid == uid else { return success }
+                guard keepingPasscodeAge, success.grant.mechanism == .passcode else { return nil }
+                var over = success
+                over.isOver = true
+                return over
+            }
         }
     }
 

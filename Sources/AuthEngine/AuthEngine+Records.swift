@@ -49,9 +49,7 @@ extension AuthEngine {
         var record = before
         switch evidence {
         case .passcode: record = afterPasscode(of: uid)
-        case .match where evidence.isBiometric:
-            record.failures = 0
-            if evaluation.request.isUnlock { record.lastBiometricUnlock = now }
+        case .match where evidence.isBiometric: record.failures = 0
         case .match, .earlier, .unlock: break
         }
         guard record.counts != before.counts else {
@@ -130,6 +128,7 @@ extension AuthEngine {
     private mutating func succeed(_ id: EvaluationID, _ evidence: Grant.Evidence) {
         guard let request = evaluations[id]?.request else { return }
         let grant = Grant.resting(on: evidence, uid: request.uid)
+        if request.isUnlock, evidence.isBiometric { noteUnlock(of: request.uid) }
         if let context = request.context { keep(grant, in: context) }
         tell(id, .success)
         finish(id, .granted(grant))

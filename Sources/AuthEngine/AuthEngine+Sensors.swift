@@ -118,7 +118,7 @@ extension AuthEngine {
     ///
     /// The evaluations concerned are concluded when the reason is written.
     mutating func stopBiometry(of uid: UInt32) {
-        dropBiometricSuccesses(of: uid)
+        dropSuccesses(of: uid)
         for id in ids(where: { $0.request.uid == uid && $0.agent != nil }) {
             cancelSensors(of: id) { $0.type != .none }
             evaluations[id]?.leaveOutBiometry()

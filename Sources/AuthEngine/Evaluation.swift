@@ -92,6 +92,8 @@ struct Context: Hashable, Sendable {
     struct Success: Hashable, Sendable {
         let grant: Grant
         let moment: Instant
+        /// Whether it proves only how long ago a passcode was given.
+        var isOver = false
     }
 
     var client: ClientID?

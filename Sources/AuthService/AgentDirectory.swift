@@ -14,7 +14,9 @@ final class AgentDirectory {
 
     /// One registration.
     final class Registration {
-        let agent: Agent
+        fileprivate(set) var agent: Agent
+        /// Whether the session that it serves has ended.
+        fileprivate var isHomeless = false
         let peer: Peer
         let path: ObjectPath
         fileprivate var sources: [EventSource] = []
@@ -117,22 +119,50 @@ final class AgentDirectory {
         remove(found.agent.id)
     }
 
-    /// A login manager has come: each agent belongs to one of its sessions now, or to none.
-    func moveIntoSessions() {
-        for old in registrations.values.sorted(by: { $0.agent.id.rawValue < $1.agent.id.rawValue })
-        where old.agent.session == Sessions.only(of: old.agent.uid) {
-            remove(old.agent.id)
-            let isForProcess = if case .process = old.agent.kind { true } else { false }
-            onLoop {
-                guard
-                    let home = try? await self.service.sessions.home(
-                        of: old.peer,
-                        isForProcess: isForProcess
-                    ), !old.peer.hasLeft
-                else { return }
-                _ = try? self.register(old.peer, path: old.path, kind: old.agent.kind, in: home)
-            }
+    /// A session ended; nil: those of the time without a login manager.
+    func leave(session: String?) {
+        for registration in registrations.values
+        where registration.agent.session == session ?? Sessions.only(of: registration.agent.uid) {
+            registration.isHomeless = true
         }
+    }
+
+    /// Sessions came or went: agents whose own ended belong to the one that their process is in
+    /// now, or, where that can't be found out, to none until sessions come or go again.
+    func moveHomeless() {
+        for registration in registrations.values where registration.isHomeless {
+            onLoop { await self.move(registration) }
+        }
+    }
+
+    private func move(_ registration: Registration) async {
+        let (peer, old) = (registration.peer, registration.agent)
+        let isForProcess = if case .process = old.kind { true } else { false }
+        guard
+            let home = try? await service.sessions.home(of: peer, isForProcess: isForProcess),
+            registration.isHomeless, registrations[old.id] === registration
+        else { return }
+        service.handle(.agentGone(old.id))
+        let agent = Agent(
+            id: old.id,
+            client: old.client,
+            uid: old.uid,
+            session: home,
+            kind: old.kind
+        )
+        // Where another one serves already, it waits until that has left.
+        guard
+            service.engine.canRegister(
+                uid: agent.uid,
+                session: agent.session,
+                kind: agent.kind,
+                client: agent.client
+            )
+        else { return service.handle(.agentRegistered(old)) }
+        registration.agent = agent
+        registration.isHomeless = false
+        service.handle(.agentRegistered(agent))
+        service.agentsChanged()
     }
 
     private func add(_ registration: Registration) throws(DBusError) {

@@ -120,7 +120,7 @@ public final class AuthService {
             log(.notice, "the configuration was read again")
             audit.write(AuditRecord(.configurationReloaded))
         } catch {
-            log(.error, "\(error); the old settings stay")
+            log(.error, "the old settings stay: \(error)")
             audit.write(AuditRecord(.configurationRefused, [.cause: "\(error)"]))
         }
     }

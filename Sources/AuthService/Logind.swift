@@ -63,7 +63,7 @@ final class Logind {
         /// A session is asked to lock itself.
         case locking(session: ObjectPath)
         /// A session ended.
-        case removed(session: ObjectPath)
+        case removed(session: ObjectPath, id: String)
         /// A user's last session ended.
         case loggedOut(uid: UInt32)
         /// Sessions or users are others than before.
@@ -202,11 +202,10 @@ final class Logind {
             }
             if let isStarting { hear(.sleeping(isStarting)) }
         case "SessionRemoved":
-            let path = try? message.read("so") { reader throws(DBusError) in
-                _ = try reader.read(String.self)
-                return try reader.read(ObjectPath.self)
+            let session = try? message.read("so") { reader throws(DBusError) in
+                (try reader.read(String.self), try reader.read(ObjectPath.self))
             }
-            if let path { hear(.removed(session: path)) }
+            if let session { hear(.removed(session: session.1, id: session.0)) }
         case "UserRemoved":
             let uid = try? message.read("uo") { reader throws(DBusError) in
                 let uid = try reader.read(UInt32.self)
@@ -267,6 +266,19 @@ final class Logind {
             display.count == 2, display.first?.asString?.isEmpty == false
         else { return nil }
         return display.last?.asObjectPath
+    }
+
+    /// Whether a user has a session that is not ending; nil: it doesn't say.
+    func hasSession(_ uid: UInt32) async -> Bool? {
+        guard let owner else { return nil }
+        let user: ObjectPath
+        do throws(DBusError) {
+            user = try await path("GetUser", uid)
+        } catch {
+            return error.name.rawValue == "org.freedesktop.login1.NoSuchUser" ? false : nil
+        }
+        let state = await properties(of: Self.user, at: user, owner)?["State"]?.asString
+        return state.map { ["active", "online", "opening"].contains($0) }
     }
 
     /// What a session is.

@@ -225,14 +225,16 @@ final class Sessions {
         case .present(let isPresent): presenceChanged(isPresent)
         case .changed(let path, let properties): changed(path, properties)
         case .locking(let path): interrupt(path, .locked)
-        case .removed(let path):
+        case .removed(let path, let id):
             interrupt(path, .left)
             sessions[path] = nil
-            callers = [:]
+            service.agents.leave(session: id)
+            rearranged()
+            lookForLogouts()
         case .loggedOut(let uid):
-            callers = [:]
+            rearranged()
             service.handle(.loggedOut(uid: uid))
-        case .rearranged: callers = [:]
+        case .rearranged: rearranged()
         case .sleeping(let isSleeping): sleepChanged(isSleeping)
         case .lidMoved: onLoop { await self.lookAtLid() }
         }
@@ -243,10 +245,11 @@ final class Sessions {
         sessions = [:]
         callers = [:]
         if isPresent {
-            let wasAbsent = isAbsent
             presence = .present
             onLoop { await self.lookAtLid() }
-            if wasAbsent { service.agents.moveIntoSessions() }
+            service.agents.leave(session: nil)
+            service.agents.moveHomeless()
+            lookForLogouts()
         } else {
             let isExpected = logind?.isSystems == true && SystemLogin.isRunning
             let wasThere = presence == .present || presence == .lost
@@ -254,6 +257,23 @@ final class Sessions {
         }
         for waiter in waiters { waiter.resume() }
         waiters = []
+    }
+
+    private func rearranged() {
+        callers = [:]
+        service.agents.moveHomeless()
+    }
+
+    /// Whoever gave a passcode and has no session any more has logged out, here or while nobody
+    /// was told (R50).
+    private func lookForLogouts() {
+        for (uid, record) in service.engine.records where record.lastPasscode != nil {
+            onLoop {
+                if await self.logind?.hasSession(uid) == false {
+                    self.service.handle(.loggedOut(uid: uid))
+                }
+            }
+        }
     }
 
     private func changed(_ path: ObjectPath, _ properties: [String: Variant]) {

@@ -209,6 +209,30 @@ struct AgeTests {
         #expect(desk.isPending(again))
     }
 
+    @Test("R34: An unlock that was canceled, or could not be written, is none")
+    func unlockThatWasNone() {
+        var desk = Desk(.finger)
+        desk.fail(1)
+        desk.writes = false
+        let canceled = desk.evaluate(.biometrics) { $0.isUnlock = true }
+        desk.scan(matching: true)
+        desk.send(.oneShotsInvalidated(Desk.client))
+        desk.write()
+        #expect(desk.refusal(canceled) == .appCancel)
+        desk.writes = true
+        #expect(desk.reuse(300).isPending)
+        desk.send(.oneShotsInvalidated(Desk.client))
+
+        desk.fail(1)
+        desk.writes = false
+        let unwritten = desk.evaluate(.biometrics) { $0.isUnlock = true }
+        desk.scan(matching: true)
+        desk.failToWrite()
+        #expect(desk.refusal(unwritten) == .systemCancel)
+        desk.writes = true
+        #expect(desk.reuse(300).isPending)
+    }
+
     @Test("R34: A caller that names sensors or a strength, and a companion, are asked")
     func choosy() {
         var desk = Desk(.finger, .key)

@@ -300,7 +300,8 @@ private struct Node: Hashable {
             context.successes = context.successes.map { success in
                 // All that are too old are alike, but they stay: the engine must not take them.
                 let age = min(now - success.moment, settings.contextLifetime)
-                return .init(grant: success.grant, moment: Instant(nanoseconds: 0) + (.zero - age))
+                let moment = Instant(nanoseconds: 0) + (.zero - age)
+                return .init(grant: success.grant, moment: moment, isOver: success.isOver)
             }
             engine.contexts[id] = context
         }

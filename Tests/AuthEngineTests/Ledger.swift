@@ -72,6 +72,11 @@ struct Ledger {
             before = book(of: proof.uid)
             books[proof.uid] = proof.book
         }
+        for case .reply(let id, .granted(let grant)) in effects
+        where grant.mechanism == .biometry && requests[id]?.isUnlock == true {
+            // An unlock is one when it was granted, and not before.
+            books[grant.uid, default: UserRecord()].lastBiometricUnlock = now
+        }
         for effect in effects {
             if case .save(let save, let uid, let record) = effect {
                 if !record.isAsStrict(as: book(of: uid)) { complain("\(save) forgets something") }
@@ -168,7 +173,7 @@ struct Ledger {
         guard let sensor = matched[id], sensor.type != .none, let request = requests[id] else {
             return nil
         }
-        return afterBiometry(request.uid, isUnlock: request.isUnlock)
+        return afterBiometry(request.uid, isUnlock: false)
     }
 
     private func afterBiometry(_ uid: UInt32, isUnlock: Bool) -> Proof? {

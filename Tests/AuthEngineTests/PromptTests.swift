@@ -215,17 +215,31 @@ struct PromptTests {
             { $0.send(.passcodeRequired(uid: Desk.uid, cause: "remote")) },
             { $0.send(.released(Desk.context)) },
         ]
+        let proofs: [(Grant.Mechanism, Policy)] = [
+            (.biometry, .biometrics), (.passcode, .biometricsOrPasscode), (.companion, .companion),
+        ]
         for end in ends {
-            var desk = Desk(.finger)
-            succeed(&desk, .biometry)
-            desk.now = desk.now + .seconds(599)
-            let before = desk.evaluate(.biometrics, context: Desk.context)
-            #expect(desk.grant(before)?.mechanism == .context)
-            desk.now = desk.now + .milliseconds(500)
-            end(&desk)
-            let after = desk.evaluate(.biometrics, context: Desk.context)
-            #expect(desk.grant(after) == nil)
+            for (mechanism, policy) in proofs {
+                var desk = Desk(.finger, .key)
+                succeed(&desk, mechanism)
+                desk.now = desk.now + .seconds(599)
+                let before = desk.evaluate(policy, context: Desk.context)
+                #expect(desk.grant(before)?.mechanism == .context)
+                desk.now = desk.now + .milliseconds(500)
+                end(&desk)
+                let after = desk.evaluate(policy, context: Desk.context)
+                #expect(desk.grant(after) == nil, "\(mechanism)")
+            }
         }
+    }
+
+    @Test("A changed enrolment leaves the age of a passcode: one is enough for several changes")
+    func passcodeAge() {
+        var desk = Desk(.finger)
+        succeed(&desk, .passcode)
+        desk.send(.enrolmentChanged(uid: Desk.uid))
+        let age = desk.engine.passcodeAge(of: Desk.context, uid: Desk.uid, at: desk.now)
+        #expect(age == .zero)
     }
 
     @Test("R33: A success that a lockout ended does not come back with the passcode")

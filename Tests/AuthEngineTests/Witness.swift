@@ -179,7 +179,7 @@ struct Witness: Hashable {
 
     private mutating func dropSuccesses(_ uid: UInt32) {
         for context in successes.keys {
-            successes[context]?.removeAll { $0.grant.uid == uid && $0.grant.type != .none }
+            successes[context]?.removeAll { $0.grant.uid == uid }
             if successes[context]?.isEmpty == true { successes[context] = nil }
         }
     }

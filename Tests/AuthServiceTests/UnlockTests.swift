@@ -76,4 +76,17 @@ struct UnlockTests {
             #expect(try await manager.canEvaluate(policy: 1).code == 0)
         }
     }
+
+    @Test("L17: a required passcode that was answered survives a kill at once")
+    func durable() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            _ = sensor.add(for: bench.uid)
+            #expect(try await bench.canEvaluate().code == 0)
+            try await bench.manager.requirePasscode(uid: bench.uid, cause: "test")
+            try await bench.restartDaemon()
+            try await bench.waitForDevice(is: "")
+            #expect(try await bench.canEvaluate().code == -8)
+        }
+    }
 }

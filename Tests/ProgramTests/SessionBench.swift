@@ -1,4 +1,5 @@
 import DBus
+import Foundation
 import Glibc
 import LocalAuthBus
 
@@ -139,7 +140,8 @@ import LocalAuthBus
         startsLogind: Bool = true,
         isRemote: Bool = false,
         uid: UInt32 = getuid(),
-        agentFor process: UInt32? = nil
+        agentFor process: UInt32? = nil,
+        configuration: String = ""
     )
         async throws
     {
@@ -151,7 +153,9 @@ import LocalAuthBus
         if startsLogind { try logind.start() }
         let client = logind.connection
         let verifier = try await desk.verifier()
-        let daemon = try await desk.daemon()
+        let file = desk.folder + "/localauth.conf"
+        try configuration.write(toFile: file, atomically: true, encoding: .utf8)
+        let daemon = try await desk.daemon(["--config", file])
         owner = try await client.nameOwner(Desk.service) ?? ""
         manager = Authentication1Proxy(client, destination: owner, path: Desk.root)
         let sensor = try desk.start("localauth-sensor-simulated")

@@ -30,6 +30,8 @@ struct Feed<Value: Sendable>: Sendable {
     var current: StandInSession?
     /// The session that the user sits at.
     var display: StandInSession?
+    /// Whether the user has sessions that are not ending.
+    var userState = "active"
     /// What a look-up of a process is answered with instead.
     var fault: DBusError?
     /// One value each time the daemon delays sleep, and when it delays it no more.
@@ -89,6 +91,12 @@ struct Feed<Value: Sendable>: Sendable {
         connection.unexport(session.path)
         if current === session { current = nil }
         if display === session { display = nil }
+    }
+
+    /// The user's last session ends; the word of the user's own end comes later, or never.
+    func logOut(_ session: StandInSession) {
+        userState = "closing"
+        remove(session)
     }
 
     /// One of two connected ends: closed everywhere, the lock is gone, and the other end knows.
@@ -237,7 +245,8 @@ private struct LogindUserInterface: ServedInterface {
         name: "org.freedesktop.login1.User",
         methods: [:],
         properties: [
-            .init(name: "Display", signature: "(so)", isWritable: false, change: .value)
+            .init(name: "Display", signature: "(so)", isWritable: false, change: .value),
+            .init(name: "State", signature: "s", isWritable: false, change: .never),
         ],
         introspection: #"<interface name="org.freedesktop.login1.User"/>"#
     )
@@ -251,6 +260,7 @@ private struct LogindUserInterface: ServedInterface {
         for peer: Peer?,
         into writer: inout MessageWriter
     ) throws(DBusError) {
+        guard property == "Display" else { return try writer.write(logind.userState) }
         try writer.structure("so") { writer throws(DBusError) in
             try writer.write(logind.display?.id ?? "")
             try writer.write(logind.display?.path ?? ObjectPath(trusted: "/"))

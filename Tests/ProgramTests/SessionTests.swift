@@ -91,6 +91,66 @@ struct SessionTests {
         #expect(await bench.evaluate()?.name == .notInteractive)
     }
 
+    @Test("L2: an agent serves the session that its user sits at next")
+    @BusActor
+    func nextSession() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        #expect(try await bench.evaluateWithMatch() == nil)
+        bench.logind.remove(bench.session)
+        #expect(await bench.evaluate()?.name == .notInteractive)
+        let next = StandInSession("c2", at: bench.logind)
+        bench.logind.current = next
+        bench.logind.display = next
+        bench.logind.tell("SessionNew")
+        while try await !bench.manager.interactive() { await Task.yield() }
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+
+    @Test("L2: an agent whose session can't be found out when logind comes is asked for again")
+    @BusActor
+    func lateSession() async throws {
+        let bench = try await SessionBench(startsLogind: false)
+        try await bench.registerAgent()
+        bench.logind.fault = DBusError(.limitsExceeded, "Too many at once.")
+        try bench.logind.start()
+        while try await bench.manager.interactive() { await Task.yield() }
+        #expect(await bench.evaluate()?.name == .notInteractive)
+        bench.logind.fault = nil
+        bench.logind.tell("UserNew")
+        while try await !bench.manager.interactive() { await Task.yield() }
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+
+    @Test(
+        "R50: after a logout biometry waits for a passcode",
+        .enabled(if: getuid() == 0, "only root reports unlocks"),
+        arguments: [false, true]
+    )
+    @BusActor
+    func logout(isTold: Bool) async throws {
+        let bench = try await SessionBench(configuration: "[Biometry]\nPasscodeAfterBoot=yes\n")
+        let manager = bench.manager
+        #expect(try await manager.canEvaluate(policy: 1).code == -8)
+        try await manager.reportUnlock(uid: getuid(), method: "passcode")
+        #expect(try await manager.canEvaluate(policy: 1).code == 0)
+        // A session ends while another one goes on.
+        bench.logind.tell("SessionRemoved", "so") { writer throws(DBusError) in
+            try writer.write("c9")
+            try writer.write(ObjectPath(trusted: "/org/freedesktop/login1/session/c9"))
+        }
+        #expect(try await manager.canEvaluate(policy: 1).code == 0)
+        if isTold {
+            bench.logind.tell("UserRemoved", "uo") { writer throws(DBusError) in
+                try writer.write(getuid())
+                try writer.write(StandInLogind.user)
+            }
+        } else {
+            bench.logind.logOut(bench.session)
+        }
+        while try await manager.canEvaluate(policy: 1).code != -8 { await Task.yield() }
+    }
+
     @Test("L1: a look-up that fails refuses")
     @BusActor
     func failure() async throws {
@@ -220,9 +280,9 @@ struct SessionTests {
         #expect(try await bench.evaluateWithMatch() == nil)
         bench.logind.stop()
         #expect(await bench.evaluate()?.name == .notInteractive)
-        try bench.logind.start()
         #expect(await bench.logind.delays.next() == true)
         #expect(await bench.logind.delays.next() == false)
+        try bench.logind.start()
         #expect(await bench.logind.delays.next() == true)
         #expect(try await bench.evaluateWithMatch() == nil)
     }
