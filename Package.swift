@@ -26,6 +26,9 @@ let package = Package(
         .executable(name: "localauth-sensor-face", targets: ["localauth-sensor-face"]),
         // For Benchmarks: a product of unsafe flags can't be had by version, only by path.
         .library(name: "FaceSensor", targets: ["FaceSensor", "CameraDevice"]),
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+        .library(name: "Security", targets: ["Security"]),
+        .library(name: "LocalAuthClient", targets: ["LocalAuthClient"]),
         .library(name: "AuthService", targets: ["AuthService", "AuthStore", "DBus"]),
         .library(name: "SensorKit", targets: ["SensorKit"]),
         .library(name: "AgentKit", targets: ["AgentKit"]),
@@ -96,7 +99,26 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .target(
+            name: "LocalAuthClient",
+            dependencies: ["DBus", "LocalAuthBus"],
+            swiftSettings: strict
+        ),
+
         // Roles: who speaks on the bus.
+        .target(
+            name: "Security",
+            dependencies: [
+                "DBus", "LocalAuthBus", "LocalAuthClient",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "LocalAuthentication",
+            dependencies: ["DBus", "LocalAuthBus", "LocalAuthClient", "Security"],
+            swiftSettings: strict
+        ),
         .target(
             name: "AuthService",
             dependencies: [
@@ -251,6 +273,53 @@ let package = Package(
                 "CV4L2", "CameraDevice", "DBus", "FaceSensor", "LocalAuthBus", "SensorContract",
                 "localauth-sensor-face",
             ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "ClientTestSupport",
+            dependencies: ["DBus", "LocalAuthBus", "LocalAuthClient", "SensorContract"],
+            path: "Tests/LocalAuthenticationTests/Support",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "LocalAuthenticationTests",
+            dependencies: [
+                "ClientTestSupport", "DBus", "LocalAuthBus", "LocalAuthClient",
+                "LocalAuthentication", "Security", "SensorContract", "localauth-sensor-simulated",
+                "localauthd",
+            ],
+            exclude: ["Support"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SecurityTests",
+            dependencies: [
+                "AuthEngine", "ClientTestSupport", "DBus", "LocalAuthentication", "Security",
+                "localauth-sensor-simulated", "localauthd",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+        // Deprecated spellings and old habits are what these are about: no strict settings.
+        .target(
+            name: "SourceCompatibility5",
+            dependencies: ["LocalAuthentication", "Security"],
+            path: "Tests/SourceCompatibility/Swift5",
+            swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
+        .target(
+            name: "SourceCompatibility6",
+            dependencies: ["LocalAuthentication", "Security"],
+            path: "Tests/SourceCompatibility/Swift6",
+            swiftSettings: [.swiftLanguageMode(.v6)]
+        ),
+        .testTarget(
+            name: "SourceCompatibilityTests",
+            dependencies: [
+                "ClientTestSupport", "LocalAuthentication", "Security", "SourceCompatibility5",
+                "SourceCompatibility6", "localauth-sensor-simulated", "localauthd",
+            ],
+            path: "Tests/SourceCompatibility/Run",
             swiftSettings: strict
         ),
         .testTarget(

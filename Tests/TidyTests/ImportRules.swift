@@ -12,7 +12,7 @@ enum Layers {
         .edge: [
             "DBus", "LocalAuthBus", "AuthStore", "ServiceProgram", "CSystemd", "CSQLite", "CPAM",
             "CAdwaita", "CFace", "CIntl", "CV4L2", "CameraDevice", "FaceSensor", "Fingerprint",
-            "Localization",
+            "KeychainStore", "LocalAuthClient", "Localization",
         ],
         .role: ["AuthService", "LocalAuthentication", "Security", "SensorKit", "AgentKit"],
         .program: [
@@ -22,8 +22,14 @@ enum Layers {
         ],
     ]
 
-    /// Parts of the system that everything but the pure targets may use; Foundation is none.
-    static let system: Set<String> = ["Glibc", "Synchronization"]
+    /// Parts of the system that a target may use; Foundation is for Apple's interfaces alone, which
+    /// are made of it.
+    static func system(for target: String) -> Set<String> {
+        if ["LocalAuthentication", "Security"].contains(target) {
+            return ["Dispatch", "Foundation", "Glibc", "Synchronization"]
+        }
+        return layer(of: target) == .pure ? [] : ["Glibc", "Synchronization"]
+    }
 
     static func layer(of target: String) -> Layer? {
         targets.first { $0.value.contains(target) }?.key
@@ -33,8 +39,13 @@ enum Layers {
     static func allows(_ target: String, _ dependency: String) -> Bool {
         guard let upper = layer(of: target) else { return false }
         // Products of other packages, each for its own job.
-        if dependency == "Crypto" { return ["AuthStore", "FaceSensor"].contains(target) }
+        if dependency == "Crypto" {
+            return ["AuthStore", "FaceSensor", "KeychainStore", "Security"].contains(target)
+        }
+        if dependency == "CryptoExtras" { return target == "KeychainStore" }
         if dependency == "ArgumentParser" { return upper == .program }
+        // Apple's LocalAuthentication brings Security along.
+        if target == "LocalAuthentication", dependency == "Security" { return true }
         guard let lower = layer(of: dependency) else { return false }
         return switch upper {
         case .pure: lower == .pure
@@ -108,7 +119,7 @@ struct Manifest {
         guard let name = file.target else { return [] }
         let declared = targets.first { $0.name == name }?.dependencies.map(\.name) ?? []
         let allowed = Set(declared).filter { Layers.allows(name, $0) }
-            .union(Layers.layer(of: name) == .pure ? [] : Layers.system)
+            .union(Layers.system(for: name))
         return file.code.enumerated()
             .compactMap { index, line in
                 guard let module = Self.module(of: line), !allowed.contains(module) else {

@@ -46,7 +46,8 @@ enum WordRules {
     static let unsafe = Rule(name: "Unsafe code is in the edges, with its reason above") { file in
         guard let target = file.target else { return [] }
         let isEdge =
-            ["DBus", "AuthStore"].contains(target)
+            ["AuthStore", "DBus", "KeychainStore", "LocalAuthentication", "Security"]
+            .contains(target)
             || file.code.compactMap(Manifest.module).contains(where: libraries.contains)
         return file.code.indices.filter { isUnsafe(file.code[$0]) }
             .compactMap { index in

@@ -1,0 +1,50 @@
+internal import DBus
+internal import LocalAuthBus
+
+extension AuthenticationError {
+    private static let codes: [DBusError.Name: Code] = [
+        .authenticationFailed: .authenticationFailed,
+        .userCancel: .userCancel,
+        .userFallback: .userFallback,
+        .systemCancel: .systemCancel,
+        .passcodeNotSet: .passcodeNotSet,
+        .biometryNotAvailable: .biometryNotAvailable,
+        .biometryNotEnrolled: .biometryNotEnrolled,
+        .biometryLockout: .biometryLockout,
+        .appCancel: .appCancel,
+        .invalidContext: .invalidContext,
+        .companionNotAvailable: .companionNotAvailable,
+        .biometryNotPaired: .biometryNotPaired,
+        .biometryDisconnected: .biometryDisconnected,
+        .invalidDimensions: .invalidDimensions,
+        .notInteractive: .notInteractive,
+    ]
+
+    /// The errors with which a bus says that nobody is there.
+    private static let absences: Set<DBusError.Name> = [
+        .nameHasNoOwner, .serviceUnknown,
+    ]
+
+    /// What to do when the service can't be reached.
+    static let noService = AuthenticationError(
+        .biometryNotAvailable,
+        "The authentication service is not running. "
+            + "Start it with “systemctl start localauthd”; "
+            + "“localauthctl doctor” says what is missing."
+    )
+
+    /// An error as it came from the service.
+    ///
+    /// What is in no table is a refusal by the system.
+    init(_ error: DBusError) {
+        if let code = Self.codes[error.name] {
+            self.init(code, error.message)
+        } else if Self.absences.contains(error.name) {
+            self = Self.noService
+        } else if error.name == .noReply || error.name == .disconnected {
+            self.init(.systemCancel, "The authentication service ended.")
+        } else {
+            self.init(.systemCancel, "The authentication service refused: \(error.message)")
+        }
+    }
+}

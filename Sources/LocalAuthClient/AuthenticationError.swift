@@ -1,0 +1,62 @@
+/// Why somebody was not authenticated.
+public struct AuthenticationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What went wrong, for programs; raw values are Apple's.
+    ///
+    /// Later versions may know more codes.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The number, below zero.
+        public let rawValue: Int
+
+        /// A code by its number, known or not.
+        public init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+    }
+
+    /// What went wrong, for programs.
+    public let code: Code
+    /// What went wrong, for people: one sentence, with what to do next where that is known.
+    public let message: String
+
+    /// An error by its parts.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The code and the sentence.
+    public var description: String { "\(code.rawValue): \(message)" }
+}
+
+extension AuthenticationError.Code {
+    /// The attempts are used up.
+    public static let authenticationFailed = Self(rawValue: -1)
+    /// The person canceled.
+    public static let userCancel = Self(rawValue: -2)
+    /// The person chose the fallback, which is the app's to offer.
+    public static let userFallback = Self(rawValue: -3)
+    /// The system canceled: the session was locked, the service ended, the deadline passed.
+    public static let systemCancel = Self(rawValue: -4)
+    /// The person has no passcode.
+    public static let passcodeNotSet = Self(rawValue: -5)
+    /// There is no usable sensor, or no service.
+    public static let biometryNotAvailable = Self(rawValue: -6)
+    /// The person is enrolled on no sensor.
+    public static let biometryNotEnrolled = Self(rawValue: -7)
+    /// A passcode is needed before biometry is accepted again.
+    public static let biometryLockout = Self(rawValue: -8)
+    /// The app invalidated the session.
+    public static let appCancel = Self(rawValue: -9)
+    /// The session had been invalidated before.
+    public static let invalidContext = Self(rawValue: -10)
+    /// There is no companion device.
+    public static let companionNotAvailable = Self(rawValue: -11)
+    /// The sensor is not paired.
+    public static let biometryNotPaired = Self(rawValue: -12)
+    /// The sensor with the person's templates is not connected.
+    public static let biometryDisconnected = Self(rawValue: -13)
+    /// Kept for the table; nothing answers it here.
+    public static let invalidDimensions = Self(rawValue: -14)
+    /// A prompt would be needed and is not possible.
+    public static let notInteractive = Self(rawValue: -1004)
+}

@@ -1,0 +1,90 @@
+/// What has to be proved; raw values are Apple's.
+public enum AuthenticationPolicy: UInt32, Sendable, CaseIterable {
+    /// Biometry, nothing else.
+    case biometrics = 1
+    /// Biometry or the passcode.
+    case biometricsOrPasscode = 2
+    /// A companion device.
+    case companion = 3
+    /// Biometry or a companion device.
+    case biometricsOrCompanion = 4
+}
+
+/// What a sensor looks at; raw values are Apple's.
+public enum BiometryType: UInt32, Sendable, CaseIterable {
+    /// No sensor.
+    case none = 0
+    /// A fingerprint.
+    case fingerprint = 1
+    /// A face.
+    case face = 2
+    /// An iris.
+    case iris = 4
+}
+
+/// How hard it is to deceive a sensor.
+public enum BiometryStrength: String, Sendable, CaseIterable {
+    /// For comfort only.
+    case convenience
+    /// Resists a casual attempt.
+    case weak
+    /// Resists a determined one.
+    case strong
+}
+
+/// How one evaluation differs from the ordinary one.
+///
+/// All of it is fixed when the evaluation starts.
+public struct AuthenticationOptions: Hashable, Sendable {
+    /// The title of the fallback button; nil: the default; empty: no button.
+    public var fallbackTitle: String?
+    /// The title of the cancel button; nil: the default.
+    public var cancelTitle: String?
+    /// Whether to answer `notInteractive` in place of a prompt.
+    public var isInteractionNotAllowed = false
+    /// The age of a biometric unlock of the device that is accepted in place of a prompt.
+    ///
+    /// Zero: none; more than 300 s behaves as 300 s.
+    public var reuseDuration = Duration.zero
+    /// When the evaluation ends with `systemCancel`; nil: 120 s; at most 600 s.
+    public var timeout: Duration?
+    /// The least strength that is accepted; nil: any.
+    public var minimumStrength: BiometryStrength?
+    /// The sensors that may be used, by name; nil: all.
+    public var sensors: [String]?
+    /// Whether a face match has to be confirmed; nil: when the sensor isn't strong.
+    public var requiresConfirmation: Bool?
+    /// The window that the prompt belongs to, as the desktop's portals name it.
+    public var parentWindow: String?
+
+    /// The ordinary evaluation.
+    public init() {}
+}
+
+/// Who is there, and how that was proved.
+public struct AuthenticationSuccess: Hashable, Sendable {
+    /// How it was proved.
+    public enum Mechanism: String, Sendable {
+        /// A sensor.
+        case biometry
+        /// The passcode.
+        case passcode
+        /// A companion device.
+        case companion
+        /// A biometric unlock of the device some time ago.
+        case reuse
+        /// An earlier success of the same session.
+        case context
+    }
+
+    /// How it was proved; nil: in a way that this version doesn't know.
+    public let mechanism: Mechanism?
+    /// What the sensor looked at; `none` without one.
+    public let biometryType: BiometryType
+    /// The sensor's name; empty without one.
+    public let sensor: String
+    /// The sensor's strength; nil without one.
+    public let strength: BiometryStrength?
+    /// Stands for the enrolment: other bytes after any change of it; nil without biometry.
+    public let domainState: [UInt8]?
+}

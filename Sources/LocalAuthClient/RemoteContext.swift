@@ -1,0 +1,93 @@
+package import DBus
+package import LocalAuthBus
+
+/// A context object of the service, made when it is first needed, and again on a service that
+/// was restarted in between: that one has forgotten it, and with it a success and the credentials.
+@BusActor
+package final class RemoteContext {
+    private let service: Service
+    private var proxy: Context1Proxy?
+    private var making: Task<Result<Context1Proxy, AuthenticationError>, Never>?
+    private var isInvalid = false
+
+    package nonisolated init(_ service: Service) {
+        self.service = service
+    }
+
+    deinit {
+        guard let proxy else { return }
+        onLoop { proxy.sendRelease() }
+    }
+
+    /// The object on the service that runs now.
+    ///
+    /// - Throws: `biometryNotAvailable` without a service; `appCancel` when the context is
+    ///   invalidated meanwhile.
+    package func current() async throws(AuthenticationError) -> Context1Proxy {
+        let link = try await service.link()
+        if let proxy, proxy.destination == link.owner, proxy.connection === link.connection {
+            return proxy
+        }
+        // Calls at the same time wait for the same object.
+        let making = self.making ?? make(on: link)
+        self.making = making
+        let result = await making.value
+        if self.making == making { self.making = nil }
+        let made = try result.get()
+        guard !isInvalid else {
+            throw AuthenticationError(.appCancel, "The context was invalidated.")
+        }
+        return made
+    }
+
+    private func make(
+        on link: Service.Link
+    ) -> Task<Result<Context1Proxy, AuthenticationError>, Never> {
+        Task(executorPreference: EventLoop.shared) { await self.create(on: link) }
+    }
+
+    private func create(on link: Service.Link) async -> Result<Context1Proxy, AuthenticationError> {
+        do throws(DBusError) {
+            let path = try await link.manager.createContext(properties: [:])
+            let made = Context1Proxy(link.connection, destination: link.owner, path: path)
+            if isInvalid { made.sendInvalidate() }
+            proxy = made
+            return .success(made)
+        } catch {
+            return .failure(AuthenticationError(error))
+        }
+    }
+
+    /// The object if there is one, and the service that has it still runs.
+    package func existing() async -> Context1Proxy? {
+        guard let proxy, let link = try? await service.link(), proxy.destination == link.owner
+        else { return nil }
+        return proxy
+    }
+
+    /// Tells the service what prompts look like that others start on this context.
+    ///
+    /// - Throws: as ``current()``.
+    package func describePrompts(
+        _ options: AuthenticationOptions,
+        reason: String
+    ) async throws(AuthenticationError) {
+        let proxy = try await current()
+        do throws(DBusError) {
+            if let title = options.fallbackTitle {
+                try await proxy.setLocalizedFallbackTitle(title)
+            }
+            try await proxy.setLocalizedCancelTitle(options.cancelTitle ?? "")
+            try await proxy.setLocalizedReason(reason)
+            try await proxy.setInteractionNotAllowed(options.isInteractionNotAllowed)
+        } catch {
+            throw AuthenticationError(error)
+        }
+    }
+
+    /// Ends what runs and all that comes later.
+    package func invalidate() {
+        isInvalid = true
+        proxy?.sendInvalidate()
+    }
+}

@@ -1,0 +1,79 @@
+internal import DBus
+internal import LocalAuthBus
+internal import LocalAuthClient
+
+/// Follows what the service says about its sensors and enrolments.
+@BusActor
+final class EnvironmentWatch {
+    private var sources: [EventSource] = []
+    private var ownerWatch: EventSource?
+    private var isReading = false
+    private var isStale = false
+
+    nonisolated init() {}
+
+    /// Calls `changed` with a fresh reading after everything that may have changed one.
+    nonisolated func start(
+        _ session: AuthenticationSession,
+        _ changed: @escaping @Sendable (EnvironmentReading) -> Void
+    ) {
+        onLoop { await self.follow(session, changed) }
+    }
+
+    private func follow(
+        _ session: AuthenticationSession,
+        _ changed: @escaping @Sendable (EnvironmentReading) -> Void
+    ) async {
+        guard ownerWatch == nil, let link = try? await Service.shared.link() else { return }
+        ownerWatch = link.connection.watchName(Service.name) { [weak self] _ in
+            onLoop {
+                await self?.listen(session, changed)
+                await self?.read(session, changed)
+            }
+        }
+        // A connection that is lost is watched no more: the next observer starts anew.
+        link.connection.onDisconnect { [weak self] in self?.ownerWatch = nil }
+    }
+
+    private func listen(
+        _ session: AuthenticationSession,
+        _ changed: @escaping @Sendable (EnvironmentReading) -> Void
+    ) async {
+        for source in sources { source.cancel() }
+        sources = []
+        guard let link = try? await Service.shared.link() else { return }
+        let read: @BusActor (Message) -> Void = { [weak self] _ in
+            onLoop { await self?.read(session, changed) }
+        }
+        for (interface, member) in [
+            ("org.freedesktop.DBus.ObjectManager", nil),
+            ("org.freedesktop.DBus.Properties", "PropertiesChanged"),
+        ] {
+            sources.append(
+                link.connection.subscribe(
+                    sender: link.owner,
+                    path: nil,
+                    interface: interface,
+                    member: member,
+                    broadcast: true,
+                    read
+                )
+            )
+        }
+    }
+
+    /// One reading at a time; what changes during one is in the next.
+    private func read(
+        _ session: AuthenticationSession,
+        _ changed: @Sendable (EnvironmentReading) -> Void
+    ) async {
+        isStale = true
+        guard !isReading else { return }
+        isReading = true
+        while isStale {
+            isStale = false
+            changed(await EnvironmentReading.now(session))
+        }
+        isReading = false
+    }
+}

@@ -1,0 +1,98 @@
+internal import DBus
+internal import Foundation
+internal import LocalAuthBus
+package import LocalAuthClient
+internal import Security
+
+extension LAContext {
+    func currentBiometryType() -> LABiometryType {
+        guard !isInvalid else { return .none }
+        let type = blocking(orElse: UInt32(0)) {
+            guard let link = try? await Service.shared.link() else { return 0 }
+            return (try? await link.manager.biometryType()) ?? 0
+        }
+        return LABiometryType(rawValue: Int(type)) ?? .none
+    }
+
+    func lastDomainState() -> Data? {
+        guard !isInvalid else { return nil }
+        let remote = session.context
+        let bytes = blocking(orElse: [UInt8]()) {
+            guard let proxy = await remote.existing() else { return [] }
+            return (try? await proxy.evaluatedPolicyDomainState()) ?? []
+        }
+        return bytes.isEmpty ? nil : Data(bytes)
+    }
+
+    func currentDomainState() -> LADomainState {
+        guard !isInvalid else { return LADomainState(DomainReading()) }
+        let session = session
+        return LADomainState(
+            blocking(orElse: DomainReading()) { await DomainReading.now(session) }
+        )
+    }
+
+    func give(_ credential: Data?, _ type: LACredentialType) -> Bool {
+        guard !isInvalid else { return false }
+        let remote = session.context
+        let bytes = credential.map { [UInt8]($0) }
+        return blocking(orElse: false) {
+            guard let proxy = try? await remote.current() else { return false }
+            let type = Int32(type.rawValue)
+            guard let bytes else {
+                return (try? await proxy.clearCredential(credentialType: type)) ?? false
+            }
+            guard let secret = try? SecretTransport.sealed(bytes) else { return false }
+            return (try? await proxy.setCredential(credentialType: type, secret: secret)) ?? false
+        }
+    }
+
+    func has(_ type: LACredentialType) -> Bool {
+        guard !isInvalid else { return false }
+        let remote = session.context
+        return blocking(orElse: false) {
+            guard let proxy = await remote.existing() else { return false }
+            return (try? await proxy.isCredentialSet(credentialType: Int32(type.rawValue))) ?? false
+        }
+    }
+
+    /// What an evaluation that starts now is like.
+    var options: AuthenticationOptions {
+        var options = AuthenticationOptions()
+        options.fallbackTitle = localizedFallbackTitle
+        options.cancelTitle = localizedCancelTitle.flatMap { $0.isEmpty ? nil : $0 }
+        options.isInteractionNotAllowed = interactionNotAllowed
+        let longest = LATouchIDAuthenticationMaximumAllowableReuseDuration
+        let duration = touchIDAuthenticationAllowableReuseDuration
+        if duration > 0 { options.reuseDuration = .seconds(min(duration, longest)) }
+        return options
+    }
+}
+
+extension LAContext: AuthenticationContextSource {
+    package var remote: RemoteContext { session.context }
+
+    package var forbidsInteraction: Bool { interactionNotAllowed }
+
+    package var promptReason: String { localizedReason }
+
+    package var isOver: Bool { isInvalid }
+
+    package func prepare() async throws(AuthenticationError) {
+        let options = options
+        let reason = localizedReason
+        try await remote.describePrompts(options, reason: reason)
+    }
+}
+
+extension LAPolicy {
+    /// The same policy for the service.
+    var wire: AuthenticationPolicy {
+        switch self {
+        case .deviceOwnerAuthenticationWithBiometrics: .biometrics
+        case .deviceOwnerAuthentication: .biometricsOrPasscode
+        case .deviceOwnerAuthenticationWithCompanion: .companion
+        case .deviceOwnerAuthenticationWithBiometricsOrCompanion: .biometricsOrCompanion
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import DBus
+public import Foundation
+internal import LocalAuthBus
+internal import LocalAuthClient
+
+/// The enrolment at one moment, as values.
+struct DomainReading: Hashable, Sendable {
+    var biometryType = LABiometryType.none
+    var biometry: Data?
+    var combined: Data?
+    var hasCompanion = false
+
+    @BusActor
+    static func now(_ session: AuthenticationSession) async -> DomainReading {
+        var reading = DomainReading()
+        guard let proxy = try? await session.context.current() else { return reading }
+        let type = (try? await proxy.biometryType()) ?? 0
+        reading.biometryType = LABiometryType(rawValue: Int(type)) ?? .none
+        // The service asks its sensors anew when it is asked whether it could evaluate.
+        _ = try? await proxy.canEvaluate(policy: AuthenticationPolicy.biometrics.rawValue)
+        let companion = AuthenticationPolicy.companion.rawValue
+        reading.hasCompanion = (try? await proxy.canEvaluate(policy: companion).available) ?? false
+        let state = (try? await proxy.domainState()) ?? [:]
+        reading.biometry = data(state["biometry"])
+        reading.combined = data(state["combined"])
+        return reading
+    }
+
+    private static func data(_ value: Variant?) -> Data? {
+        guard let bytes = value?.asBytes, !bytes.isEmpty else { return nil }
+        return Data(bytes)
+    }
+}
+
+/// Stands for what is enrolled: other bytes after any change.
+public final class LADomainState: NSObject, Sendable {
+    /// The biometric part.
+    public let biometry: LADomainStateBiometry
+    /// The companions' part.
+    public let companion: LADomainStateCompanion
+    /// Both together; nil when nothing is enrolled.
+    public let stateHash: Data?
+
+    init(_ reading: DomainReading) {
+        biometry = LADomainStateBiometry(reading)
+        companion = LADomainStateCompanion(reading)
+        stateHash = reading.combined
+    }
+}
+
+/// Stands for the biometric enrolment.
+public final class LADomainStateBiometry: NSObject, Sendable {
+    /// What the strongest sensor looks at.
+    public let biometryType: LABiometryType
+    /// Other bytes after any change; nil when nothing is enrolled.
+    public let stateHash: Data?
+
+    init(_ reading: DomainReading) {
+        biometryType = reading.biometryType
+        stateHash = reading.biometry
+    }
+}
+
+/// Stands for the companion devices.
+public final class LADomainStateCompanion: NSObject, Sendable {
+    /// The kinds of companions that could be used now.
+    public let availableCompanionTypes: Set<LACompanionType>
+    /// Other bytes after any change; nil when there is no companion.
+    public let stateHash: Data?
+
+    init(_ reading: DomainReading) {
+        // What stands near the person is what Apple calls a watch.
+        availableCompanionTypes = reading.hasCompanion ? [.watch] : []
+        stateHash = reading.hasCompanion ? reading.combined : nil
+    }
+
+    /// The state of one kind of companion; nil when there is none.
+    public func stateHash(for companionType: LACompanionType) -> Data? {
+        availableCompanionTypes.contains(companionType) ? stateHash : nil
+    }
+}

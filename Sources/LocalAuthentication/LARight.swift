@@ -1,0 +1,166 @@
+internal import Dispatch
+public import Foundation
+internal import Security
+internal import Synchronization
+
+/// Something that a person has to prove to be there for.
+///
+/// What can change is behind a lock; a class that is open can't be checked.
+open class LARight: NSObject, @unchecked Sendable {
+    /// Where a right stands.
+    public enum State: Int, Sendable {
+        /// Nothing was asked yet.
+        case unknown = 0
+        /// The person is asked.
+        case authorizing = 1
+        /// The person was there.
+        case authorized = 2
+        /// The person was not, or the right was given back.
+        case notAuthorized = 3
+    }
+
+    private struct Standing: Sendable {
+        var state = State.unknown
+        var tag = 0
+        var context = LAContext()
+        /// The enrolment of the first success, for rights that depend on it.
+        var enrolment: Data?
+        var streams: [UUID: AsyncStream<State>.Continuation] = [:]
+    }
+
+    let requirement: LAAuthenticationRequirement
+    private let standing = Mutex(Standing())
+
+    /// A right that asks for biometry or the passcode.
+    public override convenience init() {
+        self.init(requirement: .default)
+    }
+
+    /// A right that asks for what the requirement says.
+    public init(requirement: LAAuthenticationRequirement) {
+        self.requirement = requirement
+        super.init()
+    }
+
+    /// Where the right stands.
+    open var state: State { standing.withLock { $0.state } }
+
+    /// A number of the app's own.
+    open var tag: Int {
+        get { standing.withLock { $0.tag } }
+        set { standing.withLock { $0.tag = newValue } }
+    }
+
+    /// Every new state, for code that awaits.
+    public var stateUpdates: AsyncStream<State> {
+        let key = UUID()
+        let (states, feed) = AsyncStream.makeStream(of: State.self)
+        feed.onTermination = { [weak self] _ in
+            self?.standing.withLock { $0.streams[key] = nil }
+        }
+        standing.withLock { $0.streams[key] = feed }
+        return states
+    }
+
+    /// The context that holds the success.
+    var context: LAContext { standing.withLock { $0.context } }
+
+    private func enter(_ state: State) {
+        let streams = standing.withLock { standing in
+            standing.state = state
+            return standing.streams.values.map(\.self)
+        }
+        for stream in streams { stream.yield(state) }
+    }
+
+    /// Asks the person.
+    ///
+    /// - Parameters:
+    ///   - localizedReason: What for; not empty.
+    ///   - completion: Called once, on a private queue; nil: the person was there.
+    @preconcurrency
+    open func authorize(
+        localizedReason: String,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        enter(.authorizing)
+        let context = context
+        context.evaluatePolicy(requirement.policy, localizedReason: localizedReason) {
+            [self] isSuccess, error in
+            let refusal = isSuccess ? refusal(after: context) : error
+            // A right that was given back meanwhile stays so.
+            if state == .authorizing { enter(refusal == nil ? .authorized : .notAuthorized) }
+            completion(refusal)
+        }
+    }
+
+    /// Asks the person.
+    ///
+    /// - Throws: ``LAError``.
+    open func authorize(localizedReason: String) async throws {
+        try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Void, any Error>) in
+            authorize(localizedReason: localizedReason) { error in
+                continuation.resume(with: error.map(Result.failure) ?? .success(()))
+            }
+        }
+    }
+
+    /// Why a success is none for this right.
+    func refusal(after context: LAContext) -> (any Error)? {
+        guard requirement.kind == .biometryCurrentSet else { return nil }
+        let now = context.domainState.biometry.stateHash
+        let first = standing.withLock { standing in
+            if standing.enrolment == nil { standing.enrolment = now }
+            return standing.enrolment
+        }
+        guard now == nil || now != first else { return nil }
+        return LAError(
+            .authenticationFailed,
+            userInfo: [NSLocalizedDescriptionKey: "The enrolment is another than it was."]
+        )
+    }
+
+    /// Says whether the person could be asked now.
+    @preconcurrency
+    open func checkCanAuthorize(completion: @escaping @Sendable ((any Error)?) -> Void) {
+        let policy = requirement.policy
+        DispatchQueue.global()
+            .async { [self] in
+                var error: NSError?
+                let isPossible = context.canEvaluatePolicy(policy, error: &error)
+                completion(isPossible ? nil : error.map { LAError(_nsError: $0) })
+            }
+    }
+
+    /// Says whether the person could be asked now.
+    ///
+    /// - Throws: ``LAError``.
+    open func checkCanAuthorize() async throws {
+        try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Void, any Error>) in
+            checkCanAuthorize { error in
+                continuation.resume(with: error.map(Result.failure) ?? .success(()))
+            }
+        }
+    }
+
+    /// Gives the right back; the next ``authorize(localizedReason:completion:)`` asks again.
+    @preconcurrency
+    open func deauthorize(completion: @escaping @Sendable () -> Void) {
+        let old = standing.withLock { standing in
+            defer { standing.context = LAContext() }
+            return standing.context
+        }
+        old.invalidate()
+        enter(.notAuthorized)
+        DispatchQueue.global().async { completion() }
+    }
+
+    /// Gives the right back.
+    open func deauthorize() async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            deauthorize { continuation.resume() }
+        }
+    }
+}

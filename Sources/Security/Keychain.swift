@@ -1,0 +1,229 @@
+package import DBus
+internal import LocalAuthBus
+package import LocalAuthClient
+
+/// The keychain at the service, with Apple's errors.
+@BusActor
+package struct Keychain {
+    /// Whose prompts, and on which context.
+    package struct Use: Sendable {
+        package var context: (any AuthenticationContextSource)?
+        package var forbidsInteraction = false
+        package var reason: String?
+
+        package init(
+            context: (any AuthenticationContextSource)? = nil,
+            forbidsInteraction: Bool = false,
+            reason: String? = nil
+        ) {
+            self.context = context
+            self.forbidsInteraction = forbidsInteraction
+            self.reason = reason
+        }
+
+        /// Apple shows a text of its own where the app gives none.
+        private static let defaultReason = "use a stored secret"
+
+        var text: String {
+            [reason, context?.promptReason].compactMap(\.self).first { !$0.isEmpty }
+                ?? Self.defaultReason
+        }
+
+        @BusActor
+        func options() async throws(KeychainFailure) -> [String: Variant] {
+            var options: [String: Variant] = [:]
+            guard let context else {
+                if forbidsInteraction { options["interaction-not-allowed"] = .bool(true) }
+                return options
+            }
+            guard !context.isOver else {
+                throw KeychainFailure(errSecAuthFailed, "The context was invalidated.")
+            }
+            if forbidsInteraction || context.forbidsInteraction {
+                options["interaction-not-allowed"] = .bool(true)
+            }
+            do throws(AuthenticationError) {
+                try await context.prepare()
+                options["context"] = .objectPath(try await context.remote.current().path)
+            } catch {
+                throw KeychainFailure(error)
+            }
+            return options
+        }
+    }
+
+    private let proxy: Keychain1Proxy
+
+    package init(_ service: Service = .shared) async throws(KeychainFailure) {
+        do throws(AuthenticationError) {
+            proxy = try await service.link().keychain
+        } catch {
+            throw KeychainFailure(error)
+        }
+    }
+
+    package func add(
+        _ attributes: [String: Variant],
+        secret: [UInt8],
+        _ accessControl: [String: Variant],
+        _ use: Use
+    ) async throws(KeychainFailure) -> String {
+        let options = try await use.options()
+        return try await onKeychain { () async throws(DBusError) in
+            try await proxy.add(
+                attributes: attributes,
+                secret: try SecretTransport.sealed(secret),
+                accessControl: accessControl,
+                options: options,
+                timeout: Connection.noTimeout
+            )
+        }
+    }
+
+    package func search(
+        _ query: [String: Variant],
+        skippingGuarded: Bool = false
+    ) async throws(KeychainFailure) -> [[String: Variant]] {
+        try await onKeychain { () async throws(DBusError) in
+            try await proxy.search(
+                query: query,
+                options: skippingGuarded ? ["skip-authenticated": .bool(true)] : [:]
+            )
+        }
+    }
+
+    package func read(_ id: String, _ use: Use) async throws(KeychainFailure) -> [UInt8] {
+        let options = try await use.options()
+        return try await onKeychain { () async throws(DBusError) in
+            let pair = try SocketPair.make()
+            try await proxy.read(
+                id: id,
+                receiver: pair.theirs,
+                reason: use.text,
+                options: options,
+                timeout: Connection.noTimeout
+            )
+            return SecretTransport.packet(at: pair.ours)
+        }
+    }
+
+    package func update(
+        _ id: String,
+        _ attributes: [String: Variant]
+    ) async throws(KeychainFailure) {
+        try await onKeychain { () async throws(DBusError) in
+            try await proxy.update(id: id, attributes: attributes, options: [:])
+        }
+    }
+
+    package func setSecret(
+        _ id: String,
+        _ secret: [UInt8],
+        _ use: Use
+    ) async throws(KeychainFailure) {
+        let options = try await use.options()
+        try await onKeychain { () async throws(DBusError) in
+            try await proxy.setSecret(
+                id: id,
+                secret: try SecretTransport.sealed(secret),
+                options: options,
+                timeout: Connection.noTimeout
+            )
+        }
+    }
+
+    package func delete(_ ids: [String]) async throws(KeychainFailure) {
+        _ = try await onKeychain { () async throws(DBusError) in
+            try await proxy.delete(ids: ids)
+        }
+    }
+}
+
+extension Keychain {
+    package func createKey(
+        _ attributes: [String: Variant],
+        _ accessControl: [String: Variant],
+        _ use: Use
+    ) async throws(KeychainFailure) -> (id: String, publicKey: [UInt8]) {
+        let options = try await use.options()
+        return try await onKeychain { () async throws(DBusError) in
+            try await proxy.createKey(
+                attributes: attributes,
+                accessControl: accessControl,
+                options: options,
+                timeout: Connection.noTimeout
+            )
+        }
+    }
+
+    package func sign(
+        _ id: String,
+        _ algorithm: String,
+        _ data: [UInt8],
+        _ use: Use
+    ) async throws(KeychainFailure) -> [UInt8] {
+        let options = try await use.options()
+        return try await onKeychain { () async throws(DBusError) in
+            try await proxy.sign(
+                id: id,
+                algorithm: algorithm,
+                data: data,
+                reason: use.text,
+                options: options,
+                timeout: Connection.noTimeout
+            )
+        }
+    }
+
+    package func decrypt(
+        _ id: String,
+        _ algorithm: String,
+        _ data: [UInt8],
+        _ use: Use
+    ) async throws(KeychainFailure) -> [UInt8] {
+        let options = try await use.options()
+        return try await onKeychain { () async throws(DBusError) in
+            let pair = try SocketPair.make()
+            try await proxy.decrypt(
+                id: id,
+                algorithm: algorithm,
+                data: data,
+                receiver: pair.theirs,
+                reason: use.text,
+                options: options,
+                timeout: Connection.noTimeout
+            )
+            return SecretTransport.packet(at: pair.ours)
+        }
+    }
+
+    package func agree(
+        _ id: String,
+        _ algorithm: String,
+        _ publicKey: [UInt8],
+        _ parameters: [String: Variant],
+        _ use: Use
+    ) async throws(KeychainFailure) -> [UInt8] {
+        let options = try await use.options().merging(parameters) { _, new in new }
+        return try await onKeychain { () async throws(DBusError) in
+            let pair = try SocketPair.make()
+            try await proxy.keyExchange(
+                id: id,
+                algorithm: algorithm,
+                publicKey: publicKey,
+                receiver: pair.theirs,
+                reason: use.text,
+                options: options,
+                timeout: Connection.noTimeout
+            )
+            return SecretTransport.packet(at: pair.ours)
+        }
+    }
+}
+
+extension SecAccessControl {
+    /// As the wire has it.
+    package var wire: [String: Variant] {
+        ["flags": .uint64(UInt64(flags.rawValue)), "accessible": .string(accessible)]
+    }
+}

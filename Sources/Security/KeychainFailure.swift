@@ -1,0 +1,64 @@
+package import DBus
+internal import LocalAuthBus
+package import LocalAuthClient
+
+/// Why the keychain refused: Apple's number, and a sentence.
+package struct KeychainFailure: Error, Hashable, Sendable {
+    package let status: OSStatus
+    package let message: String
+
+    package init(_ status: OSStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    private static let statuses: [DBusError.Name: OSStatus] = [
+        .keychainDuplicate: errSecDuplicateItem,
+        .keychainNotFound: errSecItemNotFound,
+        .keychainAuthFailed: errSecAuthFailed,
+        .keychainInteractionNotAllowed: errSecInteractionNotAllowed,
+        .keychainUserCanceled: errSecUserCanceled,
+        .keychainParameter: errSecParam,
+        .keychainDecode: errSecDecode,
+        .keychainNotAvailable: errSecNotAvailable,
+        .invalidArgs: errSecParam,
+        .limitsExceeded: errSecAllocate,
+        .notSupported: errSecUnimplemented,
+        .accessDenied: errSecMissingEntitlement,
+        .notInteractive: errSecInteractionNotAllowed,
+        .userCancel: errSecUserCanceled,
+        .systemCancel: errSecUserCanceled,
+        .appCancel: errSecUserCanceled,
+        .disconnected: errSecNotAvailable,
+        .noReply: errSecNotAvailable,
+        .nameHasNoOwner: errSecNotAvailable,
+        .serviceUnknown: errSecNotAvailable,
+    ]
+
+    /// An error of the bus by the table of the wire; what is in none is a failed authentication.
+    package init(_ error: DBusError) {
+        self.init(Self.statuses[error.name] ?? errSecAuthFailed, error.message)
+    }
+
+    package init(_ error: AuthenticationError) {
+        let status =
+            switch error.code {
+            case .appCancel, .userCancel, .systemCancel: errSecUserCanceled
+            case .invalidContext: errSecAuthFailed
+            default: errSecNotAvailable
+            }
+        self.init(status, error.message)
+    }
+}
+
+/// Translates what the bus throws.
+@BusActor
+func onKeychain<Value: Sendable>(
+    _ body: @BusActor () async throws(DBusError) -> Value
+) async throws(KeychainFailure) -> Value {
+    do throws(DBusError) {
+        return try await body()
+    } catch {
+        throw KeychainFailure(error)
+    }
+}

@@ -1,0 +1,186 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+internal import DBus
+public import Foundation
+internal import LocalAuthClient
+
+extension SecKeyAlgorithm {
+    private static let signing: [SecKeyAlgorithm: String] = [
+        .ecdsaSignatureMessageX962SHA256: "ecdsa-message-sha256",
+        .ecdsaSignatureDigestX962SHA256: "ecdsa-digest-sha256",
+    ]
+    /// On P-256 the cofactor is 1, so that both ways to agree are the same.
+    private static let agreeing: [SecKeyAlgorithm: String] = [
+        .ecdhKeyExchangeStandard: "ecdh",
+        .ecdhKeyExchangeCofactor: "ecdh",
+        .ecdhKeyExchangeStandardX963SHA256: "ecdh-x963-sha256",
+        .ecdhKeyExchangeCofactorX963SHA256: "ecdh-x963-sha256",
+    ]
+    private static let encrypting: [SecKeyAlgorithm: String] = [
+        .eciesEncryptionCofactorVariableIVX963SHA256AESGCM:
+            "ecies-cofactor-x963-sha256-aesgcm",
+        .eciesEncryptionStandardVariableIVX963SHA256AESGCM:
+            "ecies-cofactor-x963-sha256-aesgcm",
+    ]
+
+    /// The algorithm's word on the wire.
+    ///
+    /// - Throws: `errSecUnsupportedAlgorithm`.
+    package func word(for operation: SecKeyOperationType) throws(KeychainFailure) -> String {
+        let words =
+            switch operation {
+            case .sign, .verify: Self.signing
+            case .encrypt, .decrypt: Self.encrypting
+            case .keyExchange: Self.agreeing
+            }
+        guard let word = words[self] else {
+            throw KeychainFailure(
+                errSecUnsupportedAlgorithm,
+                "A key on P-256 can't do \(name) here."
+            )
+        }
+        return word
+    }
+}
+
+/// Whether a key can do something in some way.
+public func SecKeyIsAlgorithmSupported(
+    _ key: SecKey,
+    _ operation: SecKeyOperationType,
+    _ algorithm: SecKeyAlgorithm
+) -> Bool {
+    let hasHalf =
+        switch operation {
+        case .sign, .decrypt, .keyExchange: key.id != nil
+        case .verify, .encrypt: key.publicKey != nil
+        }
+    return hasHalf && (try? algorithm.word(for: operation)) != nil
+}
+
+/// Signs with a private key; blocks while a prompt is up.
+///
+/// Apple's way to hand out an error.
+public func SecKeyCreateSignature(
+    _ key: SecKey,
+    _ algorithm: SecKeyAlgorithm,
+    _ dataToSign: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    let data = [UInt8](Data(referencing: dataToSign))
+    return handOut(error) { () throws(KeychainFailure) in
+        let id = try key.privateID()
+        let word = try algorithm.word(for: .sign)
+        let signature = try waiting { () async throws(KeychainFailure) in
+            try await Keychain().sign(id, word, data, key.use)
+        }
+        return Data(signature) as NSData
+    }
+}
+
+/// Whether a signature is a key's; needs no prompt.
+///
+/// Apple's way to hand out an error.
+public func SecKeyVerifySignature(
+    _ key: SecKey,
+    _ algorithm: SecKeyAlgorithm,
+    _ signedData: CFData,
+    _ signature: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> Bool {
+    let (data, signature) = (Data(referencing: signedData), Data(referencing: signature))
+    let isValid: Bool? = handOut(error) { () throws(KeychainFailure) in
+        let isDigest = try algorithm.word(for: .verify) == "ecdsa-digest-sha256"
+        let point = try key.point()
+        guard try PublicKey.verify(signature, of: data, isDigest: isDigest, by: point) else {
+            throw KeychainFailure(errSecVerifyFailed, "The signature is not this key's.")
+        }
+        return true
+    }
+    return isValid ?? false
+}
+
+/// Encrypts for the holder of a private key; needs no prompt.
+///
+/// Apple's way to hand out an error.
+public func SecKeyCreateEncryptedData(
+    _ key: SecKey,
+    _ algorithm: SecKeyAlgorithm,
+    _ plaintext: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    let data = Data(referencing: plaintext)
+    return handOut(error) { () throws(KeychainFailure) in
+        _ = try algorithm.word(for: .encrypt)
+        return try PublicKey.encrypt(data, for: try key.point()) as NSData
+    }
+}
+
+/// Decrypts with a private key; blocks while a prompt is up.
+///
+/// Apple's way to hand out an error.
+public func SecKeyCreateDecryptedData(
+    _ key: SecKey,
+    _ algorithm: SecKeyAlgorithm,
+    _ ciphertext: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    let data = [UInt8](Data(referencing: ciphertext))
+    return handOut(error) { () throws(KeychainFailure) in
+        let id = try key.privateID()
+        let word = try algorithm.word(for: .decrypt)
+        let plain = try waiting { () async throws(KeychainFailure) in
+            try await Keychain().decrypt(id, word, data, key.use)
+        }
+        return Data(plain) as NSData
+    }
+}
+
+/// Agrees on a secret with the holder of another key; blocks while a prompt is up.
+///
+/// Apple's way to hand out an error.
+///
+/// - Parameters:
+///   - privateKey: The own key.
+///   - algorithm: How.
+///   - publicKey: The other one's key.
+///   - parameters: ``SecKeyKeyExchangeParameter/requestedSize`` and
+///     ``SecKeyKeyExchangeParameter/sharedInfo``, for the algorithms with a key derivation.
+///   - error: Gets why there is none.
+/// - Returns: The secret.
+public func SecKeyCopyKeyExchangeResult(
+    _ privateKey: SecKey,
+    _ algorithm: SecKeyAlgorithm,
+    _ publicKey: SecKey,
+    _ parameters: CFDictionary,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    var wire: [String: Variant] = [:]
+    let size = parameters[SecKeyKeyExchangeParameter.requestedSize.name] as? NSNumber
+    wire["size"] = size.flatMap { UInt32(exactly: $0.int64Value) }.map(Variant.uint32)
+    let info = parameters[SecKeyKeyExchangeParameter.sharedInfo.name] as? Data
+    wire["shared-info"] = info.map { .bytes([UInt8]($0)) }
+    let options = wire
+    return handOut(error) { () throws(KeychainFailure) in
+        let id = try privateKey.privateID()
+        let point = try publicKey.point()
+        let word = try algorithm.word(for: .keyExchange)
+        let secret = try waiting { () async throws(KeychainFailure) in
+            try await Keychain().agree(id, word, point, options, privateKey.use)
+        }
+        return Data(secret) as NSData
+    }
+}
+
+extension SecKey {
+    /// - Throws: `errSecParam` without a private half.
+    fileprivate func privateID() throws(KeychainFailure) -> String {
+        guard let id else { throw KeychainFailure(errSecParam, "This needs a private key.") }
+        return id
+    }
+
+    /// - Throws: `errSecParam` without a public half.
+    fileprivate func point() throws(KeychainFailure) -> [UInt8] {
+        guard let publicKey else { throw KeychainFailure(errSecParam, "This needs a public key.") }
+        return publicKey
+    }
+}

@@ -1,0 +1,108 @@
+import ClientTestSupport
+import DBus
+import LocalAuthBus
+import LocalAuthClient
+import SensorContract
+import Testing
+
+/// The project's own interface, for code that doesn't come from Apple's systems.
+@Suite(.timeLimit(.minutes(1)))
+struct AuthenticationSessionTests {
+    @Test("A success says how it was proved")
+    func success() async throws {
+        try await ClientDesk.run { desk in
+            try await desk.queue("match")
+            let session = AuthenticationSession()
+            try await session.check(.biometrics)
+            let success = try await session.authenticate(.biometrics, reason: "open the diary")
+            #expect(success.mechanism == .biometry)
+            #expect(success.biometryType == .fingerprint)
+            #expect(success.strength == .strong)
+            #expect(success.sensor == "Simulated")
+            #expect(success.domainState?.count == 32)
+            let again = try await session.authenticate(.biometrics, reason: "open the diary")
+            #expect(again.mechanism == .context)
+        }
+    }
+
+    @Test("Events come in order, and end before the verdict")
+    func events() async throws {
+        try await ClientDesk.run { desk in
+            try await desk.queue("hint:center", "no-match", "match")
+            let evaluation = AuthenticationSession()
+                .evaluation(of: .biometrics, reason: "open the diary")
+            var seen: [AuthenticationEvent] = []
+            for await event in evaluation.events { seen.append(event) }
+            _ = try await evaluation.value
+            #expect(seen.contains(.promptShown))
+            #expect(seen.contains(.sensorReady(sensor: "Simulated", .fingerprint)))
+            let news = seen.filter {
+                [.hint("center"), .noMatch(attemptsLeft: 2), .fallbackAvailable].contains($0)
+            }
+            #expect(
+                news == [.hint("center"), .noMatch(attemptsLeft: 2), .fallbackAvailable]
+            )
+        }
+    }
+
+    @Test("An error is typed, and says why")
+    func error() async throws {
+        try await ClientDesk.run { desk in
+            await desk.agent.will(.cancel)
+            do throws(AuthenticationError) {
+                _ = try await AuthenticationSession()
+                    .authenticate(.biometricsOrPasscode, reason: "open the diary")
+                Issue.record("it was granted")
+            } catch {
+                #expect(error.code == .userCancel)
+                #expect(!error.message.isEmpty)
+            }
+        }
+    }
+
+    @Test("Canceling the task ends the evaluation and its prompt")
+    func cancellation() async throws {
+        try await ClientDesk.run { desk in
+            let session = AuthenticationSession()
+            let task = Task {
+                do throws(AuthenticationError) {
+                    _ = try await session.authenticate(.biometrics, reason: "open the diary")
+                    return AuthenticationError.Code(rawValue: 0)
+                } catch {
+                    return error.code
+                }
+            }
+            _ = try await desk.agent.prompt()
+            task.cancel()
+            #expect(await task.value == .appCancel)
+            _ = try await desk.agent.ends.first("the prompt's end") { _ in true }
+        }
+    }
+
+    @Test("Options that the service would refuse are refused with a sentence")
+    func options() async throws {
+        try await ClientDesk.run { _ in
+            var options = AuthenticationOptions()
+            options.timeout = .seconds(601)
+            await #expect(throws: AuthenticationError.self) {
+                try await AuthenticationSession()
+                    .authenticate(.biometrics, reason: "open the diary", options: options)
+            }
+        }
+    }
+
+    @Test("A deadline ends the evaluation with systemCancel")
+    func deadline() async throws {
+        try await ClientDesk.run { _ in
+            var options = AuthenticationOptions()
+            options.timeout = .milliseconds(100)
+            do throws(AuthenticationError) {
+                _ = try await AuthenticationSession()
+                    .authenticate(.biometrics, reason: "open the diary", options: options)
+                Issue.record("it was granted")
+            } catch {
+                #expect(error.code == .systemCancel)
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import Foundation
+import LocalAuthentication
+import Testing
+
+/// Rule R20, which is a fault of the program and not of its user.
+struct EmptyReasonTests {
+    @Test("R20: An empty reason stops the process with Apple's sentence")
+    func stops() async throws {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) {
+            LAContext().evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "") { _, _ in }
+        }
+        let said = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(said.contains("Non-empty localizedReason must be provided."))
+    }
+}

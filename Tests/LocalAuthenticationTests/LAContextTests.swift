@@ -1,0 +1,248 @@
+import ClientTestSupport
+import DBus
+import Foundation
+import LocalAuthBus
+import LocalAuthentication
+import SensorContract
+import Synchronization
+import Testing
+
+/// What a context does, against the real daemon with a simulated sensor.
+@Suite(.timeLimit(.minutes(2)))
+struct LAContextTests {
+    private let reason = "open the diary"
+
+    @Test("R21: A match grants, and the prompt shows the reason")
+    func match() async throws {
+        try await ClientDesk.run { desk in
+            try await desk.queue("match")
+            let context = LAContext()
+            #expect(
+                try await context.evaluatePolicy(
+                    .deviceOwnerAuthenticationWithBiometrics,
+                    localizedReason: reason
+                )
+            )
+            let prompt = try await desk.agent.prompt()
+            #expect(prompt.details["reason"] == .string(reason))
+        }
+    }
+
+    @Test("R32: A context that nobody holds lives until its reply")
+    func temporary() async throws {
+        try await ClientDesk.run { desk in
+            try await desk.queue("delay:200", "match")
+            let isSuccess = await withCheckedContinuation { continuation in
+                LAContext()
+                    .evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason) { yes, _ in
+                        continuation.resume(returning: yes)
+                    }
+            }
+            #expect(isSuccess)
+        }
+    }
+
+    @Test("R14, R30: The reply comes once, off the main thread, and may ask again itself")
+    func reply() async throws {
+        try await ClientDesk.run { desk in
+            try await desk.queue("match")
+            let context = LAContext()
+            let replies = Mutex(0)
+            let seen = await withCheckedContinuation { continuation in
+                context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason) {
+                    [context] isSuccess, error in
+                    replies.withLock { $0 += 1 }
+                    let again = context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil)
+                    continuation.resume(
+                        returning: (isSuccess, error == nil, again, Thread.isMainThread)
+                    )
+                }
+            }
+            #expect(seen == (true, true, true, false))
+            context.invalidate()
+            #expect(!context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil))
+            #expect(replies.withLock { $0 } == 1)
+        }
+    }
+
+    @Test("R33: A success stays with its context, and a new context asks again")
+    func reuse() async throws {
+        try await ClientDesk.run { desk in
+            try await desk.queue("match", "match")
+            let context = LAContext()
+            try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason)
+            try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason)
+            #expect(await desk.agent.count == 1)
+            try await LAContext()
+                .evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason)
+            #expect(await desk.agent.count == 2)
+        }
+    }
+
+    @Test("Cancel is userCancel, the fallback userFallback, three failures authenticationFailed")
+    func refusals() async throws {
+        try await ClientDesk.run { desk in
+            await desk.agent.will(.cancel)
+            #expect(await code(of: .deviceOwnerAuthenticationWithBiometrics) == .userCancel)
+            await desk.agent.will(.fallBack)
+            try await desk.queue("no-match")
+            #expect(await code(of: .deviceOwnerAuthenticationWithBiometrics) == .userFallback)
+            try await desk.queue("match")
+            #expect(await code(of: .deviceOwnerAuthenticationWithBiometrics) == nil)
+            await desk.agent.will(.wait)
+            try await desk.queue("no-match", "no-match", "no-match")
+            let failed = await code(of: .deviceOwnerAuthenticationWithBiometrics)
+            #expect(failed == .authenticationFailed)
+        }
+    }
+
+    @Test("R3, R4, R5: After five failures biometry is locked out, and the passcode clears it")
+    func lockout() async throws {
+        try await ClientDesk.run { desk in
+            try await desk.queue("no-match", "no-match", "no-match")
+            _ = await code(of: .deviceOwnerAuthenticationWithBiometrics)
+            try await desk.queue("no-match", "no-match")
+            let fifth = await code(of: .deviceOwnerAuthenticationWithBiometrics)
+            #expect(fifth == .biometryLockout)
+            var error: NSError?
+            let context = LAContext()
+            #expect(
+                !context.canEvaluatePolicy(
+                    .deviceOwnerAuthenticationWithBiometrics,
+                    error: &error
+                )
+            )
+            #expect(error?.domain == LAErrorDomain)
+            #expect(error?.code == Int(kLAErrorBiometryLockout))
+            #expect((error as (any Error)?) as? LAError != nil)
+            #expect(context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil))
+            await desk.agent.will(.type(ScriptedVerifier.passcode))
+            #expect(await code(of: .deviceOwnerAuthentication) == nil)
+            #expect(context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil))
+        }
+    }
+
+    @Test("R31: Invalidating ends what runs with appCancel and the rest with invalidContext")
+    func invalidation() async throws {
+        try await ClientDesk.run { desk in
+            let context = LAContext()
+            context.localizedFallbackTitle = "Other way"
+            async let running = code(of: .deviceOwnerAuthenticationWithBiometrics, on: context)
+            _ = try await desk.agent.prompt()
+            context.invalidate()
+            context.invalidate()
+            #expect(await running == .appCancel)
+            let later = await code(of: .deviceOwnerAuthenticationWithBiometrics, on: context)
+            #expect(later == .invalidContext)
+            var error: NSError?
+            #expect(!context.canEvaluatePolicy(.deviceOwnerAuthentication, error: &error))
+            #expect(error?.code == -10)
+            #expect(context.localizedFallbackTitle == nil)
+            #expect(context.biometryType == .none)
+            #expect(context.evaluatedPolicyDomainState == nil)
+            #expect(!context.setCredential(Data("x".utf8), type: .applicationPassword))
+        }
+    }
+
+    @Test("Invalidating before the service has made the context is appCancel as well")
+    func earlyInvalidation() async throws {
+        try await ClientDesk.run { _ in
+            let context = LAContext()
+            let code = await withCheckedContinuation { continuation in
+                context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason) {
+                    continuation.resume(returning: ($1 as? LAError)?.code)
+                }
+                context.invalidate()
+            }
+            #expect(code == .appCancel)
+        }
+    }
+
+    @Test("R36: interactionNotAllowed is notInteractive")
+    func noInteraction() async throws {
+        try await ClientDesk.run { desk in
+            let context = LAContext()
+            context.interactionNotAllowed = true
+            let code = await code(of: .deviceOwnerAuthenticationWithBiometrics, on: context)
+            #expect(code == .notInteractive)
+            #expect(await desk.agent.count == 0)
+        }
+    }
+
+    @Test("R22, R23: The prompt has the context's titles, and an empty one hides the fallback")
+    func titles() async throws {
+        try await ClientDesk.run { desk in
+            await desk.agent.will(.cancel)
+            let context = LAContext()
+            context.localizedCancelTitle = "Not now"
+            context.localizedFallbackTitle = ""
+            _ = await code(of: .deviceOwnerAuthenticationWithBiometrics, on: context)
+            let first = try await desk.agent.prompt(0).details
+            #expect(first["cancel-title"] == .string("Not now"))
+            #expect(first["fallback-title"] == .string(""))
+            context.localizedCancelTitle = ""
+            context.localizedFallbackTitle = nil
+            _ = await code(of: .deviceOwnerAuthenticationWithBiometrics, on: context)
+            let second = try await desk.agent.prompt(1).details
+            #expect(second["cancel-title"] == nil)
+            #expect(second["fallback-title"] == nil)
+        }
+    }
+
+    @Test("R42: A fresh context knows the sensor's type")
+    func biometryType() async throws {
+        try await ClientDesk.run { desk in
+            #expect(LAContext().biometryType == .touchID)
+            try await desk.sensor.setBiometryType(biometryType: 2)
+            try await desk.wait(for: "a face sensor") {
+                try await desk.manager.biometryType() == 2
+            }
+            #expect(LAContext().biometryType == .faceID)
+        }
+    }
+
+    @Test("R40: The domain state appears with canEvaluatePolicy, and changes with the enrolment")
+    func domainState() async throws {
+        try await ClientDesk.run { desk in
+            let context = LAContext()
+            #expect(context.evaluatedPolicyDomainState == nil)
+            context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil)
+            #expect(context.evaluatedPolicyDomainState == nil)
+            context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil)
+            let first = try #require(context.evaluatedPolicyDomainState)
+            #expect(first.count == 32)
+            #expect(LAContext().domainState.biometry.stateHash == first)
+            try await desk.enrollAnother()
+            context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil)
+            let second = try #require(context.evaluatedPolicyDomainState)
+            #expect(second != first)
+            #expect(LAContext().domainState.biometry.stateHash == second)
+            #expect(LAContext().domainState.companion.availableCompanionTypes.isEmpty)
+        }
+    }
+
+    @Test("R37: A credential can be given, asked for and taken away")
+    func credentials() async throws {
+        try await ClientDesk.run { _ in
+            let context = LAContext()
+            #expect(!context.isCredentialSet(.applicationPassword))
+            #expect(context.setCredential(Data("secret".utf8), type: .applicationPassword))
+            #expect(context.isCredentialSet(.applicationPassword))
+            #expect(!context.isCredentialSet(.smartCardPIN))
+            #expect(context.setCredential(nil, type: .applicationPassword))
+            #expect(!context.isCredentialSet(.applicationPassword))
+        }
+    }
+
+    private func code(
+        of policy: LAPolicy,
+        on context: LAContext = LAContext()
+    ) async -> LAError.Code? {
+        do {
+            try await context.evaluatePolicy(policy, localizedReason: reason)
+            return nil
+        } catch {
+            return (error as? LAError)?.code
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import ClientTestSupport
+import SensorContract
+import Testing
+
+/// The clients in other languages, none of which has code of this project, on the real daemon.
+@Suite(.timeLimit(.minutes(2)))
+struct OtherLanguagesTests {
+    /// What a shell runs; `$1` is the bus's address, `$2` a folder for what it builds.
+    private static let commands = [
+        "shell": "BUS=--address=$1 shell/evaluate.sh",
+        "python": "/usr/bin/python3 python/evaluate.py $1",
+        "javascript": "gjs -m javascript/evaluate.js $1",
+        "c": """
+        cc -Wall -Wextra -Werror c/evaluate.c -o $2/evaluate \
+        $(pkg-config --cflags --libs dbus-1) && $2/evaluate $1
+        """,
+    ]
+
+    @Test("A match is yes, with status 0", arguments: commands.keys.sorted())
+    func granted(language: String) async throws {
+        try await ClientDesk.run { desk in
+            try await desk.queue("match")
+            let client = try await start(language, desk)
+            let status = try await client.exitStatus(within: .seconds(30))
+            let said = await client.output
+            #expect(status == 0, "\(said.error)")
+            #expect(said.out.contains("It is you"))
+        }
+    }
+
+    @Test("A cancel is no, with status 1", arguments: commands.keys.sorted())
+    func canceled(language: String) async throws {
+        try await ClientDesk.run { desk in
+            await desk.agent.will(.cancel)
+            let client = try await start(language, desk)
+            let status = try await client.exitStatus(within: .seconds(30))
+            let said = await client.output
+            #expect(status == 1, "\(said.error)")
+            #expect(!said.out.contains("It is you"))
+        }
+    }
+
+    @Test("No service is status 3, or 1 for a shell", arguments: commands.keys.sorted())
+    func unreachable(language: String) async throws {
+        try await ClientDesk.run(isDaemonRunning: false) { desk in
+            let client = try await start(language, desk)
+            let status = try await client.exitStatus(within: .seconds(30))
+            #expect(status == (language == "shell" ? 1 : 3))
+        }
+    }
+
+    private func start(_ language: String, _ desk: ClientDesk) async throws -> LaunchedProgram {
+        let top = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let command = try #require(Self.commands[language])
+        return try await desk.run([
+            "/bin/sh", "-c", "cd /\(top)/examples; \(command)", "sh", desk.bus.address,
+            desk.bus.folder,
+        ])
+    }
+}

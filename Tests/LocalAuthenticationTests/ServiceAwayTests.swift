@@ -1,0 +1,69 @@
+import ClientTestSupport
+import Foundation
+import LocalAuthBus
+import LocalAuthentication
+import Testing
+
+/// What a program sees without the daemon, and when the daemon comes and goes.
+@Suite(.timeLimit(.minutes(2)))
+struct ServiceAwayTests {
+    @Test("Without the daemon nothing can be evaluated, and the message names the remedy")
+    func away() async throws {
+        try await ClientDesk.run(isDaemonRunning: false) { _ in
+            let context = LAContext()
+            for policy in [
+                LAPolicy.deviceOwnerAuthentication, .deviceOwnerAuthenticationWithBiometrics,
+            ] {
+                var error: NSError?
+                #expect(!context.canEvaluatePolicy(policy, error: &error))
+                #expect(error?.code == -6)
+                #expect(error?.localizedDescription.contains("systemctl start localauthd") == true)
+            }
+            #expect(context.biometryType == .none)
+            #expect(context.domainState.stateHash == nil)
+            #expect(!context.setCredential(Data(), type: .applicationPassword))
+            await #expect(throws: LAError.self) {
+                try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "try")
+            }
+        }
+    }
+
+    @Test("A context from before survives the daemon's restart")
+    func restart() async throws {
+        try await ClientDesk.run { desk in
+            let context = LAContext()
+            #expect(context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil))
+            try await desk.queue("match")
+            try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "try")
+            try await desk.stopDaemon()
+            #expect(!context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil))
+            try await desk.startDaemon()
+            try await desk.wait(for: "a usable sensor") {
+                try await desk.manager.canEvaluate(policy: 1).code == 0
+            }
+            #expect(context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil))
+            // The success went with the daemon: the person is asked anew.
+            try await desk.queue("match")
+            try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "try")
+            #expect(await desk.agent.count == 2)
+        }
+    }
+
+    @Test("A daemon that dies while the prompt is up is systemCancel")
+    func death() async throws {
+        try await ClientDesk.run { desk in
+            async let code: LAError.Code? = {
+                do {
+                    try await LAContext()
+                        .evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "try")
+                    return nil
+                } catch {
+                    return (error as? LAError)?.code
+                }
+            }()
+            _ = try await desk.agent.prompt()
+            try await desk.stopDaemon()
+            #expect(await code == .systemCancel)
+        }
+    }
+}

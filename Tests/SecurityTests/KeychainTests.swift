@@ -1,0 +1,191 @@
+import ClientTestSupport
+import DBus
+import Foundation
+import LocalAuthentication
+import Security
+import Testing
+
+/// Items and keys, as far as the service has a keychain.
+@Suite(.timeLimit(.minutes(2)))
+struct KeychainTests {
+    private var query: [String: Any] {
+        [
+            kSecClass as String: kSecClassGenericPassword,
+            kSecAttrService as String: "com.example.tests",
+            kSecAttrAccount as String: "jo",
+        ]
+    }
+
+    private func run(_ body: @Sendable (ClientDesk) async throws -> Void) async throws {
+        try await ClientDesk.run { desk in
+            try await desk.needKeychain()
+            try await body(desk)
+        }
+    }
+
+    private func adding(
+        _ flags: SecAccessControlCreateFlags,
+        _ more: [String: Any] = [:]
+    ) -> OSStatus {
+        let protection = kSecAttrAccessibleWhenUnlocked
+        guard let control = SecAccessControlCreateWithFlags(nil, protection, flags, nil) else {
+            return errSecParam
+        }
+        var item = query.merging(more) { $1 }
+        item[kSecAttrAccessControl as String] = control
+        item[kSecValueData as String] = Data("secret".utf8)
+        return SecItemAdd(item as CFDictionary, nil)
+    }
+
+    private func reading(_ more: [String: Any] = [:]) -> (status: OSStatus, data: Data?) {
+        var wanted = query.merging(more) { $1 }
+        wanted[kSecReturnData as String] = true
+        var found: CFTypeRef?
+        let status = SecItemCopyMatching(wanted as CFDictionary, &found)
+        return (status, found as? Data)
+    }
+
+    @Test("The same item twice is a duplicate, and a deleted one isn't found")
+    func duplicate() async throws {
+        try await run { _ in
+            #expect(adding([]) == errSecSuccess)
+            #expect(adding([]) == errSecDuplicateItem)
+            #expect(reading().data == Data("secret".utf8))
+            #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
+            #expect(SecItemDelete(query as CFDictionary) == errSecItemNotFound)
+            #expect(reading().status == errSecItemNotFound)
+        }
+    }
+
+    @Test("There are no certificates and no identities, and none is taken")
+    func foreignClasses() async throws {
+        try await run { _ in
+            for name in [kSecClassCertificate, kSecClassIdentity] {
+                let item = [kSecClass as String: name] as CFDictionary
+                #expect(SecItemCopyMatching(item, nil) == errSecItemNotFound)
+                #expect(SecItemAdd(item, nil) == errSecUnimplemented)
+            }
+        }
+    }
+
+    @Test("R66: A guarded item is added and deleted freely, and read after a prompt")
+    func guarded() async throws {
+        try await run { desk in
+            #expect(adding(.biometryAny) == errSecSuccess)
+            #expect(await desk.agent.count == 0)
+            try await desk.queue("match")
+            #expect(reading([kSecUseOperationPrompt as String: "read the note"]).data != nil)
+            let prompt = try await desk.agent.prompt()
+            #expect(prompt.details["reason"] == .string("read the note"))
+            #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
+            #expect(await desk.agent.count == 1)
+        }
+    }
+
+    @Test("R35: An evaluated context reads without another prompt")
+    func context() async throws {
+        try await run { desk in
+            #expect(adding(.biometryAny) == errSecSuccess)
+            try await desk.queue("match")
+            let context = LAContext()
+            try await context.evaluatePolicy(
+                .deviceOwnerAuthenticationWithBiometrics,
+                localizedReason: "read the notes"
+            )
+            #expect(reading([kSecUseAuthenticationContext as String: context]).data != nil)
+            #expect(await desk.agent.count == 1)
+            context.invalidate()
+            let later = reading([kSecUseAuthenticationContext as String: context])
+            #expect(later.status == errSecAuthFailed)
+        }
+    }
+
+    @Test("R36, R68: Cancel, a forbidden prompt and skipping have their own statuses")
+    func statuses() async throws {
+        try await run { desk in
+            #expect(adding(.userPresence) == errSecSuccess)
+            await desk.agent.will(.cancel)
+            #expect(reading().status == errSecUserCanceled)
+            let fail = [kSecUseAuthenticationUI as String: kSecUseAuthenticationUIFail]
+            #expect(reading(fail).status == errSecInteractionNotAllowed)
+            let skip = [kSecUseAuthenticationUI as String: kSecUseAuthenticationUISkip]
+            #expect(reading(skip).status == errSecItemNotFound)
+            let context = LAContext()
+            context.interactionNotAllowed = true
+            let quiet = reading([kSecUseAuthenticationContext as String: context])
+            #expect(quiet.status == errSecInteractionNotAllowed)
+        }
+    }
+
+    @Test("R67: An item of the current enrolment isn't found after a change")
+    func currentSet() async throws {
+        try await run { desk in
+            #expect(adding(.biometryCurrentSet) == errSecSuccess)
+            try await desk.queue("match")
+            #expect(reading().data != nil)
+            try await desk.enrollAnother()
+            try await desk.queue("match")
+            #expect(reading().status == errSecItemNotFound)
+        }
+    }
+
+    @Test("A key signs after a prompt, and its public half verifies")
+    func key() async throws {
+        try await run { desk in
+            let control = try #require(
+                SecAccessControlCreateWithFlags(
+                    nil,
+                    kSecAttrAccessibleWhenUnlocked,
+                    [.privateKeyUsage, .biometryAny],
+                    nil
+                )
+            )
+            let parameters: [String: Any] = [
+                kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
+                kSecAttrKeySizeInBits as String: 256,
+                kSecPrivateKeyAttrs as String: [
+                    kSecAttrIsPermanent as String: true,
+                    kSecAttrApplicationTag as String: Data("com.example.key".utf8),
+                    kSecAttrAccessControl as String: control,
+                ] as [String: Any],
+            ]
+            var error: Unmanaged<CFError>?
+            let key = try #require(SecKeyCreateRandomKey(parameters as CFDictionary, &error))
+            let half = try #require(SecKeyCopyPublicKey(key))
+            try await desk.queue("match", "match")
+            let data = Data("pay 5 to jo".utf8) as CFData
+            let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256
+            let signature = try #require(SecKeyCreateSignature(key, algorithm, data, &error))
+            #expect(SecKeyVerifySignature(half, algorithm, data, signature, &error))
+            let cipher = SecKeyAlgorithm.eciesEncryptionCofactorVariableIVX963SHA256AESGCM
+            let sealed = try #require(SecKeyCreateEncryptedData(half, cipher, data, &error))
+            let opened = try #require(SecKeyCreateDecryptedData(key, cipher, sealed, &error))
+            #expect(opened as Data == data as Data)
+        }
+    }
+
+    @Test("R80: A persisted right keeps a key and a secret, which need its authorization")
+    func right() async throws {
+        try await run { desk in
+            let store = LARightStore.shared
+            let saved = try await store.saveRight(
+                LARight(requirement: .biometry),
+                identifier: "vault",
+                secret: Data("gold".utf8)
+            )
+            await #expect(throws: (any Error).self) { try await saved.secret.rawData }
+            let right = try await store.right(forIdentifier: "vault")
+            try await desk.queue("match")
+            try await right.authorize(localizedReason: "open the vault")
+            #expect(try await right.secret.rawData == Data("gold".utf8))
+            let data = Data("pay".utf8)
+            let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256
+            let signature = try await right.key.sign(data, algorithm: algorithm)
+            try await right.key.publicKey.verify(data, signature: signature, algorithm: algorithm)
+            try await store.removeRight(forIdentifier: "vault")
+            await #expect(throws: (any Error).self) {
+                try await store.right(forIdentifier: "vault")
+            }
+        }
+    }
+}

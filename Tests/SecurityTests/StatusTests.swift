@@ -1,0 +1,54 @@
+import ClientTestSupport
+import Foundation
+import Security
+import Testing
+
+/// What the keychain's calls answer before and without the service.
+@Suite(.timeLimit(.minutes(1)))
+struct StatusTests {
+    @Test("Every status has its number and a sentence")
+    func statuses() {
+        let known: [(OSStatus, Int32)] = [
+            (errSecSuccess, 0), (errSecUnimplemented, -4), (errSecIO, -36), (errSecParam, -50),
+            (errSecAllocate, -108), (errSecUserCanceled, -128), (errSecNotAvailable, -25291),
+            (errSecAuthFailed, -25293), (errSecDuplicateItem, -25299),
+            (errSecItemNotFound, -25300), (errSecInteractionNotAllowed, -25308),
+            (errSecDecode, -26275), (errSecMissingEntitlement, -34018),
+            (errSecInvalidRecord, -67701), (errSecInvalidEncoding, -67853),
+        ]
+        for (status, number) in known {
+            #expect(status == number)
+            #expect(SecCopyErrorMessageString(status, nil) != nil)
+        }
+        #expect(SecCopyErrorMessageString(12345, nil) == nil)
+    }
+
+    @Test("Without the service there is no keychain, and nothing hangs")
+    func away() async throws {
+        try await ClientDesk.run(isDaemonRunning: false) { _ in
+            let query = [kSecClass as String: kSecClassGenericPassword] as CFDictionary
+            #expect(SecItemCopyMatching(query, nil) == errSecNotAvailable)
+            #expect(SecItemAdd(query, nil) == errSecNotAvailable)
+            #expect(SecItemDelete(query) == errSecNotAvailable)
+            #expect(SecItemUpdate(query, [:] as NSDictionary) == errSecNotAvailable)
+        }
+    }
+
+    @Test("A dictionary that makes no sense is refused before anybody is asked")
+    func malformed() {
+        let wrong: [([String: Any], OSStatus)] = [
+            ([kSecClass as String: 5], errSecParam),
+            ([kSecClass as String: kSecClassKey, kSecAttrPort as String: "x"], errSecParam),
+            ([kSecClass as String: kSecClassKey, "nosuch": "x"], errSecNoSuchAttr),
+            ([kSecClass as String: kSecClassKey, kSecReturnData as String: "yes"], errSecParam),
+            ([kSecMatchLimit as String: 0], errSecParam),
+            ([kSecUseAuthenticationContext as String: "x"], errSecParam),
+            ([kSecAttrAccessControl as String: "ak"], errSecParam),
+            ([kSecUseAuthenticationUI as String: "maybe"], errSecParam),
+            ([kSecAttrKeyType as String: kSecAttrKeyTypeRSA], errSecUnimplemented),
+        ]
+        for (query, status) in wrong {
+            #expect(SecItemCopyMatching(query as CFDictionary, nil) == status, "\(query)")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// The login of an app as a state machine of three flags: logged in before, biometry wanted, logged
+// in since the start. A process is one start of the app.
+//
+//   three-flags show                 the flags of a fresh start
+//   three-flags login                the password was right; then biometry is offered
+//   three-flags login --decline      the same, and the user doesn't want it
+//   three-flags start                a later start: biometry, or the login page
+//   three-flags forget
+import Foundation
+import LocalAuthentication
+
+var flags = LoginFlags()
+
+func asksForBiometry(_ reason: String) async -> Bool {
+    let context = LAContext()
+    let biometry = LAPolicy.deviceOwnerAuthenticationWithBiometrics
+    guard context.canEvaluatePolicy(biometry, error: nil) else { return false }
+    return (try? await context.evaluatePolicy(biometry, localizedReason: reason)) ?? false
+}
+
+@MainActor func logIn(isWanted: Bool) async {
+    flags.loginState = true
+    flags.isAppCurrentLoginState = true
+    print("Logged in: \(flags.line)")
+    let isOn: Bool
+    if isWanted {
+        isOn = await asksForBiometry("log in with biometry from now on")
+    } else {
+        isOn = false
+    }
+    flags.startAutoLoginState = isOn
+    print("\(isOn ? "Enabled" : "Declined"): \(flags.line)")
+}
+
+@MainActor func start() async {
+    print("Started: \(flags.line)")
+    guard flags.start == .biometry else {
+        print("Login page.")
+        return
+    }
+    if await asksForBiometry("log in") {
+        flags.isAppCurrentLoginState = true
+        print("Home page: \(flags.line)")
+    } else {
+        flags.loginState = false
+        print("Login page: \(flags.line)")
+    }
+}
+
+let words = Array(CommandLine.arguments.dropFirst())
+switch words.first {
+case "show": print("Before login: \(flags.line)")
+case "login": await logIn(isWanted: words.last != "--decline")
+case "start": await start()
+case "forget": flags.forget()
+default:
+    print("usage: three-flags show | login [--decline] | start | forget")
+    exit(64)
+}
+UserDefaults.standard.synchronize()
