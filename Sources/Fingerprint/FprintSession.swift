@@ -31,7 +31,8 @@ public import DBus
     private var statuses: [ScanStatus] = []
     private var isInterrupted = false
     private var isLost = false
-    private var isClaimed = false
+    private var claiming: Task<Void, Never>?
+    private var claimed: Result<Void, FprintFault>?
     private var waiting: CheckedContinuation<Void, Never>?
     private var lateEnd: ScanStatus?
 
@@ -44,27 +45,50 @@ public import DBus
         self.path = path
     }
 
-    /// Claims a reader for a user; canceling the task gives up.
+    /// A session that has asked for nothing yet; it needs ``close(undoing:awake:)`` in any case.
     ///
     /// Opening the connection blocks for one round trip to the bus.
     ///
-    /// - Throws: `inUse`, `gone`, `lost`, `denied`, `silent`, `canceled`.
+    /// - Throws: `lost`, `failed`.
     public static func open(
         _ reader: FprintReader,
-        owner: String,
-        user: String
-    ) async throws(FprintFault) -> FprintSession {
+        owner: String
+    ) throws(FprintFault) -> FprintSession {
         let session = try connected(reader, owner)
-        do throws(FprintFault) {
-            session.listen()
-            try await session.call("Claim", user, timeout: Fprint.claimPatience)
-            session.isClaimed = true
-            return session
-        } catch {
-            // A claim that is granted after we gave up would stay with the connection for ever.
-            session.connection.close()
-            throw Task.isCancelled ? .canceled : error
+        session.listen()
+        return session
+    }
+
+    /// Claims the reader for a user; canceling the task gives up at once.
+    ///
+    /// What fprintd was asked can't be taken back: it may grant the claim after that, and
+    /// ``close(undoing:awake:)`` then releases it. Closing the connection meanwhile would leave the
+    /// reader taken by nobody until fprintd has opened and closed it.
+    ///
+    /// - Throws: `inUse`, `gone`, `lost`, `denied`, `silent`, `canceled`.
+    public func claim(for user: String) async throws(FprintFault) {
+        claiming = onLoop {
+            do throws(FprintFault) {
+                try await self.call("Claim", user, timeout: Fprint.claimPatience)
+                self.claimed = .success(())
+            } catch {
+                self.claimed = .failure(error)
+            }
+            self.wake()
         }
+        while claimed == nil, !Task.isCancelled {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { waiting = $0 }
+            } onCancel: {
+                onLoop { self.wake() }
+            }
+        }
+        guard let claimed, !Task.isCancelled else { throw .canceled }
+        try claimed.get()
+    }
+
+    private var isClaimed: Bool {
+        if case .success = claimed { true } else { false }
     }
 
     /// The fingers with a print on a reader, asked on a connection that is closed at once: fprintd
@@ -185,6 +209,8 @@ public import DBus
 
     /// Stops, releases and disconnects; not from a task that may be canceled.
     ///
+    /// A claim that is not answered yet is waited for, at most half a minute.
+    ///
     /// - Parameters:
     ///   - finger: What was being enrolled. Should it be complete after all, it is deleted.
     ///   - awake: Returns when the machine is not asleep: a Release in suspend leaves the reader
@@ -193,6 +219,7 @@ public import DBus
         undoing finger: Finger? = nil,
         awake: @BusActor () async -> Void
     ) async {
+        await claiming?.value
         if isClaimed, !isLost {
             if scan == .enroll { lateEnd = statuses.last { $0.result == .completed } }
             try? await stop()

@@ -15,24 +15,29 @@ public struct LabelFile: Sendable {
     private let path: String
     private var entries: [Entry] = []
 
-    static let largestFile = 1 << 20
+    /// More than ``mostEntries`` of the longest lines.
+    static let largestFile = 4 << 20
     static let mostEntries = 4096
 
     /// The file below a folder, which is made when it isn't there; what is malformed is left out.
     public init(folder: String) {
         path = folder + "/fingerprint-labels"
-        let text = PrintStore.content(path, Self.largestFile)
-            .map {
-                String(decoding: $0, as: UTF8.self)
-            }
-        for line in (text ?? "").split(separator: "\n").prefix(Self.mostEntries) {
-            let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+        // Bytes: in characters a carriage return and the line's end are one, and no end.
+        let lines = (PrintStore.content(path, Self.largestFile) ?? [])
+            .split(separator: UInt8(ascii: "\n"))
+        for line in lines.prefix(Self.mostEntries) {
+            let fields =
+                line.split(
+                    separator: UInt8(ascii: "\t"),
+                    omittingEmptySubsequences: false
+                )
+                .map { String(decoding: $0, as: UTF8.self) }
             guard fields.count == 4, let uid = UInt32(fields[0]) else { continue }
             entries.append(
                 Entry(
                     uid: uid,
-                    sensor: String(fields[1]),
-                    id: String(fields[2]),
+                    sensor: fields[1],
+                    id: fields[2],
                     label: Self.unescaped(fields[3])
                 )
             )
@@ -78,7 +83,8 @@ public struct LabelFile: Sendable {
         let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return false }
         let bytes = Array(text.utf8)
-        let isWritten = Glibc.write(file, bytes, bytes.count) == bytes.count
+        // On the disk before the name: after a power cut there is the old file or the new one.
+        let isWritten = Glibc.write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
         close(file)
         return isWritten && rename(new, path) == 0
     }
@@ -99,18 +105,23 @@ public struct LabelFile: Sendable {
             case "\\": text += "\\\\"
             case "\t": text += "\\t"
             case "\n": text += "\\n"
+            case "\r": text += "\\r"
             default: text.unicodeScalars.append(scalar)
             }
         }
         return text
     }
 
-    private static func unescaped(_ text: Substring) -> String {
+    private static let scalars: [Unicode.Scalar: Unicode.Scalar] = [
+        "t": "\t", "n": "\n", "r": "\r",
+    ]
+
+    private static func unescaped(_ text: String) -> String {
         var label = String.UnicodeScalarView()
         var isEscape = false
         for scalar in text.unicodeScalars {
             if isEscape {
-                label.append(scalar == "t" ? "\t" : scalar == "n" ? "\n" : scalar)
+                label.append(scalars[scalar] ?? scalar)
                 isEscape = false
             } else if scalar == "\\" {
                 isEscape = true

@@ -6,12 +6,14 @@ import LocalAuthBus
     private static let rememberedCancels = 16
 
     private let signals: Sensor1Signals
+    private let notes: FaultNotes
     private var current: SensorOperation?
     private var early: [UInt64] = []
     private var earlyCaller: String?
 
-    init(signals: Sensor1Signals) {
+    init(signals: Sensor1Signals, notes: FaultNotes) {
         self.signals = signals
+        self.notes = notes
     }
 
     /// Starts an operation; the answer comes when `body` has ended.
@@ -34,8 +36,8 @@ import LocalAuthBus
         )
         current = operation
         // Not the answer's own task: the operation ends when the driver says so, heard or not.
-        let task = onLoop { [weak self] in
-            operation.result = await Self.result(of: operation, body)
+        let task = onLoop { [weak self, notes] in
+            operation.result = await Self.result(of: operation, notes, body)
             if self?.current === operation { self?.current = nil }
         }
         operation.onCancel { task.cancel() }
@@ -63,11 +65,17 @@ import LocalAuthBus
 
     private static func result(
         of operation: SensorOperation,
+        _ notes: FaultNotes,
         _ body: @BusActor @Sendable (SensorOperation) async throws(SensorFault) -> String
     ) async -> Result<String, DBusError> {
         do throws(SensorFault) {
-            return .success(try await body(operation))
+            let id = try await body(operation)
+            notes.worked(.operation)
+            return .success(id)
         } catch {
+            if !operation.isCanceled { notes.failed(error, .operation) }
+            // It looked, and nothing was wrong with it.
+            if operation.isReady, error.sentence == nil { notes.worked(.operation) }
             return .failure(error.error)
         }
     }

@@ -22,6 +22,14 @@ public enum SensorFault: Error, Hashable, Sendable {
     /// Anything else: one sentence for people.
     case failed(String)
 
+    /// What the driver says in its own words.
+    var sentence: String? {
+        switch self {
+        case .inUse(let sentence), .failed(let sentence): sentence
+        case .canceled, .busy, .noTemplates, .full, .duplicate, .disconnected: nil
+        }
+    }
+
     var error: DBusError {
         switch self {
         case .canceled: DBusError(.sensorCanceled, "The operation was canceled.")

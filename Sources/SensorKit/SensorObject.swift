@@ -11,13 +11,15 @@ import ServiceProgram
     private let sensor: any Sensor
     private let host: SensorHost
     private let daemon: DaemonCaller
+    private let notes: FaultNotes
     private let desk: OperationDesk
 
-    init(_ sensor: any Sensor, host: SensorHost, daemon: DaemonCaller) {
+    init(_ sensor: any Sensor, host: SensorHost, daemon: DaemonCaller, notes: FaultNotes) {
         self.sensor = sensor
         self.host = host
         self.daemon = daemon
-        desk = OperationDesk(signals: host.signals)
+        self.notes = notes
+        desk = OperationDesk(signals: host.signals, notes: notes)
     }
 
     func stop() async {
@@ -82,7 +84,9 @@ import ServiceProgram
     ) throws(DBusError) -> Answer<[Template]> {
         try check(call, uid)
         let sensor = sensor
-        return answer { () async throws(SensorFault) in try await sensor.templates(of: uid) }
+        return answer(.list) { () async throws(SensorFault) in
+            try await sensor.templates(of: uid)
+        }
     }
 
     func renameTemplate(
@@ -129,7 +133,9 @@ import ServiceProgram
     ) throws(DBusError) -> Answer<(state: String, message: String)> {
         try daemon.require(call)
         switch sensor.health {
-        case .ok: return .now((state: "ok", message: ""))
+        case .ok:
+            guard let fault = notes.last else { return .now((state: "ok", message: "")) }
+            return .now((state: "degraded", message: fault))
         case .degraded(let message): return .now((state: "degraded", message: message))
         case .failed(let message): return .now((state: "failed", message: message))
         }
@@ -167,12 +173,17 @@ import ServiceProgram
 
     /// The driver's answer, its faults under the contract's names.
     private func answer<Value: Sendable>(
+        _ request: FaultNotes.Request = .operation,
         _ body: @escaping @BusActor @Sendable () async throws(SensorFault) -> Value
     ) -> Answer<Value> {
-        .later { () async throws(DBusError) -> Value in
+        let notes = notes
+        return .later { () async throws(DBusError) -> Value in
             do throws(SensorFault) {
-                return try await body()
+                let value = try await body()
+                notes.worked(request)
+                return value
             } catch {
+                notes.failed(error, request)
                 throw error.error
             }
         }

@@ -10,6 +10,9 @@ import LocalAuthBus
     /// Whether the operation was canceled; then nothing that it says is passed on.
     public private(set) var isCanceled = false
 
+    /// Whether the sensor has looked.
+    private(set) var isReady = false
+
     let number: UInt64
     var result: Result<String, DBusError>?
     private let signals: Sensor1Signals
@@ -30,7 +33,10 @@ import LocalAuthBus
     }
 
     /// The sensor looks now.
-    public func ready() { tell("ready", [:]) }
+    public func ready() {
+        isReady = true
+        tell("ready", [:])
+    }
 
     /// Something to tell people.
     public func hint(_ hint: SensorHint) { tell("hint", ["hint": .string(hint.rawValue)]) }

@@ -29,7 +29,7 @@ public struct SensorProgram: Sendable {
             @escaping @BusActor @Sendable (SensorRoster, ProgramArguments) async throws -> Void
     ) -> Never {
         program.main { connection, arguments in
-            let roster = SensorRoster(connection, at: arguments.bus)
+            let roster = SensorRoster(connection, at: arguments.bus) { log(.warning, $0) }
             try await start(roster, arguments)
             return RunningService(stop: { await roster.stop() })
         }

@@ -11,12 +11,19 @@ import ServiceProgram
     }
 
     private let address: Connection.Address
+    private let note: @BusActor (String) -> Void
     private var spare: Connection?
     private var entries: [Entry] = []
 
-    init(_ first: Connection, at address: Connection.Address) {
+    /// What its sensors could not do goes to `note`, one sentence each.
+    init(
+        _ first: Connection,
+        at address: Connection.Address,
+        note: @escaping @BusActor (String) -> Void
+    ) {
         spare = first
         self.address = address
+        self.note = note
     }
 
     /// Serves the sensor that `make` returns, from now until the process ends.
@@ -41,7 +48,9 @@ import ServiceProgram
             throw UsageError("'\(sensor.name)' is no name of a sensor")
         }
         let daemon = await DaemonCaller(on: connection)
-        let object = SensorObject(sensor, host: host, daemon: daemon)
+        let (name, note) = (sensor.name, note)
+        let notes = FaultNotes { note("\(name): \($0)") }
+        let object = SensorObject(sensor, host: host, daemon: daemon, notes: notes)
         try host.serve(sensor, object)
         entries.append(Entry(host: host, object: object))
     }

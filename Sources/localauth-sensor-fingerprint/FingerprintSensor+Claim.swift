@@ -29,7 +29,7 @@ extension FingerprintSensor {
             guard properties.isPresent, let key else { throw .gone }
             do throws(FprintFault) {
                 let (owner, reader) = try await readers.directory.locate(key)
-                return try await FprintSession.open(reader, owner: owner, user: user)
+                return try await claim(reader, owner, user)
             } catch {
                 guard error == .lost, !isAgain else { throw error }
                 isAgain = true
@@ -38,10 +38,30 @@ extension FingerprintSensor {
         }
     }
 
+    private func claim(
+        _ reader: FprintReader,
+        _ owner: String,
+        _ user: String
+    ) async throws(FprintFault) -> FprintSession {
+        let session = try FprintSession.open(reader, owner: owner)
+        do throws(FprintFault) {
+            try await session.claim(for: user)
+            return session
+        } catch {
+            giveBack(session)
+            throw error
+        }
+    }
+
     /// Gives the claim back, while whoever had it goes on.
     func leave(_ session: FprintSession, undoing finger: Finger? = nil) {
         self.session = nil
         isTaken = false
+        giveBack(session, undoing: finger)
+    }
+
+    /// Nobody gets the reader until this is done: fprintd would say that it is in use.
+    private func giveBack(_ session: FprintSession, undoing finger: Finger? = nil) {
         closing += 1
         onLoop {
             await session.close(undoing: finger) {

@@ -129,6 +129,65 @@ struct PartsTests {
         }
     }
 
+    @Test("A label that ends in a carriage return stays in its own line")
+    func carriageReturns() throws {
+        try withFolder { folder in
+            var labels = LabelFile(folder: folder)
+            let kept = [
+                labels.set("evil\r", of: "id", uid: 2, sensor: "S", keeping: []),
+                labels.set("mine\r\n", of: "id", uid: 1, sensor: "S", keeping: []),
+            ]
+            #expect(kept == [true, true])
+            let path = folder + "/fingerprint-labels"
+            let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+            #expect(!bytes.contains(13))
+            #expect(bytes.count { $0 == 10 } == 2)
+            let again = LabelFile(folder: folder)
+            #expect(again.label(of: "id", uid: 2, sensor: "S") == "evil\r")
+            #expect(again.label(of: "id", uid: 1, sensor: "S") == "mine\r\n")
+            // Written before they were escaped.
+            try write("2\tS\tid\tevil\r\n1\tS\tid\tmine\n", to: path)
+            let old = LabelFile(folder: folder)
+            #expect(old.label(of: "id", uid: 2, sensor: "S") == "evil\r")
+            #expect(old.label(of: "id", uid: 1, sensor: "S") == "mine")
+        }
+    }
+
+    @Test("The longest file that can be written can be read")
+    func longestLabelFile() throws {
+        try withFolder { folder in
+            let label = String(repeating: "\\\\", count: 256)
+            let lines = (0..<LabelFile.mostEntries)
+                .map { number in
+                    let uid = 4_000_000_000 + number
+                    return
+                        "\(uid)\tFingerprint16\tright-middle-finger.1790000000000000000\t\(label)\n"
+                }
+            try write(lines.joined(), to: folder + "/fingerprint-labels")
+            let labels = LabelFile(folder: folder)
+            let ids = labels.identifiers(uid: 4_000_000_000, sensor: "Fingerprint16")
+            #expect(ids.count == 1)
+            let last = UInt32(4_000_000_000 + LabelFile.mostEntries - 1)
+            #expect(labels.identifiers(uid: last, sensor: "Fingerprint16").count == 1)
+        }
+    }
+
+    @Test("The unit hides the secrets that its capability would open")
+    func unit() throws {
+        let root = "\(#filePath)".split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+        let path = root + "/dbus/systemd/system/localauth-sensor-fingerprint.service"
+        let hidden = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+            .filter { $0.hasPrefix("InaccessiblePaths=") }
+            .flatMap { $0.dropFirst("InaccessiblePaths=".count).split(separator: " ") }
+        for secret in [
+            "/root", "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh",
+            "/etc/ssl/private",
+        ] {
+            // What is not there must not keep the service from starting.
+            #expect(hidden.contains { $0 == "-" + secret }, "\(secret)")
+        }
+    }
+
     @Test("The rig works without any privilege", .enabled(if: getuid() == 0))
     @BusActor func unprivileged() async throws {
         let bus = try await PrivateBus()

@@ -85,7 +85,11 @@ struct TrapTests {
             #expect(error.name == .sensorDisconnected)
             try await reader.wait("the sensor to be away") { try await !reader.sensor.present() }
             #expect(try await reader.sensor.unavailability() == "no-hardware")
-            #expect(try await reader.sensor.health().state == "degraded")
+            // fprintd may still be asked what is left.
+            try await reader.wait("a health that says so") {
+                let health = try await reader.sensor.health()
+                return health.state == "degraded" && health.message.contains("No fingerprint")
+            }
         }
     }
 
@@ -192,6 +196,61 @@ struct TrapTests {
         }
     }
 
+    @Test("What went wrong is in the log, and in Health until something works")
+    @BusActor func notes() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            #expect(try await reader.sensor.health().state == "ok")
+            let other = try reader.rig.bus.connect()
+            try await reader.wait("another program to get the reader") {
+                (try? await reader.rig.device("Claim", "bob", by: other)) != nil
+            }
+            let sentence = "Another program uses the fingerprint reader."
+            let call = try reader.sensor.verifyStream(
+                operation: reader.bench.nextOperation(),
+                uid: SensorBench.user,
+                options: [:]
+            )
+            _ = try await reader.failure(of: call)
+            let health = try await reader.sensor.health()
+            #expect(health == (state: "degraded", message: sentence))
+            #expect(reader.bench.program.output.error.contains("Fingerprint: \(sentence)\n"))
+            try await reader.rig.device("Release", by: other)
+            let (_, next) = try await reader.bench.verify()
+            try await reader.rig.touch(1, again: true)
+            #expect(try await next.reply() == id)
+            #expect(try await reader.sensor.health().state == "ok")
+        }
+    }
+
+    @Test("A Verify right after one that was canceled while its Claim ran gets the reader")
+    @BusActor func canceledInClaim() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            try await reader.wait("the reader to be given back") { try await reader.isFree() }
+            let polkit = try #require(reader.rig.polkit)
+            polkit.asked.forget()
+            let number = reader.bench.nextOperation()
+            let call = try reader.sensor.verifyStream(
+                operation: number,
+                uid: SensorBench.user,
+                options: [:]
+            )
+            // Both of Claim's actions: from here on the driver opens the reader.
+            try await reader.wait("Claim to ask polkit") { polkit.asked.seen.count == 2 }
+            try await reader.sensor.cancel(operation: number)
+            let (error, _) = try await reader.failure(of: call)
+            #expect(error.name == .sensorCanceled)
+            let next = try reader.sensor.verifyStream(
+                operation: reader.bench.nextOperation(),
+                uid: SensorBench.user,
+                options: [:]
+            )
+            try await reader.rig.touch(1, again: true)
+            #expect(try await next.reply() == id)
+        }
+    }
+
     @Test("A claim that polkit grants after we gave up leaves the reader to others")
     @BusActor func ghostClaim() async throws {
         try await ReaderBench.run { reader in
@@ -208,6 +267,7 @@ struct TrapTests {
             try await reader.wait("Claim to ask polkit") { !polkit.asked.seen.isEmpty }
             try await reader.sensor.cancel(operation: number)
             let (error, _) = try await reader.failure(of: call)
+            // Cancel waits for nobody: fprintd still waits for polkit.
             #expect(error.name == .sensorCanceled)
             polkit.decide()
             let other = try reader.rig.bus.connect()

@@ -98,6 +98,23 @@ struct SimulatedSensorTests {
             try await control(bench).reset()
             try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
         },
+        SensorCheck("A fault's sentence is logged, and in Health until something works") { bench in
+            let id = try await add(bench, "first")
+            try expect(try await bench.sensor.health().state == "ok", "ok at the start")
+            let (_, call) = try await bench.verify()
+            try await control(bench).reset()
+            try await expectError(.sensorFailed, of: "Verify") { _ = try await call.reply() }
+            let health = try await bench.sensor.health()
+            let sentence = "The simulated sensor was reset."
+            try expect(health == (state: "degraded", message: sentence), "got \(health)")
+            let said = bench.program.output.error
+            try expect(said.contains("Simulated: \(sentence)\n"), "the log: \(said)")
+            let again = try await add(bench, id)
+            try await control(bench).queue(outcomes: ["match"])
+            let (_, next) = try await bench.verify()
+            try expect(try await next.reply() == again, "a match")
+            try expect(try await bench.sensor.health().state == "ok", "ok again")
+        },
         SensorCheck("A crash ends the process with a status that is not 0") { bench in
             _ = try await add(bench, "first")
             try await control(bench).queue(outcomes: ["crash"])
