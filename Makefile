@@ -116,10 +116,11 @@ $(BUILD)/share/locale/%/LC_MESSAGES/localauth.mo: po/%.po
 acceptance: release ## The black-box suite (ACCEPTANCE=path of its run.py) on the release build
 	LA_BIN=$(RELEASE) $(PYTHON) $(ACCEPTANCE)
 
-bench: release ## The table of Benchmarks/: CPU a call, start, memory
+bench: release face-studio ## The table of Benchmarks/: CPU a call, start, memory
 	$(SWIFT) build -c release --static-swift-stdlib --package-path Benchmarks
 	Benchmarks/$(BUILD)/release/localauth-bench --programs $(RELEASE)
 	Benchmarks/$(BUILD)/release/fingerprint-bench --programs $(CURDIR)/$(RELEASE)
+	Benchmarks/$(BUILD)/release/face-bench $(FACE) Benchmarks/$(BUILD)/release/howdy-like
 
 # The unit files name /usr/libexec; what is installed names the folder that the programs are in.
 PLACED := sed 's|/usr/libexec/|$(LIBEXECDIR)/|'

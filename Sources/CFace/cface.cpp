@@ -125,7 +125,11 @@ void jpeg_give_up(j_common_ptr info) {
     std::longjmp(reinterpret_cast<jpeg_failure *>(info->err)->place, 1);
 }
 
-void jpeg_say_nothing(j_common_ptr) {}
+// Any warning is a broken picture: a camera that is pulled out leaves half of one, which libjpeg
+// fills up with grey. Reading on would only cost time.
+void jpeg_warn(j_common_ptr info, int level) {
+    if (level < 0) jpeg_give_up(info);
+}
 
 // Nothing with a destructor lives in here: longjmp would pass it by.
 bool decode_jpeg(const cface_frame &frame, std::vector<uint8_t> &pixels, int &width, int &height) {
@@ -133,7 +137,7 @@ bool decode_jpeg(const cface_frame &frame, std::vector<uint8_t> &pixels, int &wi
     jpeg_failure failure;
     info.err = jpeg_std_error(&failure.base);
     failure.base.error_exit = jpeg_give_up;
-    failure.base.output_message = jpeg_say_nothing;
+    failure.base.emit_message = jpeg_warn;
     if (setjmp(failure.place)) {
         jpeg_destroy_decompress(&info);
         return false;
@@ -142,7 +146,10 @@ bool decode_jpeg(const cface_frame &frame, std::vector<uint8_t> &pixels, int &wi
     jpeg_mem_src(&info, frame.bytes, frame.count);
     jpeg_read_header(&info, TRUE);
     if (info.image_width > CFACE_LONGEST_SIDE || info.image_height > CFACE_LONGEST_SIDE ||
-        info.image_width < 16 || info.image_height < 16) {
+        info.image_width < 16 || info.image_height < 16 ||
+        // Each scan goes over the whole picture, and a few bytes are one: minutes of work in a
+        // frame. No camera sends more than one, nor arithmetic coding.
+        info.progressive_mode || info.arith_code || jpeg_has_multiple_scans(&info)) {
         jpeg_destroy_decompress(&info);
         return false;
     }
@@ -159,10 +166,8 @@ bool decode_jpeg(const cface_frame &frame, std::vector<uint8_t> &pixels, int &wi
         jpeg_read_scanlines(&info, &row, 1);
     }
     jpeg_finish_decompress(&info);
-    // A camera that is pulled out leaves half a picture, which libjpeg fills up with grey.
-    const bool is_whole = failure.base.num_warnings == 0;
     jpeg_destroy_decompress(&info);
-    return is_whole;
+    return true;
 }
 
 uint8_t clamp(int value) { return uint8_t(value < 0 ? 0 : value > 255 ? 255 : value); }

@@ -32,6 +32,26 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         guard let device = Self.resolve("\(root)/sys/class/video4linux/\(name)") else {
             throw .untrusted("The kernel knows no video device \(name).")
         }
+        try self.init(path, device, root) { Self.resolve($0) == node }
+    }
+
+    /// Reads the identity of a camera that is open: no name can be given to another meanwhile.
+    ///
+    /// - Throws: As ``init(of:root:)`` does.
+    init(opened number: DeviceNumber, root: String = "") throws(CameraFault) {
+        // Gone from there as soon as it is pulled out, and its number isn't given away while it
+        // is open.
+        let path = "\(root)/sys/dev/char/\(number)"
+        guard let device = Self.resolve(path) else { throw .disconnected }
+        try self.init("The camera", device, root) { DeviceNumber(of: $0) == number }
+    }
+
+    private init(
+        _ path: String,
+        _ device: String,
+        _ root: String,
+        isNode: (String) -> Bool
+    ) throws(CameraFault) {
         guard !device.contains("/devices/virtual/") else {
             throw .untrusted(
                 "\(path) is a virtual camera: whoever feeds it decides what is seen. Use the "
@@ -41,7 +61,7 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         guard let usb = Self.deviceFolder(above: device) else {
             throw .untrusted("\(path) is no USB camera: it has no identity to remember.")
         }
-        guard let place = Self.place(of: node, root: root) else {
+        guard let place = Self.place(root, isNode) else {
             throw .untrusted("\(path) has no name in /dev/v4l/by-path: is udev running?")
         }
         let maker = Self.attribute("idVendor", of: usb) ?? ""
@@ -77,11 +97,11 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The name that udev gives the port and the function of the device.
-    private static func place(of node: String, root: String) -> String? {
+    private static func place(_ root: String, _ isNode: (String) -> Bool) -> String? {
         let folder = root + "/dev/v4l/by-path"
         // Several links may name one node; the order of a directory is nobody's promise.
         return entries(of: folder).sorted()
-            .first { $0.utf8.count <= 128 && resolve("\(folder)/\($0)") == node }
+            .first { $0.utf8.count <= 128 && isNode("\(folder)/\($0)") }
     }
 
     private static func entries(of folder: String) -> [String] {

@@ -5,12 +5,13 @@ import Glibc
 public final class FolderChanges: Sendable {
     /// Readable when something has changed; -1 where the kernel refuses to tell.
     public let descriptor: Int32
+    private let folders: [String]
 
-    /// Watches the folders that are there.
+    /// Watches the folders that are there, and others as soon as something else has changed.
     public init(_ folders: [String]) {
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-        let events = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ATTRIB)
-        for folder in folders { inotify_add_watch(descriptor, folder, events) }
+        self.folders = folders
+        watch()
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
@@ -19,5 +20,13 @@ public final class FolderChanges: Sendable {
     public func drain() {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while read(descriptor, &bytes, bytes.count) > 0 {}
+        // A folder that was made, or made anew; the others are watched already.
+        watch()
+    }
+
+    private func watch() {
+        let events =
+            IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ATTRIB | IN_CLOSE_WRITE
+        for folder in folders { inotify_add_watch(descriptor, folder, UInt32(events)) }
     }
 }

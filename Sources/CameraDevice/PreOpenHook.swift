@@ -7,6 +7,8 @@ public struct PreOpenHook: Hashable, Sendable {
     /// How long it may take, in milliseconds.
     public static let limit: Int32 = 5_000
 
+    private static let searchPath = "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
+
     private let program: String
 
     /// - Parameter program: Its whole path; there is no shell, and no search.
@@ -18,7 +20,7 @@ public struct PreOpenHook: Hashable, Sendable {
         self.program = program
     }
 
-    /// Runs it and waits; what takes longer than 5 s is killed.
+    /// Runs it and waits; what takes longer than 5 s, or is left of it at its end, is killed.
     ///
     /// - Throws: ``CameraFault/failed(_:)`` unless it ends with status 0.
     public func run(
@@ -33,17 +35,29 @@ public struct PreOpenHook: Hashable, Sendable {
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        // Nor is what this process ignores the hook's to ignore.
+        var all = sigset_t()
+        sigfillset(&all)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        // A group of its own: whatever it started ends with it.
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(
+            &attributes,
+            Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP)
+        )
         // Copies for the call alone, as C wants its arguments.
         var words: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup(device), nil]
-        defer { for word in words { free(word) } }
+        // As the words.
+        var environment: [UnsafeMutablePointer<CChar>?] = [strdup(Self.searchPath), nil]
+        defer { for word in words + environment { free(word) } }
         var child: pid_t = 0
-        let code = posix_spawn(&child, program, nil, &attributes, &words, environ)
+        let code = posix_spawn(&child, program, nil, &attributes, &words, &environment)
         guard code == 0 else {
             throw .failed("The hook can't be run: \(String(cString: strerror(code))).")
         }
         let isInTime = wait(for: child, interruption, limit)
-        if !isInTime { kill(child, SIGKILL) }
+        // Before it is waited for: until then nobody else can have its number.
+        kill(-child, SIGKILL)
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 && errno == EINTR {}
         if interruption.isRaised { throw .interrupted }

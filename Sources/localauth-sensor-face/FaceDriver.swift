@@ -15,7 +15,10 @@ import ServiceProgram
     let scanner: Scanner
     private let host: SensorHost
     private var watch: FolderWatch?
-    private var engineFault: FaceFault?
+    private var damaged: [String] = []
+    /// Why the engine can't be made of the models that had this stamp.
+    private var engineFault: (fault: FaceFault, stamp: [Int])?
+    private var isWarm = false
 
     init(host: SensorHost, settings: FaceSettings) async throws {
         self.host = host
@@ -29,43 +32,67 @@ import ServiceProgram
         properties = SensorProperties(
             description: settings.description,
             biometryType: .face,
-            strength: settings.isInfrared ? .strong : .convenience
+            strength: settings.strength
         )
         properties.enrollStages = Int32(Enrolment.stages)
         properties.maximumTemplates = UInt32(TemplateStore.maximum)
+        damaged = (try? await store.damaged()) ?? []
         refresh()
         watch = FolderWatch([settings.state, settings.models.folder, "/dev"]) { [weak self] in
             self?.refresh()
+            self?.lookAtTemplates()
         }
     }
 
     /// Looks again whether there is a camera, and whether the models are there.
     func refresh() {
-        let state = settings.availability(engineFault)
+        let state = settings.availability(engineFault?.fault)
         properties.isPresent = state.isPresent
         properties.unavailability = state.unavailability
-        health = state.message.isEmpty ? .ok : .failed(state.message)
+        // Asked of the camera until it has said it: not while it works.
+        if !state.isPresent || properties.strength != .strong {
+            properties.strength = settings.strength
+        }
+        health = state.message.isEmpty ? damage : .failed(state.message)
         host.propertiesChanged()
-        if state.message.isEmpty { warmUp() }
+        // Models that were bad are bad until they are others.
+        let stamp = settings.models.stamp
+        if state.isPresent, settings.models.fault == nil, engineFault?.stamp != stamp { warmUp() }
+    }
+
+    private var damage: SensorHealth {
+        guard let first = damaged.first else { return .ok }
+        let others = damaged.count > 1 ? " and \(damaged.count - 1) more" : ""
+        return .degraded("A template is damaged: \(first)\(others). Remove it and enrol again.")
+    }
+
+    /// Tells of templates that somebody else put there, took away or damaged.
+    private func lookAtTemplates() {
+        onLoop {
+            for user in (try? await self.store.changedUsers()) ?? [] {
+                self.host.templatesChanged(of: user)
+            }
+            self.damaged = (try? await self.store.damaged()) ?? []
+            self.refresh()
+        }
     }
 
     /// Loads the engine while nobody waits for it.
     private func warmUp() {
         guard !isWarm else { return }
         isWarm = true
+        let stamp = settings.models.stamp
         onLoop {
             do throws(FaceFault) {
                 try await self.scanner.warmUp()
-            } catch {
-                self.engineFault = error
-                self.refresh()
-                // The next change of a folder may be the remedy.
                 self.engineFault = nil
+            } catch {
+                self.engineFault = (error, stamp)
                 self.isWarm = false
             }
+            self.refresh()
         }
     }
-    private var isWarm = false
 
     // MARK: Templates
 

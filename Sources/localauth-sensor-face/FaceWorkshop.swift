@@ -1,5 +1,6 @@
 import CameraDevice
 import FaceSensor
+import SensorKit
 import ServiceProgram
 
 /// Puts the scanner together: engine, hook, camera or replay.
@@ -17,7 +18,9 @@ struct FaceWorkshop {
                 let engine = try FaceEngine(models: settings.models, state: settings.state)
                 return { engine.look($0) }
             },
-            camera: { interruption throws(CameraFault) in try settings.open(interruption) }
+            camera: { expected, interruption throws(CameraFault) in
+                try settings.open(expected, interruption)
+            }
         )
     }
 }
@@ -37,21 +40,34 @@ extension FaceSettings {
         case .replay: return (nil, .replay)
         case .camera(let device?): return (device, try CameraIdentity(of: device))
         case .camera(nil):
-            guard let device = CameraIdentity.cameras().first else { throw .disconnected }
+            let device = CameraIdentity.cameras()
+                .first { !isInfrared || (try? V4L2Source.isInfrared($0)) == true }
+            guard let device else { throw .disconnected }
             return (device, try CameraIdentity(of: device))
         }
     }
 
-    /// Opens it, after the hook.
-    func open(_ interruption: Interruption) throws(CameraFault) -> any FrameSource {
+    /// Opens it, after the hook, if it is the one that is expected.
+    func open(
+        _ expected: CameraIdentity,
+        _ interruption: Interruption
+    ) throws(CameraFault) -> any FrameSource {
         if case .replay(let file) = source { return try ReplaySource(path: file) }
         guard let device = try camera().device else { throw .disconnected }
-        try hook?.run(device, interruption)
-        let camera = try V4L2Source(path: device)
+        let camera = try PinnedCamera(device: device, identity: expected, hook: hook)
+            .open(interruption)
         guard !isInfrared || camera.format == .grey else {
             throw .untrusted("\(device) is no infrared camera: it gives colours.")
         }
         return camera
+    }
+
+    /// How hard it is to fool: a camera is an infrared one when it says so itself.
+    var strength: SensorProperties.Strength {
+        guard isInfrared, let device = try? camera().device,
+            (try? V4L2Source.isInfrared(device)) == true
+        else { return .convenience }
+        return .strong
     }
 
     /// Whether the sensor can be used; an empty message: yes.
@@ -67,11 +83,9 @@ extension FaceSettings {
             default: return (false, "no-hardware", "There is no camera.")
             }
         }
-        guard models.areThere else {
-            let message = "The face models are missing in \(models.folder). \(FaceModels.remedy)"
+        if case .failed(let message)? = models.fault ?? engineFault {
             return (true, "failed", message)
         }
-        if case .failed(let message)? = engineFault { return (true, "failed", message) }
         return (true, "", "")
     }
 }

@@ -9,6 +9,10 @@ enum FetchModels {
             log(.error, "--fetch-models goes with --models DIR and --state-directory DIR alone")
             exit(64)
         }
+        guard becomeOwner(of: folder) else {
+            log(.error, "the owner of \(folder) can't be taken on")
+            exit(EXIT_FAILURE)
+        }
         do throws(FaceFault) {
             try ModelFetch(folder: folder) { step in
                 print(step)
@@ -21,6 +25,23 @@ enum FetchModels {
             exit(EXIT_FAILURE)
         }
         exit(EXIT_SUCCESS)
+    }
+
+    /// Root becomes whom the folder belongs to, or the one that it is made in.
+    ///
+    /// What is got is then that user's, who could otherwise have root write elsewhere. False: the
+    /// kernel refuses.
+    private static func becomeOwner(of folder: String) -> Bool {
+        guard geteuid() == 0 else { return true }
+        var path = folder[...]
+        var status = stat()
+        while stat(String(path), &status) != 0 {
+            guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex
+            else { return true }
+            path = path[..<slash]
+        }
+        guard status.st_uid != 0 else { return true }
+        return setgroups(0, nil) == 0 && setgid(status.st_gid) == 0 && setuid(status.st_uid) == 0
     }
 
     /// Where the models go; nil: there are words that don't belong here.

@@ -1,3 +1,4 @@
+import CV4L2
 import Glibc
 import Testing
 
@@ -93,6 +94,97 @@ import Testing
     }
 }
 
+/// The camera between its hook and its first frame, with real device numbers.
+@Suite struct PinnedCameraTests {
+    private let folder: TemporaryFolder
+
+    /// Two USB cameras with the numbers of /dev/null and /dev/zero; the first is `/dev/video0`.
+    init() throws {
+        folder = try TemporaryFolder()
+        for (port, device, number) in [("1-1", "/dev/null", "1:3"), ("1-2", "/dev/zero", "1:5")] {
+            let usb = "sys/devices/pci0/usb1/\(port)"
+            let video = "\(usb)/\(port):1.0/video4linux/video0"
+            try folder.write("\(usb)/idVendor", "046d\n".utf8)
+            try folder.write("\(usb)/idProduct", "085c\n".utf8)
+            try folder.write("\(usb)/serial", "\(port)\n".utf8)
+            folder.make(video)
+            try folder.link("sys/dev/char/\(number)", to: "\(folder.path)/\(video)")
+            try folder.link("dev/v4l/by-path/pci-usb-\(port)", to: device)
+        }
+        try folder.write("dev/video0", [])
+    }
+
+    private func identity(_ device: String) throws -> CameraIdentity {
+        try CameraIdentity(opened: #require(DeviceNumber(of: device)), root: folder.path)
+    }
+
+    private func open(
+        _ camera: FakeCamera,
+        as identity: CameraIdentity,
+        hook: String = "exit 0"
+    ) throws -> V4L2Source {
+        try folder.write("hook", "#!/bin/sh\n\(hook)\n".utf8, mode: 0o755)
+        let hook = try PreOpenHook(folder.path + "/hook")
+        return try PinnedCamera(device: "/dev/video0", identity: identity, hook: hook)
+            .open(Interruption(), system: camera.system, root: folder.path)
+    }
+
+    @Test("The camera that was pinned is opened")
+    func same() throws {
+        let identity = try identity("/dev/null")
+        #expect(identity.description == "usb 046d:085c 1-1 at pci-usb-1-1")
+        #expect(try open(FakeCamera(), as: identity).format == .yuyv)
+    }
+
+    @Test("Another camera that has the name by then is refused, and is closed")
+    func swapped() throws {
+        let camera = FakeCamera()
+        camera.device = "/dev/zero"
+        let pinned = try identity("/dev/null")
+        do {
+            _ = try open(camera, as: pinned)
+            Issue.record("it was opened")
+        } catch CameraFault.untrusted(let message) {
+            #expect(message.contains("another camera") && message.contains("1-2"))
+        }
+        #expect(!camera.isOpen && !camera.isStreaming)
+    }
+
+    @Test("What the name says in the end doesn't count: the open device does")
+    func renamed() throws {
+        // The hook has the names of the second camera lead to the first one's number.
+        let pinned = try identity("/dev/zero")
+        let camera = FakeCamera()
+        let swap = "ln -sfn ../../devices/pci0/usb1/1-2 '\(folder.path)/sys/class'"
+        #expect(throws: CameraFault.self) { try open(camera, as: pinned, hook: swap) }
+    }
+
+    @Test("A camera that went away while it was opened, or has no number, is refused")
+    func gone() throws {
+        let identity = try identity("/dev/null")
+        let link = "\(folder.path)/sys/dev/char/1:3"
+        #expect(throws: CameraFault.disconnected) {
+            try open(FakeCamera(), as: identity, hook: "rm '\(link)'")
+        }
+        let camera = FakeCamera()
+        camera.device = "/nothing"
+        #expect(throws: CameraFault.self) { try open(camera, as: identity) }
+    }
+
+    @Test("A camera is infrared when GREY is what would be taken of it")
+    func infrared() throws {
+        let camera = FakeCamera()
+        #expect(try !V4L2Source.isInfrared("/dev/video0", system: camera.system))
+        camera.formats = [cv4l2_grey]
+        #expect(try V4L2Source.isInfrared("/dev/video0", system: camera.system))
+        #expect(!camera.isOpen && !camera.requests.contains(cv4l2_streamon))
+        camera.openFailure = EBUSY
+        #expect(throws: CameraFault.busy) {
+            try V4L2Source.isInfrared("/dev/video0", system: camera.system)
+        }
+    }
+}
+
 /// What is run before the camera is opened.
 @Suite struct PreOpenHookTests {
     private let folder: TemporaryFolder
@@ -131,6 +223,44 @@ import Testing
         interruption.raise()
         #expect(throws: CameraFault.interrupted) {
             try hook("exec tail -f /dev/null").run("", interruption)
+        }
+    }
+
+    @Test("What a hook started ends with it, however it ends", arguments: ["wait", "exit 0"])
+    func children(_ end: String) throws {
+        let path = folder.path + "/pipe"
+        try #require(mkfifo(path, 0o600) == 0)
+        let pipe = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(pipe) }
+        // The shell waits until the child has the pipe open, which then only its end closes.
+        let hook = try hook(
+            """
+            pipe='\(path)'
+            mkfifo "$pipe.ready"
+            { echo >"$pipe.ready"; exec tail -f /dev/null; } >"$pipe" 2>/dev/null &
+            read line <"$pipe.ready"
+            \(end)
+            """
+        )
+        do throws(CameraFault) {
+            try hook.run("", Interruption(), limit: 1_000)
+        } catch {
+            #expect(end == "wait" && error == .failed("The hook took longer than 1000 ms."))
+        }
+        var query = [pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)]
+        #expect(poll(&query, 1, 5_000) == 1 && query[0].revents & Int16(POLLHUP) != 0)
+    }
+
+    @Test("A hook gets nothing of the sensor's environment, and signals as they are by default")
+    func surroundings() throws {
+        setenv("LOCALAUTH_TEST_SECRET", "told", 1)
+        defer { unsetenv("LOCALAUTH_TEST_SECRET") }
+        try hook("env > \"$(dirname \"$0\")/said\"").run("", Interruption())
+        let said = String(decoding: try folder.read("said"), as: UTF8.self)
+        #expect(said.contains("PATH=/usr/sbin") && !said.contains("told"))
+        signal(SIGPIPE, SIG_IGN)
+        #expect(throws: CameraFault.failed("The hook ended with signal \(SIGPIPE).")) {
+            try hook("kill -PIPE $$").run("", Interruption())
         }
     }
 

@@ -1,4 +1,5 @@
 import CameraDevice
+import Glibc
 import Testing
 
 @testable import FaceSensor
@@ -19,7 +20,7 @@ import Testing
         let fault = #expect(throws: FaceFault.self) {
             try FaceEngine(models: FaceModels.Content(landmarks: [1, 2], network: []))
         }
-        let remedy = FaceEngine.isBuilt ? "--fetch-models" : "trait Face"
+        let remedy = FaceEngine.isBuilt ? "models are damaged" : "trait Face"
         #expect("\(String(describing: fault))".contains(remedy))
     }
 }
@@ -61,6 +62,35 @@ struct FaceEngineTests {
         let other = try FaceEngine(models: content, detector: short)
         #expect(!other.usedDetector)
         #expect(other.detector == detector)
+    }
+
+    @Test("A detector that was kept with a changed byte is not read, and is made anew")
+    func keptDetector() throws {
+        let state = try TemporaryFolder()
+        chmod(state.path, 0o700)
+        func make() throws -> Bool {
+            try FaceEngine(models: Studio.models, state: state.path).usedDetector
+        }
+        #expect(try !make())
+        #expect(try make())
+        let good = try state.read("detector.cache")
+        for index in [0, 40, good.count / 2, good.count - 1] {
+            var changed = good
+            changed[index] ^= 1
+            try state.write("detector.cache", changed, mode: 0o600)
+            #expect(try !make(), "byte \(index)")
+            #expect(try state.read("detector.cache") == good)
+        }
+    }
+
+    @Test("JPEG that no camera sends is refused: its size says nothing about the work in it")
+    func manyScans() throws {
+        #expect(engine.look(Frame(jpeg: TinyJPEG.oneScan)) != nil)
+        #expect(engine.look(Frame(jpeg: TinyJPEG.threeScans)) == nil)
+        #expect(engine.look(Frame(jpeg: TinyJPEG.progressive)) == nil)
+        #expect(engine.look(Frame(jpeg: TinyJPEG.arithmetic)) == nil)
+        let cut = TinyJPEG.oneScan.dropLast(4) + [0xFF, 0xD9]
+        #expect(engine.look(Frame(jpeg: Array(cut))) == nil)
     }
 
     @Test("The same picture in YUYV and in GREY is the same face")
@@ -107,5 +137,33 @@ struct FaceEngineTests {
                 #expect(engine.look(frame) == nil)
             }
         }
+    }
+}
+
+/// A grey picture of 16x16 pixels, in the ways that JPEG has.
+private enum TinyJPEG {
+    static let oneScan = picture(0xC0, [scan([1, 2, 3], 63, [0, 0, 0])])
+    static let threeScans = picture(
+        0xC0,
+        (1...3).map { scan([UInt8($0)], 63, [0]) }
+    )
+    /// The first scan of a progressive picture is a whole one, if a coarse one.
+    static let progressive = picture(0xC2, [scan([1, 2, 3], 0, [0, 0x0F])])
+    static let arithmetic = picture(0xC9, [scan([1, 2, 3], 63, [0, 0, 0])])
+
+    /// Every value of a block is the word 0: no difference, and end of block.
+    private static func picture(_ frame: UInt8, _ scans: [[UInt8]]) -> [UInt8] {
+        let table: [UInt8] = [1] + [UInt8](repeating: 0, count: 16)
+        let parts: [[UInt8]] = [
+            [0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0], [UInt8](repeating: 1, count: 64),
+            [0xFF, frame, 0, 17, 8, 0, 16, 0, 16, 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0],
+            [0xFF, 0xC4, 0, 20, 0x00] + table, [0xFF, 0xC4, 0, 20, 0x10] + table,
+        ]
+        return Array(parts.joined()) + Array(scans.joined()) + [0xFF, 0xD9]
+    }
+
+    private static func scan(_ parts: [UInt8], _ last: UInt8, _ data: [UInt8]) -> [UInt8] {
+        [0xFF, 0xDA, 0, UInt8(6 + 2 * parts.count), UInt8(parts.count)]
+            + parts.flatMap { [$0, 0] } + [0, last, 0] + data
     }
 }

@@ -27,6 +27,8 @@ final class FakeCamera {
     /// Requests that are interrupted by a signal so many times first.
     var interruptions: [UInt: Int] = [:]
     var openFailure: Int32 = 0
+    /// A real character device whose number it has.
+    var device = "/dev/null"
     var mapFailure: (errno: Int32, after: Int)?
     var pollFailure: Int32 = 0
 
@@ -44,6 +46,7 @@ final class FakeCamera {
                 isOpen = true
                 return Self.descriptor
             },
+            number: { [self] _ in DeviceNumber(of: device) },
             close: { [self] _ in isOpen = false },
             ioctl: { [self] _, request, structure in answer(request, structure) },
             map: { [self] _, length, offset in map(length, offset) },

@@ -69,10 +69,43 @@ import Testing
         var said: [String] = []
         try fetch { said.append($0) }
         #expect(said.count == 3)
+        #expect(folder.mode("models") == 0o755 && folder.mode("models/small.dat") == 0o644)
         #expect(try folder.read("models/small.dat") == Array("model".utf8))
         #expect(TemporaryFolder.names(in: folder.path + "/models") == ["small.dat"])
         let call = String(decoding: try folder.read("calls"), as: UTF8.self)
         #expect(call.contains("--require-hashes") && call.contains("--no-deps"))
+    }
+
+    @Test("The real client runs no code of the package, and gets no other package for it")
+    func runsNothing() throws {
+        let root = "face_recognition_models-0.3.0"
+        let ran = folder.path + "/ran"
+        try folder.write("package/\(root)/setup.py", "open('\(ran)', 'w')\n".utf8)
+        let index = folder.path + "/index"
+        folder.make("index")
+        let name = "\(root).tar.gz"
+        let tar = "tar -czf '\(index)/\(name)' -C '\(folder.path)/package' \(root)"
+        try #require(Self.run(tar) == 0)
+        let digest = FaceModels.digest(try folder.read("index/\(name)"))
+        var fetch = ModelFetch(folder: folder.path + "/models") { _ in }
+        fetch.archive = FaceModels.File(name: name, size: 0, digest: digest)
+        fetch.files = [model]
+        fetch.tryOut = { _ in }
+        // No network: the folder is all there is.
+        fetch.client = ["env", "PIP_NO_INDEX=1", "PIP_FIND_LINKS=\(index)"] + fetch.client
+        try fetch.run()
+        #expect(try folder.read("models/small.dat") == Array("model".utf8))
+        #expect(TemporaryFolder.names(in: folder.path + "/models") == ["small.dat"])
+        #expect(access(ran, F_OK) != 0)
+    }
+
+    @Test("Models that others can't read are opened to them, those that are there too")
+    func opens() throws {
+        try fetch()
+        chmod(folder.path + "/models/small.dat", 0o600)
+        chmod(folder.path + "/models", 0o700)
+        try fetch()
+        #expect(folder.mode("models") == 0o755 && folder.mode("models/small.dat") == 0o644)
     }
 
     @Test("What is there already is not fetched again")
@@ -101,7 +134,8 @@ import Testing
     func foreignArchive() throws {
         try folder.write("package.tar.gz", "something else".utf8)
         #expect(throws: FaceFault.self) { try fetch() }
-        #expect(TemporaryFolder.names(in: folder.path + "/models/download") == ["requirements.txt"])
+        let left = TemporaryFolder.names(in: folder.path + "/models/download")
+        #expect(left == ["requirements.txt", "setuptools"])
         #expect(TemporaryFolder.names(in: folder.path + "/models") == ["download"])
     }
 
@@ -119,7 +153,11 @@ import Testing
         let models = FaceModels(folder: folder.path)
         #expect(!models.areThere)
         let fault = #expect(throws: FaceFault.self) { try models.load() }
-        #expect("\(String(describing: fault))".contains("--fetch-models"))
+        let path = realpath("/proc/self/exe", nil)
+        defer { free(path) }
+        let program = path.map { String(cString: $0) } ?? "?"
+        let said = String(describing: fault)
+        #expect(said.contains("as root, with: \(program) --fetch-models --models \(folder.path)"))
         try folder.write(FaceModels.landmarks.name, [1, 2, 3])
         #expect(throws: FaceFault.self) { try models.load() }
         let long = [UInt8](repeating: 0, count: FaceModels.landmarks.size)

@@ -43,7 +43,7 @@ import Testing
             threshold: .ordinary,
             asksForLife: false,
             eye: { () throws(FaceFault) in { Self.eye($0) } },
-            camera: { (_) throws(CameraFault) in List(frames, isEndless: isEndless) }
+            camera: { (_, _) throws(CameraFault) in List(frames, isEndless: isEndless) }
         )
     }
 
@@ -58,7 +58,7 @@ import Testing
         let frames = [0] + [UInt8](repeating: 2, count: 10) + [9, 1, 1]
         let reports = Reports()
         let id = try await scanner(frames)
-            .verify(Self.templates, Interruption()) { reports.add($0) }
+            .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
         #expect(id == "mine")
         #expect(reports.all == [.ready, .noMatch])
     }
@@ -67,7 +67,7 @@ import Testing
     func enroll() async throws {
         let reports = Reports()
         let faces = try await scanner([0, 10, 20, 30, 40, 50])
-            .enroll(Interruption()) { reports.add($0) }
+            .enroll(camera: .replay, Interruption()) { reports.add($0) }
         #expect(faces.count == 5)
         #expect(reports.all == [.ready] + (1...5).map { .stage($0) })
     }
@@ -77,13 +77,15 @@ import Testing
         let scanner = try scanner([0, 2], isEndless: true)
         let interruption = try Interruption()
         await #expect(throws: FaceFault.camera(.interrupted)) {
-            try await scanner.verify(Self.templates, interruption) { report in
+            try await scanner.verify(Self.templates, camera: .replay, interruption) { report in
                 if report == .noMatch { interruption.raise() }
             }
         }
         let reports = Reports()
         await #expect(throws: FaceFault.camera(.interrupted)) {
-            try await scanner.verify(Self.templates, interruption) { reports.add($0) }
+            try await scanner.verify(Self.templates, camera: .replay, interruption) {
+                reports.add($0)
+            }
         }
         #expect(reports.all.isEmpty)
     }
@@ -100,21 +102,21 @@ import Testing
                     return Self.eye(frame)
                 }
             },
-            camera: { (_) throws(CameraFault) in List([10, 1, 1]) }
+            camera: { (_, _) throws(CameraFault) in List([10, 1, 1]) }
         )
         await #expect(throws: FaceFault.camera(.interrupted)) {
-            try await scanner.verify(Self.templates, interruption) { _ in }
+            try await scanner.verify(Self.templates, camera: .replay, interruption) { _ in }
         }
     }
 
     @Test("A camera that goes away, or gives only broken pictures, ends the operation")
     func cameraFaults() async throws {
         await #expect(throws: FaceFault.camera(.disconnected)) {
-            try await scanner([0]).verify(Self.templates, Interruption()) { _ in }
+            try await scanner([0]).verify(Self.templates, camera: .replay, Interruption()) { _ in }
         }
         await #expect(throws: FaceFault.self) {
             try await scanner([9], isEndless: true)
-                .verify(Self.templates, Interruption()) { _ in }
+                .verify(Self.templates, camera: .replay, Interruption()) { _ in }
         }
     }
 
@@ -132,12 +134,34 @@ import Testing
                 guard count > 1 else { throw .failed("no models") }
                 return { Self.eye($0) }
             },
-            camera: { (_) throws(CameraFault) in List([1, 1]) }
+            camera: { (_, _) throws(CameraFault) in List([1, 1]) }
         )
         await #expect(throws: FaceFault.failed("no models")) { try await scanner.warmUp() }
         for _ in 0..<2 {
-            _ = try await scanner.verify(Self.templates, Interruption()) { _ in }
+            _ = try await scanner.verify(Self.templates, camera: .replay, Interruption()) { _ in }
         }
         #expect(tries.withLock { $0 } == 2)
+    }
+
+    @Test("The camera is opened as the one that is expected, by Verify and by Enroll")
+    func expected() async throws {
+        let asked = Mutex<[CameraIdentity]>([])
+        let scanner = try Scanner(
+            threshold: .ordinary,
+            asksForLife: false,
+            eye: { () throws(FaceFault) in { Self.eye($0) } },
+            camera: { (expected, _) throws(CameraFault) in
+                asked.withLock { $0.append(expected) }
+                throw .untrusted("another one")
+            }
+        )
+        let fault = FaceFault.camera(.untrusted("another one"))
+        await #expect(throws: fault) {
+            try await scanner.verify(Self.templates, camera: .replay, Interruption()) { _ in }
+        }
+        await #expect(throws: fault) {
+            try await scanner.enroll(camera: .replay, Interruption()) { _ in }
+        }
+        #expect(asked.withLock { $0 } == [.replay, .replay])
     }
 }

@@ -9,7 +9,7 @@ import Testing
 
 /// The models and the clips: where they are, and whether.
 enum Studio {
-    /// `make face-models` and `make face-clips` put them there.
+    /// `make face-studio` puts them there.
     static let folder = environment("LOCALAUTH_FACE_FOLDER") ?? "\(project)/.build/face"
     static let models = FaceModels(folder: folder + "/models")
     static let clips = folder + "/clips"
@@ -27,7 +27,7 @@ enum Studio {
 
     /// Why tests are left out.
     static let reason: Comment =
-        "\(missing.joined(separator: ", ")): run make face-test, which gets both"
+        "\(missing.joined(separator: ", ")): make face-studio gets both"
 
     static func frames(_ clip: String) throws -> [Frame] {
         var splitter = JPEGSplitter()

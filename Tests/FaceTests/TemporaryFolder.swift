@@ -2,7 +2,7 @@ import Glibc
 import Testing
 
 /// A folder that goes with the test.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
     let path: String
 
     init() throws {

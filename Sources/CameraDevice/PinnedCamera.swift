@@ -1,0 +1,37 @@
+/// A camera that has to be a certain one, also after its hook has run and it is open.
+public struct PinnedCamera: Sendable {
+    private let device: String
+    private let identity: CameraIdentity
+    private let hook: PreOpenHook?
+
+    /// The camera of a device node, and what its identity has to be.
+    public init(device: String, identity: CameraIdentity, hook: PreOpenHook?) {
+        self.device = device
+        self.identity = identity
+        self.hook = hook
+    }
+
+    /// Runs the hook, opens the camera, and asks the kernel which one that was.
+    ///
+    /// `root` is put before `/dev` and `/sys`.
+    /// - Throws: ``CameraFault/untrusted(_:)`` when it is another one than was pinned; the faults
+    ///   of the hook and of ``V4L2Source``.
+    public func open(
+        _ interruption: Interruption,
+        system: VideoSystem = .kernel,
+        root: String = ""
+    ) throws(CameraFault) -> V4L2Source {
+        try hook?.run(device, interruption)
+        let camera = try V4L2Source(path: root + device, system: system)
+        guard let number = camera.number else {
+            throw .untrusted("\(device) is no video device.")
+        }
+        let opened = try CameraIdentity(opened: number, root: root)
+        guard opened == identity else {
+            throw .untrusted(
+                "\(device) became another camera while it was opened: \(opened), not \(identity)."
+            )
+        }
+        return camera
+    }
+}

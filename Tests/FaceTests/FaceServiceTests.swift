@@ -1,0 +1,184 @@
+import DBus
+import FaceSensor
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// The face sensor beside others that change its files, and as a user of its own.
+@Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: Studio.isReady, Studio.reason))
+struct FaceServiceTests {
+    private static let nobody: uid_t = 65_534
+
+    init() { EventLoop.shared.startThread() }
+
+    private func check(
+        _ folder: TemporaryFolder,
+        _ program: [String]? = nil,
+        _ body: @escaping @BusActor @Sendable (SensorBench) async throws -> Void
+    ) async throws {
+        let clip = "\(Studio.clips)/enroll.mjpeg"
+        let fixture = SensorFixture(
+            program: program ?? Stage.program(folder, replay: clip),
+            name: "Face",
+            present: { _, _ in }
+        )
+        try await SensorCheck("files", body).run(fixture)
+    }
+
+    /// Records every change of the sensor's properties, and waits for one of them.
+    @BusActor private static func becomes(
+        _ bench: SensorBench,
+        _ what: String,
+        _ holds: @BusActor () async throws -> Bool
+    ) async throws {
+        for _ in 0..<500 {
+            if try await holds() { return }
+            await pause(.milliseconds(20))
+        }
+        throw ContractFailure("expected \(what)")
+    }
+
+    @Test("A template that goes or comes by another hand is told, an enrolment only by itself")
+    func changedBehind() async throws {
+        let folder = try TemporaryFolder()
+        try await check(folder) { bench in
+            let id = try await bench.enroll("me")
+            let file = "\(folder.path)/state/\(SensorBench.user)-\(id).face"
+            try expect(rename(file, folder.path + "/away") == 0, "moved")
+            try await Self.becomes(bench, "a change") { bench.changes.seen.count >= 2 }
+            try expect(rename(folder.path + "/away", file) == 0, "moved back")
+            try await Self.becomes(bench, "another change") { bench.changes.seen.count >= 3 }
+            let changes = bench.changes.seen
+            try expect(changes == [UInt32](repeating: SensorBench.user, count: 3), "\(changes)")
+        }
+    }
+
+    @Test("A damaged template makes the sensor degraded, and the others match still")
+    func damagedTemplate() async throws {
+        let folder = try TemporaryFolder()
+        try await check(folder) { bench in
+            let first = try await bench.enroll("one")
+            let second = try await bench.enroll("two")
+            let file = "state/\(SensorBench.user)-\(first).face"
+            try folder.write(file, [1, 2, 3], mode: 0o600)
+            try await Self.becomes(bench, "degraded, with the path") {
+                let health = try await bench.sensor.health()
+                return health.state == "degraded" && health.message.contains(file)
+            }
+            try expect(try await bench.sensor.unavailability().isEmpty, "usable")
+            let left = try await bench.sensor.listTemplates(uid: SensorBench.user).map(\.id)
+            try expect(left == [second], "\(left)")
+            let (_, call) = try await bench.verify()
+            try expect(try await call.reply() == second, "the other one")
+        }
+    }
+
+    @Test("Models that are damaged make the sensor unavailable once, whatever is asked of it")
+    func damagedModels() async throws {
+        let folder = try TemporaryFolder()
+        for name in TemporaryFolder.names(in: Studio.models.folder) where name.hasSuffix(".dat") {
+            var content = try TemporaryFolder.read("\(Studio.models.folder)/\(name)")
+            content[5000] ^= 1
+            try folder.write("models/\(name)", content)
+        }
+        let program = [
+            "localauth-sensor-face", "--replay", "\(Studio.clips)/match.mjpeg", "--models",
+            folder.path + "/models", "--state-directory", folder.path + "/state",
+        ]
+        try await check(folder, program) { bench in
+            try await Self.becomes(bench, "failed") {
+                try await bench.sensor.unavailability() == "failed"
+            }
+            var changes = 0
+            let watch = bench.sensor.onPropertiesChanged { _, _ in changes += 1 }
+            defer { watch.cancel() }
+            var seen: Set<String> = []
+            for number in 0..<20 {
+                try folder.write("state/touched", [UInt8(number)])
+                _ = try? await bench.sensor.enroll(
+                    operation: bench.nextOperation(),
+                    uid: SensorBench.user,
+                    label: "x",
+                    options: [:],
+                    timeout: .seconds(5)
+                )
+                seen.insert(try await bench.sensor.unavailability())
+                seen.insert(try await bench.sensor.health().state)
+            }
+            try expect(seen == ["failed"] && changes == 0, "\(seen), \(changes) changes")
+        }
+    }
+
+    @Test(
+        "Models that root left closed are told so, and root's own fetching opens them",
+        .enabled(if: geteuid() == 0, "only root can be two users")
+    )
+    func anotherUser() async throws {
+        let folder = try TemporaryFolder()
+        chmod(folder.path, 0o711)
+        for name in TemporaryFolder.names(in: Studio.models.folder) where name.hasSuffix(".dat") {
+            let content = try TemporaryFolder.read("\(Studio.models.folder)/\(name)")
+            try folder.write("state/models/\(name)", content, mode: 0o600)
+        }
+        chmod(folder.path + "/state", 0o700)
+        chown(folder.path + "/state", Self.nobody, Self.nobody)
+        chmod(folder.path + "/state/models", 0o700)
+        // A copy: where the tests are built is not everybody's to read.
+        let name = "localauth-sensor-face"
+        let program = try TemporaryFolder.read("\(LaunchedProgram.folder)/\(name)")
+        try folder.write(name, program, mode: 0o755)
+        try folder.write("clip", TemporaryFolder.read("\(Studio.clips)/empty.mjpeg"))
+        let words = [
+            "/usr/bin/setpriv", "--reuid=\(Self.nobody)", "--regid=\(Self.nobody)",
+            "--clear-groups", "\(folder.path)/\(name)", "--replay", folder.path + "/clip",
+            "--state-directory", folder.path + "/state",
+        ]
+        try await check(folder, words) { bench in
+            let health = try await bench.sensor.health()
+            let remedy =
+                "closed to the user \(Self.nobody). Get them, as root, with: "
+                + "\(folder.path)/\(name) --fetch-models --models \(folder.path)/state/models"
+            try expect(health.message.contains(remedy), "\(health)")
+            let fetch = try LaunchedProgram(
+                [
+                    "\(folder.path)/\(name)", "--fetch-models", "--models",
+                    "\(folder.path)/state/models",
+                ],
+                output: folder.path + "/fetch"
+            )
+            try expect(try await fetch.exitStatus(within: .seconds(20)) == 0, "fetched")
+            try await Self.becomes(bench, "usable without a new start") {
+                try await bench.sensor.unavailability().isEmpty
+            }
+        }
+    }
+
+    @Test(
+        "Root fetches as the one whom the folder belongs to",
+        .enabled(if: geteuid() == 0, "only root can be two users")
+    )
+    @BusActor func fetchesAsOwner() async throws {
+        let folder = try TemporaryFolder()
+        chmod(folder.path, 0o711)
+        folder.make("state")
+        chown(folder.path + "/state", Self.nobody, Self.nobody)
+        folder.make("bin")
+        let said = folder.path + "/state/who"
+        try folder.write("bin/python3", "#!/bin/sh\nid -u >'\(said)'\nexit 1\n".utf8, mode: 0o755)
+        let program = try LaunchedProgram(
+            [
+                "/usr/bin/env", "PATH=\(folder.path)/bin:/usr/bin:/bin",
+                "\(LaunchedProgram.folder)/localauth-sensor-face", "--fetch-models",
+                "--state-directory", folder.path + "/state",
+            ],
+            output: folder.path + "/program"
+        )
+        #expect(try await program.exitStatus() == 1)
+        #expect(try folder.read("state/who") == Array("\(Self.nobody)\n".utf8))
+        var status = stat()
+        #expect(stat(folder.path + "/state/models", &status) == 0)
+        #expect(status.st_uid == Self.nobody && status.st_mode & 0o777 == 0o755)
+        await program.end()
+    }
+}
