@@ -100,13 +100,8 @@ extension Grant {
     /// on an unlock some time ago: an item wants a person who is there now.
     public func factor(uid: UInt32, minimumStrength: Strength) -> Factor? {
         guard uid == self.uid else { return nil }
-        let isStrongEnough = strength.map { $0 >= minimumStrength } == true
-        switch mechanism {
-        case .biometry: return isStrongEnough && type != .none ? .biometry : nil
-        case .companion: return isStrongEnough ? .companion : nil
-        case .passcode: return .passcode
-        case .reuse, .context: return nil
-        }
+        if factor != .passcode, strength.map({ $0 >= minimumStrength }) != true { return nil }
+        return factor
     }
 }
 

@@ -11,17 +11,22 @@ extension AuthEngine {
         at moment: Instant
     ) -> Refusal? {
         if let context, isInvalid(context) { return .invalidContext }
-        switch policy {
-        case .biometrics:
-            return biometryRefusal(uid: uid, facts: facts, at: moment)
-        case .biometricsOrPasscode:
-            return facts.isPasscodeSet ? nil : .passcodeNotSet
-        case .companion:
-            return companionRefusal(facts)
-        case .biometricsOrCompanion:
-            guard companionRefusal(facts) != nil else { return nil }
+        return refusal(of: policy.factors, uid: uid, facts: facts, at: moment)
+    }
+
+    /// Why none of the factors can be proved now; nil when one can.
+    func refusal(
+        of factors: Set<Factor>,
+        uid: UInt32,
+        facts: Facts,
+        at moment: Instant
+    ) -> Refusal? {
+        if factors.contains(.companion), companionRefusal(facts) == nil { return nil }
+        if factors.contains(.passcode) { return facts.isPasscodeSet ? nil : .passcodeNotSet }
+        if factors.contains(.biometry) {
             return biometryRefusal(uid: uid, facts: facts, at: moment)
         }
+        return companionRefusal(facts)
     }
 
     private func biometryRefusal(uid: UInt32, facts: Facts, at moment: Instant) -> Refusal? {
@@ -43,11 +48,11 @@ extension AuthEngine {
         return usable.contains { $0.templates > 0 } ? nil : .companionNotPaired
     }
 
-    /// The sensors that look in such an evaluation.
-    func sensors(for policy: Policy, uid: UInt32, facts: Facts) -> [SensorFact] {
+    /// The sensors that look when any of the factors is enough.
+    func sensors(for factors: Set<Factor>, uid: UInt32, facts: Facts) -> [SensorFact] {
         let usesBiometry =
-            policy != .companion && biometryRefusal(uid: uid, facts: facts, at: now) == nil
-        let usesCompanions = policy == .companion || policy == .biometricsOrCompanion
+            factors.contains(.biometry) && biometryRefusal(uid: uid, facts: facts, at: now) == nil
+        let usesCompanions = factors.contains(.companion)
         return facts.sensors.filter { sensor in
             sensor.availability == .usable && sensor.templates > 0
                 && (sensor.type == .none ? usesCompanions : usesBiometry)

@@ -18,19 +18,43 @@ extension AuthEngine {
         guard let known = contexts[context], !known.isInvalid else { return nil }
         return known.successes.last { success in
             let grant = success.grant
-            return grant.uid == uid && isAlive(success, at: moment) && !success.isOver
-                && grant.satisfies(policy)
-                && (grant.type == .none || lockout(of: uid, at: moment) == nil)
+            return success.operation == nil && counts(success, of: uid, at: moment)
+                && grant.factor.map(policy.factors.contains) == true
                 && (grant.strength ?? .strong) >= (minimumStrength ?? .convenience)
         }?
         .grant
+    }
+
+    /// What the user proved in this context that counts for such an operation.
+    ///
+    /// A success of a policy counts for every operation, one of an access control for its own.
+    func successes(
+        of context: ContextID,
+        for operation: AccessOperation,
+        uid: UInt32,
+        minimumStrength: Strength?
+    ) -> [Grant] {
+        guard let known = contexts[context], !known.isInvalid else { return [] }
+        return known.successes
+            .filter { success in
+                (success.operation ?? operation) == operation
+                    && counts(success, of: uid, at: now)
+                    && (success.grant.strength ?? .strong) >= (minimumStrength ?? .convenience)
+            }
+            .map(\.grant)
+    }
+
+    private func counts(_ success: Context.Success, of uid: UInt32, at moment: Instant) -> Bool {
+        success.grant.uid == uid && isAlive(success, at: moment) && !success.isOver
+            && (success.grant.type == .none || lockout(of: uid, at: moment) == nil)
     }
 
     /// How long ago the user gave a passcode in this context; nil: not in this context's life.
     public func passcodeAge(of context: ContextID, uid: UInt32, at moment: Instant) -> Duration? {
         guard let known = contexts[context], !known.isInvalid else { return nil }
         let success = known.successes.last {
-            $0.grant.mechanism == .passcode && $0.grant.uid == uid && isAlive($0, at: moment)
+            $0.grant.mechanism == .passcode && $0.operation == nil && $0.grant.uid == uid
+                && isAlive($0, at: moment)
         }
         return success.map { moment - $0.moment }
     }
@@ -49,14 +73,16 @@ extension AuthEngine {
         return allowed.contains(sensor) ? grant : nil
     }
 
-    /// One of each mechanism and strength is enough.
-    mutating func keep(_ grant: Grant, in context: ContextID) {
+    /// One of each mechanism, strength and operation is enough.
+    mutating func keep(_ grant: Grant, in context: ContextID, for operation: AccessOperation?) {
         guard contexts[context]?.isInvalid == false else { return }
         contexts[context]?.successes
             .removeAll {
                 $0.grant.mechanism == grant.mechanism && $0.grant.strength == grant.strength
+                    && $0.operation == operation
             }
-        contexts[context]?.successes.append(.init(grant: grant, moment: now))
+        contexts[context]?.successes
+            .append(.init(grant: grant, moment: now, operation: operation))
     }
 
     /// A lockout or a changed enrolment ends every success of the user.
@@ -80,13 +106,13 @@ extension AuthEngine {
 }
 
 extension Grant {
-    /// Biometry counts for policies 1, 2 and 4, a companion for 3 and 4, a passcode for 2 only.
-    func satisfies(_ policy: Policy) -> Bool {
+    /// What it proves by itself; what rests on an earlier proof proves nothing new.
+    var factor: Factor? {
         switch mechanism {
-        case .biometry: policy != .companion
-        case .companion: policy == .companion || policy == .biometricsOrCompanion
-        case .passcode: policy == .biometricsOrPasscode
-        case .reuse, .context: false
+        case .biometry: .biometry
+        case .companion: .companion
+        case .passcode: .passcode
+        case .reuse, .context, .applicationPassword: nil
         }
     }
 }

@@ -3,7 +3,9 @@ extension AuthEngine {
     mutating func finish(_ id: EvaluationID, _ outcome: Outcome) {
         cancelSensors(of: id)
         guard let evaluation = evaluations.removeValue(forKey: id) else { return }
-        if evaluation.passcode == .verifying { lateVerdicts[id] = evaluation.request.uid }
+        if evaluation.passcode == .verifying, !evaluation.asksApplicationPassword {
+            lateVerdicts[id] = evaluation.request.uid
+        }
         if evaluation.agent != nil { effects.append(.end(id, outcome.promptOutcome)) }
         effects.append(.reply(id, outcome))
         leavePrompt(id, evaluation)

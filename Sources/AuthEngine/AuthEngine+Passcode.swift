@@ -2,7 +2,12 @@ extension AuthEngine {
     /// Under policy 2 a passcode is taken from the first moment (L6), under the others never.
     mutating func passcodeOffered(_ id: EvaluationID) {
         guard let evaluation = evaluations[id], evaluation.agent != nil else { return }
-        guard evaluation.request.policy == .biometricsOrPasscode, evaluation.accepted == nil,
+        if evaluation.asksApplicationPassword, evaluation.passcode == .idle {
+            evaluations[id]?.passcode = .verifying
+            effects.append(.takePassword(id))
+            return
+        }
+        guard evaluation.takesPasscode, evaluation.accepted == nil,
             evaluation.passcode == .idle, !isDelayed(id)
         else {
             effects.append(.discardPasscode(id))
@@ -17,7 +22,9 @@ extension AuthEngine {
             if verdict == .wrong { countWrongPasscode(of: uid) }
             return
         }
-        guard let evaluation = evaluations[id], evaluation.passcode == .verifying else { return }
+        guard let evaluation = evaluations[id], evaluation.takesPasscode,
+            evaluation.passcode == .verifying
+        else { return }
         evaluations[id]?.passcode = .idle
         if verdict != .failed { evaluations[id]?.verifierFailures = 0 }
         switch verdict {
@@ -32,6 +39,19 @@ extension AuthEngine {
             countWrongPasscode(of: evaluation.request.uid, for: id, .wrongPasscode(left: left))
         case .failed:
             verifierFailed(id, times: evaluation.verifierFailures + 1)
+        }
+    }
+
+    /// The service tried the app's own password; one attempt a prompt.
+    mutating func passwordTried(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
+        guard let evaluation = evaluations[id], evaluation.asksApplicationPassword,
+            evaluation.passcode == .verifying
+        else { return }
+        evaluations[id]?.passcode = .idle
+        switch verdict {
+        case .correct: conclude(id)
+        case .wrong: finish(id, .refused(.wrongPassword))
+        case .failed: finish(id, .refused(.verifierFailed))
         }
     }
 
@@ -81,8 +101,8 @@ extension AuthEngine {
 
     /// Whether the evaluation could take a passcode, were there no delay.
     func isDelayed(_ id: EvaluationID) -> Bool {
-        guard let request = evaluations[id]?.request else { return false }
-        return request.policy == .biometricsOrPasscode && delayEnd(of: request.uid) != nil
+        guard let evaluation = evaluations[id] else { return false }
+        return evaluation.takesPasscode && delayEnd(of: evaluation.request.uid) != nil
     }
 
     /// While a delay runs, the sensors alone can help; the prompt learns when it is over.

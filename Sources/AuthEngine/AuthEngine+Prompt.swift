@@ -6,8 +6,10 @@ extension AuthEngine {
         evaluations[id]?.stage = .beginning(until: now + settings.agentPatience)
         evaluations[id]?.asksPasscode = plan.isEmpty
         let types = Set(plan.map(\.type)).subtracting([.none])
+        let asked: Presentation.Stage =
+            evaluations[id]?.asksApplicationPassword == true ? .applicationPassword : .passcode
         let presentation = Presentation(
-            stage: plan.isEmpty ? .passcode : .biometry,
+            stage: plan.isEmpty ? asked : .biometry,
             sensors: plan.map(\.name),
             types: types.sorted { $0.rawValue < $1.rawValue },
             requiresConfirmation: plan.contains { needsConfirmation($0, request) }
@@ -21,7 +23,12 @@ extension AuthEngine {
         tell(id, .promptShown)
         // A passcode that was there before the prompt's answer may already have been right.
         guard evaluation.accepted == nil else { return }
-        for sensor in evaluation.plan { start(sensor, for: id) }
+        startPlan(of: id)
+    }
+
+    /// The sensors of the present stage look, or what comes without them is done.
+    mutating func startPlan(of id: EvaluationID) {
+        for sensor in evaluations[id]?.plan ?? [] { start(sensor, for: id) }
         noteDelay(id)
         concludeIfIdle(id)
     }
@@ -37,8 +44,8 @@ extension AuthEngine {
     }
 
     mutating func fellBack(_ id: EvaluationID) {
-        guard offersFallback(id), let request = evaluations[id]?.request else { return }
-        if request.policy == .biometricsOrPasscode {
+        guard offersFallback(id), let evaluation = evaluations[id] else { return }
+        if evaluation.takesPasscode {
             askPasscode(id, cause: "fallback")
         } else {
             finish(id, .refused(.userFallback))
@@ -61,7 +68,7 @@ extension AuthEngine {
         guard let evaluation = evaluations[id], evaluation.stage == .showing,
             evaluation.accepted == nil
         else { return false }
-        guard evaluation.request.policy == .biometricsOrPasscode else {
+        guard evaluation.takesPasscode else {
             return evaluation.offersFallback
         }
         return evaluation.request.offersFallback && !isDelayed(id)

@@ -124,13 +124,56 @@ extension AuthEngine {
         }
     }
 
-    /// The one way to a yes for what was proved in this evaluation.
+    /// One stage is proved: the next one is asked for, or that was all.
     private mutating func succeed(_ id: EvaluationID, _ evidence: Grant.Evidence) {
-        guard let request = evaluations[id]?.request else { return }
-        let grant = Grant.resting(on: evidence, uid: request.uid)
-        if request.isUnlock, evidence.isBiometric { noteUnlock(of: request.uid) }
-        if let context = request.context { keep(grant, in: context) }
+        guard let evaluation = evaluations[id], !evaluation.remaining.isEmpty else { return }
+        evaluations[id]?.accepted = nil
+        evaluations[id]?.remaining.removeFirst()
+        evaluations[id]?.proved.append(.resting(on: evidence, uid: evaluation.request.uid))
+        if evaluation.remaining.count == 1, !evaluation.request.asksApplicationPassword {
+            conclude(id)
+        } else {
+            beginStage(id)
+        }
+    }
+
+    private mutating func beginStage(_ id: EvaluationID) {
+        // A passcode that is still looked at counts if it is wrong, and for nothing else.
+        if evaluations[id]?.passcode == .verifying {
+            lateVerdicts[id] = evaluations[id]?.request.uid
+        }
+        evaluations[id]?.passcode = .idle
+        evaluations[id]?.lastExhausted = nil
+        evaluations[id]?.isLockedOut = false
+        evaluations[id]?.offersFallback = false
+        evaluations[id]?.asksPasscode = false
+        guard let evaluation = evaluations[id] else { return }
+        let uid = evaluation.request.uid
+        let plan = sensors(for: evaluation.factors, uid: uid, facts: evaluation.facts)
+        evaluations[id]?.plan = plan
+        // A prompt that isn't up yet starts them when it is.
+        if evaluation.stage == .showing { startPlan(of: id) }
+    }
+
+    /// The one way to a yes for what was proved in this evaluation.
+    mutating func conclude(_ id: EvaluationID) {
+        guard let evaluation = evaluations[id], evaluation.remaining.isEmpty else { return }
+        let request = evaluation.request
+        // What was proved stages ago may have been taken back by a lockout since.
+        if evaluation.proved.contains(where: { $0.type != .none }),
+            let lockout = lockout(of: request.uid, at: now)
+        {
+            finish(id, .refused(lockout))
+            return
+        }
+        if request.isUnlock, evaluation.proved.contains(where: { $0.mechanism == .biometry }) {
+            noteUnlock(of: request.uid)
+        }
+        if let context = request.context {
+            for grant in evaluation.proved { keep(grant, in: context, for: request.operation) }
+        }
         tell(id, .success)
-        finish(id, .granted(grant))
+        let proofs = evaluation.earlier + evaluation.proved
+        finish(id, .granted(.concluding(proofs, uid: request.uid)))
     }
 }

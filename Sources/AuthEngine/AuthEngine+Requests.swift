@@ -17,6 +17,7 @@ extension AuthEngine {
     private func refusalOnArrival(_ request: Request) -> Refusal? {
         if isStopping { return .stopping }
         if isSuspended { return .suspending }
+        if request.stages.isEmpty, !request.asksApplicationPassword { return .nothingToProve }
         if request.timeout <= .zero { return .deadlinePassed }
         if let context = request.context, isInvalid(context) { return .invalidContext }
         if pendingCount(of: request.client) >= settings.pendingPerConnection {
@@ -47,13 +48,12 @@ extension AuthEngine {
     mutating func decide(_ id: EvaluationID, _ facts: Facts) {
         guard let request = evaluations[id]?.request else { return }
         evaluations[id]?.held = nil
-        if let earlier = success(for: request) {
-            finish(id, .granted(.resting(on: .earlier(earlier), uid: request.uid)))
-            return
-        }
+        if grantedBefore(id) { return }
         let facts = facts.restricted(to: request)
-        let plan = sensors(for: request.policy, uid: request.uid, facts: facts)
-        if let refusal = refusal(of: request, facts) {
+        evaluations[id]?.facts = facts
+        let factors = evaluations[id]?.factors ?? []
+        let plan = sensors(for: factors, uid: request.uid, facts: facts)
+        if let refusal = refusal(of: id, request, facts) {
             finish(id, .refused(refusal))
             return
         }
@@ -74,7 +74,7 @@ extension AuthEngine {
             finish(id, .refused(.noAgent))
             return
         }
-        if request.policy == .biometricsOrPasscode, plan.isEmpty,
+        if factors.contains(.passcode), plan.isEmpty,
             let end = delayEnd(of: request.uid)
         {
             finish(id, .refused(.passcodeDelayed(left: end - now)))
@@ -83,15 +83,54 @@ extension AuthEngine {
         if takePrompt(id, of: session) { begin(id, agent.id, plan) }
     }
 
-    /// What is wrong with the policy comes before what is wrong with the prompt (R13).
-    private func refusal(of request: Request, _ facts: Facts) -> Refusal? {
-        availability(
-            request.policy,
+    /// Whether the context has proved all of it before; what it has proved in part is taken over.
+    private mutating func grantedBefore(_ id: EvaluationID) -> Bool {
+        guard let request = evaluations[id]?.request else { return false }
+        guard let operation = request.operation else {
+            guard let earlier = success(for: request) else { return false }
+            finish(id, .granted(.resting(on: .earlier(earlier), uid: request.uid)))
+            return true
+        }
+        guard let context = request.context else { return false }
+        let grants = successes(
+            of: context,
+            for: operation,
             uid: request.uid,
-            facts: facts,
-            context: request.context,
-            at: now
+            minimumStrength: request.minimumStrength
         )
+        .filter { grant in
+            grant.factor.map { factor in request.stages.contains { $0.contains(factor) } } == true
+        }
+        let proved = Set(grants.compactMap(\.factor))
+        evaluations[id]?.remaining = request.stages.filter { $0.isDisjoint(with: proved) }
+        evaluations[id]?.earlier = grants
+        guard let last = grants.last, evaluations[id]?.remaining.isEmpty == true,
+            !request.asksApplicationPassword
+        else { return false }
+        finish(
+            id,
+            .granted(.resting(on: .earlier(last), uid: request.uid, after: grants))
+        )
+        return true
+    }
+
+    /// What is wrong with the policy comes before what is wrong with the prompt (R13); whoever asks
+    /// for an item without a prompt learns that it takes one, whatever else is wrong (R68).
+    private func refusal(
+        of id: EvaluationID,
+        _ request: Request,
+        _ facts: Facts
+    ) -> Refusal? {
+        if let context = request.context, isInvalid(context) { return .invalidContext }
+        if request.operation != nil, request.isInteractionNotAllowed {
+            return .interactionNotAllowed
+        }
+        for factors in evaluations[id]?.remaining ?? [] {
+            if let refusal = refusal(of: factors, uid: request.uid, facts: facts, at: now) {
+                return refusal
+            }
+        }
+        return nil
     }
 }
 

@@ -99,7 +99,7 @@ extension AuthEngine {
     mutating func tellMismatch(_ id: EvaluationID, _ type: BiometryType, count: Int, left: Int) {
         guard let evaluation = evaluations[id] else { return }
         tell(id, .noMatch(attemptsLeft: left))
-        if evaluation.request.policy != .biometricsOrPasscode,
+        if !evaluation.takesPasscode,
             count >= settings.fallbackThreshold(of: type)
         {
             offerFallback(id)
@@ -142,7 +142,9 @@ extension AuthEngine {
         let request = evaluation.request
         if unwritten.contains(request.uid) {
             finish(id, .refused(.notWritten))
-        } else if request.policy == .biometricsOrPasscode {
+        } else if evaluation.asksApplicationPassword {
+            askPasscode(id, cause: "application-password")
+        } else if evaluation.takesPasscode {
             if let end = delayEnd(of: request.uid) {
                 finish(id, .refused(.passcodeDelayed(left: end - now)))
             } else {
@@ -158,12 +160,13 @@ extension AuthEngine {
                 finish(id, .refused(.attemptsUsedUp))
             }
         } else {
-            let isCompanion = request.policy == .companion
+            let isCompanion = evaluation.factors == [.companion]
             finish(id, .refused(isCompanion ? .companionFailed : .sensorsFailed))
         }
     }
 
     private func passcodeCause(of evaluation: Evaluation) -> String {
+        if !evaluation.proved.isEmpty { return "access-control" }
         if evaluation.isLockedOut {
             let record = record(of: evaluation.request.uid)
             return record.passcodeCause ?? overdueCause(of: record, at: now) ?? "lockout"

@@ -78,6 +78,7 @@ public struct AuthEngine: Hashable, Sendable {
             sensorEvent(event)
         case .passcodeOffered(let id): passcodeOffered(id)
         case .passcodeVerified(let id, let verdict): passcodeVerified(id, verdict)
+        case .passwordTried(let id, let verdict): passwordTried(id, verdict)
         case .invalidated(let context): invalidated(context)
         case .oneShotsInvalidated(let client): oneShotsInvalidated(client)
         case .released(let context): released(context)

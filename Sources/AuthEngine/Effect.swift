@@ -17,6 +17,8 @@ public enum Effect: Hashable, Sendable {
     /// Have the waiting packet verified, then say `passcodeVerified`, even if the evaluation has
     /// ended by then: a wrong passcode counts all the same.
     case verifyPasscode(EvaluationID)
+    /// Try the waiting packet as the app's own password, then say `passwordTried`.
+    case takePassword(EvaluationID)
     /// Drop the waiting packet.
     case discardPasscode(EvaluationID)
     /// Write a record, then say `saved` or `saveFailed`; in this order.
@@ -33,6 +35,8 @@ public struct Presentation: Hashable, Sendable {
         case biometry
         /// The passcode is asked for.
         case passcode
+        /// The app's own password is asked for.
+        case applicationPassword = "application-password"
     }
 
     /// What it asks for first.

@@ -37,6 +37,14 @@ struct Evaluation: Hashable, Sendable {
     var stage = Stage.lookingUp
     /// What was found out, while it waits for a write of the user's record.
     var held: Facts?
+    /// What was found out, without the sensors that the request leaves out.
+    var facts = Facts()
+    /// What is still to be proved, the present stage first.
+    var remaining: [Set<Factor>]
+    /// What the context had proved before, as far as it is asked for.
+    var earlier: [Grant] = []
+    /// What was proved in the stages before the present one.
+    var proved: [Grant] = []
     /// The session whose prompt it has or waits for.
     var session: String?
     /// The agent that was asked to show it.
@@ -57,6 +65,12 @@ struct Evaluation: Hashable, Sendable {
     /// Whether the prompt was told to ask for the passcode.
     var asksPasscode = false
     var passcode = Passcode.idle
+    /// Whether the app's password is asked for now.
+    var asksApplicationPassword: Bool { remaining.isEmpty && request.asksApplicationPassword }
+    /// What proves the present stage.
+    var factors: Set<Factor> { remaining.first ?? [] }
+    /// Whether the passcode proves it.
+    var takesPasscode: Bool { factors.contains(.passcode) }
     /// Wrong passcodes in this prompt.
     var wrongPasscodes = 0
     /// Verifications in a row that said nothing.
@@ -83,7 +97,13 @@ struct Evaluation: Hashable, Sendable {
         plan.removeAll { $0.type != .none }
         if candidate.map({ $0.type != .none }) == true { candidate = nil }
         if accepted?.evidence.isBiometric == true { accepted = nil }
-        if request.policy != .companion { isLockedOut = true }
+        if factors.contains(.biometry) { isLockedOut = true }
+    }
+
+    init(request: Request, deadline: Instant) {
+        self.request = request
+        self.deadline = deadline
+        remaining = request.stages
     }
 }
 
@@ -94,6 +114,8 @@ struct Context: Hashable, Sendable {
         let moment: Instant
         /// Whether it proves only how long ago a passcode was given.
         var isOver = false
+        /// What it was given for; nil: a policy, and so for anything.
+        var operation: AccessOperation?
     }
 
     var client: ClientID?

@@ -37,6 +37,8 @@ public enum Event: Hashable, Sendable {
     case passcodeOffered(EvaluationID)
     /// The verifier answered.
     case passcodeVerified(EvaluationID, PasscodeVerdict)
+    /// The service tried what `takePassword` was about.
+    case passwordTried(EvaluationID, PasscodeVerdict)
 
     /// Invalidate of a context.
     case invalidated(ContextID)

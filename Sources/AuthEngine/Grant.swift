@@ -12,6 +12,8 @@ public struct Grant: Hashable, Sendable {
         case reuse
         /// The context had succeeded before (R33).
         case context
+        /// The app's own password, where an access control asks for nothing else.
+        case applicationPassword = "application-password"
     }
 
     /// How the user proved it.
@@ -24,6 +26,8 @@ public struct Grant: Hashable, Sendable {
     public let type: BiometryType
     /// How strong the sensor was; nil without one.
     public let strength: Strength?
+    /// Whatever else an access control asked for and the user proved.
+    public private(set) var others: [Grant] = []
 
     private init(
         mechanism: Mechanism,
@@ -80,14 +84,38 @@ public struct Grant: Hashable, Sendable {
     }
 
     /// The grant that this evidence is worth; nothing else makes one.
-    static func resting(on evidence: Evidence, uid: UInt32) -> Grant {
+    static func resting(
+        on evidence: Evidence,
+        uid: UInt32,
+        after others: [Grant] = []
+    ) -> Grant {
         let (sensor, type, strength) = evidence.source
-        return Grant(
+        var grant = Grant(
             mechanism: evidence.mechanism,
             uid: uid,
             sensor: sensor,
             type: type,
             strength: strength
         )
+        grant.others = others
+        return grant
     }
+
+    /// The last of several proofs, with the others; without any: the app's password alone.
+    static func concluding(_ proofs: [Grant], uid: UInt32) -> Grant {
+        guard var last = proofs.last else {
+            return Grant(
+                mechanism: .applicationPassword,
+                uid: uid,
+                sensor: nil,
+                type: .none,
+                strength: nil
+            )
+        }
+        last.others = Array(proofs.dropLast())
+        return last
+    }
+
+    /// Every proof, the grant itself among them.
+    public var proofs: [Grant] { others + [self] }
 }

@@ -88,6 +88,14 @@ extension Refusal {
         .authenticationFailed,
         "Too many wrong passcodes."
     )
+    static let nothingToProve = Refusal(
+        .systemCancel,
+        "Nothing has to be proved for this."
+    )
+    static let wrongPassword = Refusal(
+        .authenticationFailed,
+        "The app's password was wrong."
+    )
     static let passcodeNotSet = Refusal(
         .passcodeNotSet,
         "This user has no passcode."

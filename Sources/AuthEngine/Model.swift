@@ -8,6 +8,16 @@ public enum Policy: UInt32, Sendable, CaseIterable {
     case companion = 3
     /// Biometry or a companion, whichever answers first.
     case biometricsOrCompanion = 4
+
+    /// What proves it; any one is enough.
+    public var factors: Set<Factor> {
+        switch self {
+        case .biometrics: [.biometry]
+        case .biometricsOrPasscode: [.biometry, .passcode]
+        case .companion: [.companion]
+        case .biometricsOrCompanion: [.biometry, .companion]
+        }
+    }
 }
 
 /// What a sensor looks at; raw values are Apple's.
@@ -127,8 +137,14 @@ public struct Request: Hashable, Sendable {
     public var context: ContextID?
     /// The user to be authenticated.
     public var uid: UInt32
-    /// What is asked for.
+    /// What is asked for; of an access control, what the prompt says it is.
     public var policy: Policy
+    /// What has to be proved, one after the other; any factor of a stage is enough for it.
+    public var stages: [Set<Factor>]
+    /// What an access control is evaluated for; nil: a policy is evaluated.
+    public var operation: AccessOperation?
+    /// Whether the app's own password is asked for at the end.
+    public var asksApplicationPassword = false
     /// How long it may take.
     public var timeout: Duration = .seconds(120)
     /// Whether the fallback button may be shown (an empty title hides it).
@@ -159,6 +175,32 @@ public struct Request: Hashable, Sendable {
         self.context = context
         self.uid = uid
         self.policy = policy
+        stages = [policy.factors]
+    }
+
+    /// A call for what an access control needs, with the defaults of the contract.
+    public init(
+        id: EvaluationID,
+        client: ClientID,
+        context: ContextID?,
+        uid: UInt32,
+        operation: AccessOperation,
+        requirement: Requirement
+    ) {
+        let shown: Policy? = requirement.stages.first.map { stage in
+            Requirement.policy(for: stage)
+                ?? (stage.contains(.passcode) ? .biometricsOrPasscode : .biometricsOrCompanion)
+        }
+        self.init(
+            id: id,
+            client: client,
+            context: context,
+            uid: uid,
+            policy: shown ?? .biometricsOrPasscode
+        )
+        self.operation = operation
+        stages = requirement.stages
+        asksApplicationPassword = requirement.needsApplicationPassword
     }
 }
 

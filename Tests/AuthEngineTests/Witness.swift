@@ -17,6 +17,7 @@ struct Witness: Hashable {
         var isConfirmed = false
         var isVerifying = false
         var isPasscodeCorrect = false
+        var isPasswordCorrect = false
     }
 
     struct Write: Hashable {
@@ -217,8 +218,11 @@ struct Witness: Hashable {
                 return
             }
             live[id]?.operations[operation] = nil
+        case .takePassword(let id):
+            if live[id]?.request.asksApplicationPassword != true { complain("a password of \(id)") }
         case .verifyPasscode(let id):
-            if live[id]?.request.policy != .biometricsOrPasscode || live[id]?.isVerifying != false {
+            let takesPasscode = live[id]?.request.stages.contains { $0.contains(.passcode) }
+            if takesPasscode != true || live[id]?.isVerifying != false {
                 complain("a passcode is verified for \(id)")
             }
             live[id]?.isVerifying = true
@@ -391,7 +395,7 @@ struct Witness: Hashable {
             switch grant.mechanism {
             case .biometry: record.failures == 0
             case .passcode: record.counts == UserRecord()
-            case .companion, .context, .reuse: true
+            case .companion, .context, .reuse, .applicationPassword: true
             }
         if !isWritten, !hadNothingToWrite { complain("\(id) is granted before it is written") }
         remember(grant, known, now)
@@ -409,7 +413,10 @@ struct Witness: Hashable {
         let request = known.request
         switch grant.mechanism {
         case .passcode:
-            return known.isPasscodeCorrect && request.policy == .biometricsOrPasscode
+            return known.isPasscodeCorrect
+                && request.stages.contains { $0.contains(.passcode) }
+        case .applicationPassword:
+            return known.isPasswordCorrect && request.stages.isEmpty
         case .biometry, .companion:
             guard let match = known.match, match.name == grant.sensor, match.type == grant.type,
                 match.strength == grant.strength,

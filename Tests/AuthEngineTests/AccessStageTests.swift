@@ -1,0 +1,235 @@
+import Testing
+
+@testable import AuthEngine
+
+@Suite("What an access control asks for, stage by stage")
+struct AccessStageTests {
+    @Test("R63: Biometry and passcode are asked for one after the other, in one prompt")
+    func both() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.biometryAny, .devicePasscode])
+        #expect(desk.presentation(id)?.stage == .biometry)
+        #expect(desk.passcode(id, .correct).contains(.discardPasscode(id)))
+        desk.scan(matching: true)
+        #expect(desk.isPending(id))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: "access-control"))
+        desk.passcode(id, .correct)
+        #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry, .passcode])
+        #expect(desk.prompts == 1)
+    }
+
+    @Test("R63: With `or` one of them is enough, and both can be given from the beginning")
+    func either() throws {
+        var desk = Desk(.finger)
+        let byFinger = try desk.access([.biometryAny, .devicePasscode, .or])
+        desk.scan(matching: true)
+        #expect(desk.grant(byFinger)?.proofs.map(\.mechanism) == [.biometry])
+        let byPasscode = try desk.access([.biometryAny, .devicePasscode, .or])
+        desk.passcode(byPasscode, .correct)
+        #expect(desk.grant(byPasscode)?.proofs.map(\.mechanism) == [.passcode])
+    }
+
+    @Test("R67: The passcode alone starts no sensor")
+    func passcodeOnly() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.devicePasscode])
+        #expect(desk.presentation(id)?.stage == .passcode)
+        #expect(desk.operations.isEmpty)
+        desk.passcode(id, .correct)
+        #expect(desk.grant(id)?.mechanism == .passcode)
+    }
+
+    @Test("A stage that can't be proved refuses before anything is asked")
+    func unavailableStage() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.biometryAny, .companion])
+        #expect(desk.refusal(id) == .companionNotAvailable)
+        #expect(desk.prompts == 0)
+    }
+
+    @Test("A non-match in the first stage leaves nothing for the second")
+    func firstStageFails() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.biometryAny, .devicePasscode])
+        for _ in 0..<3 { desk.scan(matching: false) }
+        #expect(desk.refusal(id) == .authenticationFailed)
+    }
+
+    @Test("A lockout between two stages takes the match back")
+    func lockoutBetween() throws {
+        var desk = Desk(.finger, .key)
+        let id = try desk.access([.biometryAny, .companion])
+        desk.scan(matching: true)
+        #expect(desk.isPending(id))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        desk.scan("key", matching: true)
+        #expect(desk.refusal(id) == .biometryLockout)
+    }
+
+    @Test("R64: The app's password comes last, is tried once and by the service")
+    func applicationPassword() throws {
+        for verdict in [PasscodeVerdict.correct, .wrong] {
+            var desk = Desk(.finger)
+            let id = try desk.access([.biometryAny, .applicationPassword])
+            desk.scan(matching: true)
+            #expect(desk.progress(id).last == .passcodeRequired(cause: "application-password"))
+            #expect(desk.send(.passcodeOffered(id)) == [.takePassword(id)])
+            desk.send(.passwordTried(id, verdict))
+            #expect((desk.grant(id) != nil) == (verdict == .correct))
+            #expect(desk.refusal(id) == (verdict == .wrong ? .authenticationFailed : nil))
+        }
+    }
+
+    @Test("R64: The app's password alone has a prompt of its own, and proves no presence")
+    func applicationPasswordAlone() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.applicationPassword])
+        #expect(desk.presentation(id)?.stage == .applicationPassword)
+        desk.send(.passcodeOffered(id))
+        // What the verifier says of it is of no interest.
+        desk.send(.passcodeVerified(id, .correct))
+        #expect(desk.isPending(id))
+        desk.send(.passwordTried(id, .correct))
+        #expect(desk.grant(id)?.mechanism == .applicationPassword)
+        #expect(desk.grant(id)?.factor == nil)
+    }
+
+    @Test("A passcode before the prompt is up counts, and the app's password is asked for then")
+    func earlyPasscode() throws {
+        var desk = Desk(.finger)
+        desk.beginsPrompts = false
+        let id = try desk.access([.userPresence, .applicationPassword])
+        desk.passcode(id, .correct)
+        #expect(desk.operations.isEmpty)
+        desk.send(.promptBegan(id))
+        #expect(desk.operations.isEmpty)
+        #expect(desk.progress(id).last == .passcodeRequired(cause: "application-password"))
+        desk.send(.passcodeOffered(id))
+        desk.send(.passwordTried(id, .correct))
+        #expect(desk.grant(id) != nil)
+    }
+
+    @Test("R35: A context that succeeded needs no prompt, one that did not prompts once")
+    func context() throws {
+        var desk = Desk(.finger)
+        desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        #expect(desk.prompts == 1)
+        for operation in [AccessOperation.useItem, .useKeySign] {
+            let id = try desk.access([.biometryAny], operation, context: Desk.context)
+            #expect(desk.grant(id)?.mechanism == .context)
+            #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry, .context])
+        }
+        #expect(desk.prompts == 1)
+        let fresh = ContextID(2)
+        let first = try desk.access([.biometryAny], context: fresh)
+        desk.scan(matching: true)
+        #expect(desk.grant(first)?.mechanism == .biometry)
+        let second = try desk.access([.biometryAny], context: fresh)
+        #expect(desk.grant(second)?.mechanism == .context)
+        #expect(desk.prompts == 2)
+    }
+
+    @Test("R35: What an access control proved counts for its own operation, and for no policy")
+    func operations() throws {
+        var desk = Desk(.finger)
+        _ = try desk.access([.biometryAny], .useKeySign, context: Desk.context)
+        desk.scan(matching: true)
+        let other = try desk.access([.biometryAny], .useKeyDecrypt, context: Desk.context)
+        #expect(desk.isPending(other))
+        desk.send(.canceled(other))
+        let policy = desk.evaluate(.biometrics, context: Desk.context)
+        #expect(desk.isPending(policy))
+        desk.send(.canceled(policy))
+        let same = try desk.access([.biometryAny], .useKeySign, context: Desk.context)
+        #expect(desk.grant(same) != nil)
+    }
+
+    @Test("A context that proved a part is asked for the rest, and the part keeps its age")
+    func part() throws {
+        var desk = Desk(.finger)
+        desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        desk.pass(.seconds(500))
+        let id = try desk.access([.biometryAny, .devicePasscode], context: Desk.context)
+        #expect(desk.presentation(id)?.stage == .passcode)
+        desk.passcode(id, .correct)
+        #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry, .passcode])
+        desk.pass(.seconds(101))
+        let later = try desk.access([.biometryAny], context: Desk.context)
+        #expect(desk.isPending(later))
+    }
+
+    @Test("L8: A weaker sensor neither looks for an item nor has proved anything for it")
+    func strength() throws {
+        var desk = Desk(.webcam)
+        desk.evaluate(.biometrics, context: Desk.context) { $0.requiresConfirmation = false }
+        desk.scan("webcam", matching: true)
+        let id = try desk.access([.biometryAny], context: Desk.context) {
+            $0.minimumStrength = .strong
+        }
+        #expect(desk.refusal(id) == .biometryNotAvailable)
+        let lowered = try desk.access([.biometryAny], context: Desk.context) {
+            $0.minimumStrength = .convenience
+        }
+        #expect(desk.grant(lowered) != nil)
+    }
+
+    @Test("R36, R68: Without interaction the answer is that it takes one, whatever else is wrong")
+    func interaction() throws {
+        var desk = Desk()
+        let id = try desk.access([.biometryAny]) { $0.isInteractionNotAllowed = true }
+        #expect(desk.refusal(id) == .notInteractive)
+    }
+
+    @Test("R34: An unlock that is recent enough reads no item")
+    func reuse() throws {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        let id = try desk.access([.biometryAny]) { $0.reuseDuration = .seconds(300) }
+        #expect(desk.isPending(id))
+    }
+
+    @Test("A request for nothing is refused")
+    func nothing() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([])
+        #expect(desk.refusal(id) == .systemCancel)
+    }
+
+    @Test("A client that leaves while its app's password is tried leaves nothing behind")
+    func leaving() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.applicationPassword])
+        desk.send(.passcodeOffered(id))
+        desk.send(.clientGone(Desk.client))
+        #expect(!desk.isPending(id))
+        #expect(desk.engine.lateVerdicts.isEmpty)
+        #expect(desk.send(.passwordTried(id, .correct)).isEmpty)
+    }
+}
+
+extension Desk {
+    /// Asks for what an access control needs.
+    @discardableResult
+    fileprivate mutating func access(
+        _ flags: AccessControl.Flags,
+        _ operation: AccessOperation = .useItem,
+        context: ContextID? = nil,
+        _ change: (inout Request) -> Void = { _ in }
+    ) throws -> EvaluationID {
+        let requirement = try AccessControl(flags: flags).requirement(for: operation)
+        return evaluate(.biometrics, context: context) { request in
+            request = Request(
+                id: request.id,
+                client: request.client,
+                context: context,
+                uid: request.uid,
+                operation: operation,
+                requirement: requirement
+            )
+            request.offersFallback = false
+            change(&request)
+        }
+    }
+}
