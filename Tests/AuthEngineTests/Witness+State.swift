@@ -57,7 +57,7 @@ extension Witness {
         }
         guard evaluation.isIdle, !engine.isBeingWritten(uid) else { return }
         let awaitsPasscode =
-            evaluation.request.policy == .biometricsOrPasscode && evaluation.asksPasscode
+            evaluation.takesPasscode && evaluation.asksPasscode
             && !engine.isDelayed(id)
         let awaitsChoice = evaluation.offersFallback && evaluation.lastExhausted?.isPassive == true
         if !awaitsPasscode, !awaitsChoice { complain("\(id) waits for nothing") }
