@@ -73,6 +73,14 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(
+            name: "KeychainStore",
+            dependencies: [
+                "AuthEngine", "AuthStore", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
         .target(name: "Fingerprint", dependencies: ["DBus"], swiftSettings: strict),
         .target(name: "ServiceProgram", dependencies: ["DBus", "CSystemd"], swiftSettings: strict),
 
@@ -122,7 +130,8 @@ let package = Package(
         .target(
             name: "AuthService",
             dependencies: [
-                "AuthEngine", "AuthStore", "CSystemd", "DBus", "LocalAuthBus", "ServiceProgram",
+                "AuthEngine", "AuthStore", "CSystemd", "DBus", "KeychainStore", "LocalAuthBus",
+                "ServiceProgram",
             ],
             swiftSettings: strict
         ),
@@ -140,7 +149,7 @@ let package = Package(
         // Programs: parse, wire, run.
         .executableTarget(
             name: "localauthd",
-            dependencies: ["AuthService", "AuthStore", "DBus", "ServiceProgram"],
+            dependencies: ["AuthService", "AuthStore", "DBus", "KeychainStore", "ServiceProgram"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -199,6 +208,20 @@ let package = Package(
         .testTarget(
             name: "AuthStoreTests",
             dependencies: ["AuthEngine", "AuthStore", "CSQLite", "StoreCrashProbe", "ToolSupport"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "KeychainCrashProbe",
+            dependencies: ["AuthEngine", "KeychainStore"],
+            path: "Tests/KeychainCrashProbe",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "KeychainTests",
+            dependencies: [
+                "AuthEngine", "CSQLite", "KeychainCrashProbe", "KeychainStore",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: strict
         ),
         .systemLibrary(

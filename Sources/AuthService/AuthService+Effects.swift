@@ -1,6 +1,7 @@
 import AuthEngine
 import AuthStore
 import DBus
+import KeychainStore
 import LocalAuthBus
 import ServiceProgram
 
@@ -15,6 +16,7 @@ extension AuthService {
         case .startSensor(let operation, let id, let sensor): start(operation, id, sensor)
         case .cancelSensor(let operation): cancel(operation)
         case .verifyPasscode(let id): verify(id)
+        case .takePassword(let id): takePassword(id)
         case .discardPasscode(let id):
             guard let prompt = evaluations[id]?.prompt else { return }
             prompt.channel.discard()
@@ -205,6 +207,14 @@ extension AuthService {
             }
             prompt.channel.listen()
         }
+    }
+
+    private func takePassword(_ id: EvaluationID) {
+        guard let evaluation = evaluations[id], let prompt = evaluation.prompt,
+            let use = evaluation.password,
+            let password = SecretBytes(packetOn: prompt.channel.ours)
+        else { return handle(.passwordTried(id, .failed)) }
+        onLoop { self.handle(.passwordTried(id, await use(password))) }
     }
 
     // MARK: - Sensors

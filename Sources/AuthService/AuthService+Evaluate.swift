@@ -71,11 +71,12 @@ extension AuthService {
     func outcome(
         of request: Request,
         _ text: Evaluation.Text,
-        _ audience: Evaluation.Audience
+        _ audience: Evaluation.Audience,
+        _ password: Evaluation.PasswordUse? = nil
     ) async -> Outcome {
         // The engine counts its own.
         let client = client(of: audience.peer)
-        guard client.enrolments == 0 || hasRoom(for: client) else {
+        guard client.preparing == 0 || hasRoom(for: client) else {
             let message = "This connection waits for too many answers at once."
             return .refused(Refusal(.limitsExceeded, message))
         }
@@ -84,6 +85,7 @@ extension AuthService {
                 request: request,
                 audience: audience,
                 text: text,
+                password: password,
                 answer: answer
             )
             handle(.requested(request))

@@ -3,6 +3,7 @@ public import AuthStore
 import CSystemd
 public import DBus
 import Glibc
+public import KeychainStore
 import LocalAuthBus
 import ServiceProgram
 
@@ -20,6 +21,7 @@ public final class AuthService {
     private(set) var engine: AuthEngine
     let setAside: String?
     let audit: AuditTrail
+    private let keychain: Keychain?
     private let readConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)?
 
     private(set) lazy var directory = SensorDirectory(connection: connection, service: self)
@@ -52,6 +54,7 @@ public final class AuthService {
     ///   - store: where counters and generations are kept.
     ///   - state: what the store held.
     ///   - configuration: the administrator's settings.
+    ///   - keychain: where items and keys are kept; nil: there is no keychain.
     ///   - rereadConfiguration: how `reload()` gets them anew.
     ///   - journal: the socket of the journal that decisions are written to.
     public init(
@@ -59,12 +62,14 @@ public final class AuthService {
         store: AuthStore,
         state: LoadedState,
         configuration: Configuration,
+        keychain: Keychain? = nil,
         rereadConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)? = nil,
         journal: String = "/run/systemd/journal/socket"
     ) {
         self.connection = connection
         self.store = store
         self.configuration = configuration
+        self.keychain = keychain
         readConfiguration = rereadConfiguration
         let isSystemBus = connection.address == .system
         setAside = state.setAside
@@ -86,7 +91,8 @@ public final class AuthService {
         if isSystemBus { _ = forbid_tracing() }
         connection.serveObjectManager(at: AuthenticationObject.path)
         connection.export(AuthenticationObject.path, [Authentication1Interface(manager)])
-        connection.export(KeychainObject.path, [Keychain1Interface(KeychainObject())])
+        let items = KeychainObject(keychain: keychain, service: self)
+        connection.export(KeychainObject.path, [Keychain1Interface(items)])
         directory.disabled = Set(configuration.disabledSensors)
         sessions.start()
         directory.start()
@@ -211,7 +217,7 @@ public final class AuthService {
 
     /// Whether a connection may wait for one more answer.
     func hasRoom(for client: Client) -> Bool {
-        engine.pendingCount(of: client.id) + client.enrolments
+        engine.pendingCount(of: client.id) + client.preparing
             < engine.settings.pendingPerConnection
     }
 
@@ -265,8 +271,8 @@ final class Client {
     let id: ClientID
     let peer: Peer
     var contexts: [ContextID: ContextObject] = [:]
-    /// Enrolments that have not been answered, and don't wait for a passcode.
-    var enrolments = 0
+    /// Enrolments and keychain calls that have not been answered, and don't wait for a prompt.
+    var preparing = 0
 
     init(id: ClientID, peer: Peer) {
         self.id = id

@@ -1,5 +1,6 @@
 import AuthEngine
 import DBus
+import KeychainStore
 import LocalAuthBus
 
 /// One context: only its creator sees it, and it goes with its creator.
@@ -24,11 +25,11 @@ final class ContextObject: Context1Service {
         }
     }
     private var properties = Properties()
-    private var credentials: [Credential.Kind: Credential] = [:]
-    private var isInvalid = false
+    private var credentials: [CredentialKind: SecretBytes] = [:]
+    private(set) var isInvalid = false
     /// Kept, because calls may still wait when it has left; `remove()` undoes the cycle.
-    private let client: Client
-    private unowned let service: AuthService
+    let client: Client
+    unowned let service: AuthService
 
     /// - Throws: InvalidArgs for a property of a wrong type.
     init(
@@ -102,11 +103,7 @@ final class ContextObject: Context1Service {
         let reason = try Checked.reason(reason)
         var options = try EvaluateOptions(options)
         guard options.uid == nil else { throw .denied("option uid is for one-shot evaluations") }
-        options.fallbackTitle = options.fallbackTitle ?? properties.fallbackTitle
-        options.cancelTitle = options.cancelTitle ?? properties.cancelTitle
-        options.isInteractionNotAllowed =
-            options.isInteractionNotAllowed ?? properties.isInteractionNotAllowed
-        options.reuseDuration = options.reuseDuration ?? properties.reuseDuration
+        complete(&options)
         var request = Request(
             id: EvaluationID(service.nextID()),
             client: client.id,
@@ -115,14 +112,8 @@ final class ContextObject: Context1Service {
             policy: policy
         )
         request.apply(options)
-        let audience = Evaluation.Audience(
-            peer: client.peer,
-            path: path,
-            interface: Context1Proxy.interface,
-            serial: nil
-        )
         evaluatedDomainState = []
-        let frozen = request
+        let (frozen, audience) = (request, audience)
         let text = Evaluation.Text(reason: reason, options: options)
         return .later { [self] () throws(DBusError) in
             switch await service.outcome(of: frozen, text, audience) {
@@ -135,23 +126,23 @@ final class ContextObject: Context1Service {
         }
     }
 
-    func evaluateAccessControl(
-        accessControl: [String: Variant],
-        operation: UInt32,
-        reason: String,
-        options: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<[String: Variant]> {
-        _ = try Checked.reason(reason)
-        guard operation <= 5 else { throw .invalid("operation \(operation) is none of 0 to 5") }
-        guard accessControl["flags"]?.asUInt64 != nil else {
-            throw .invalid("the access control has no flags")
-        }
-        guard !isInvalid else { throw DBusError(.invalidContext, Self.invalidated) }
-        throw DBusError(
-            .notSupported,
-            "access controls come with the keychain, which is not there yet"
+    /// Who hears of the progress of what is evaluated here.
+    var audience: Evaluation.Audience {
+        .init(
+            peer: client.peer,
+            path: path,
+            interface: Context1Proxy.interface,
+            serial: nil
         )
+    }
+
+    /// What a call leaves out is what the properties say.
+    func complete(_ options: inout EvaluateOptions) {
+        options.fallbackTitle = options.fallbackTitle ?? properties.fallbackTitle
+        options.cancelTitle = options.cancelTitle ?? properties.cancelTitle
+        options.isInteractionNotAllowed =
+            options.isInteractionNotAllowed ?? properties.isInteractionNotAllowed
+        options.reuseDuration = options.reuseDuration ?? properties.reuseDuration
     }
 
     func invalidate(call: IncomingCall) throws(DBusError) -> Answer<Void> {
@@ -170,17 +161,28 @@ final class ContextObject: Context1Service {
         return .now(())
     }
 
-    private static let invalidated = "The context was invalidated."
+    static let invalidated = "The context was invalidated."
 
     // MARK: - Credentials
+
+    /// The app's own password, as it was lent or typed.
+    var applicationPassword: SecretBytes? { credentials[.applicationPassword] }
+
+    /// Keeps what a person typed, as if the app had lent it (R37).
+    func keep(applicationPassword: SecretBytes) {
+        if !isInvalid { credentials[.applicationPassword] = applicationPassword }
+    }
+
+    /// The reason that was set; empty: none was.
+    var reason: String { properties.reason }
 
     func setCredential(
         credentialType: Int32,
         secret: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool> {
-        let kind = try Credential.kind(credentialType)
-        let credential = try Credential(sealed: secret)
+        let kind = try CredentialKind(credentialType)
+        let credential = try SecretBytes(sealed: secret)
         guard !isInvalid else { return .now(false) }
         credentials[kind] = credential
         return .now(true)
@@ -190,7 +192,7 @@ final class ContextObject: Context1Service {
         credentialType: Int32,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool> {
-        let kind = try Credential.kind(credentialType)
+        let kind = try CredentialKind(credentialType)
         guard !isInvalid else { return .now(false) }
         credentials[kind] = nil
         return .now(true)
@@ -200,7 +202,7 @@ final class ContextObject: Context1Service {
         credentialType: Int32,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool> {
-        .now(credentials[try Credential.kind(credentialType)] != nil)
+        .now(credentials[try CredentialKind(credentialType)] != nil)
     }
 
     // MARK: - Properties

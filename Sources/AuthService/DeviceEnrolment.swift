@@ -72,13 +72,13 @@ final class Authorization {
         )
         request.sensors = []
         request.timeout = options.timeout
-        client.enrolments -= isEnrolment ? 1 : 0
+        client.preparing -= isEnrolment ? 1 : 0
         let outcome = await service.outcome(
             of: request,
             Evaluation.Text(reason: reason),
             audience
         )
-        client.enrolments += isEnrolment ? 1 : 0
+        client.preparing += isEnrolment ? 1 : 0
         service.handle(.released(context))
         if case .refused(let refusal) = outcome { throw DBusError(refusal) }
     }
@@ -116,7 +116,7 @@ final class DeviceEnrolment {
                 self?.end(DBusError(.systemCancel, "The time for this enrolment is over."))
             },
         ]
-        client.enrolments += 1
+        client.preparing += 1
     }
 
     /// Whether the sensor is at it.
@@ -158,7 +158,7 @@ final class DeviceEnrolment {
     func close() {
         for source in sources { source.cancel() }
         sources = []
-        client.enrolments -= 1
+        client.preparing -= 1
     }
 
     private func heard(

@@ -1,6 +1,7 @@
 import AuthEngine
 import AuthStore
 import DBus
+import KeychainStore
 import LocalAuthBus
 import ServiceProgram
 
@@ -39,6 +40,13 @@ final class Enrolments {
             enrolment.generation = enrolment.biometricGeneration
         }
         return store.domainState(of: enrolment, uid: uid) ?? []
+    }
+
+    /// The biometric enrolment as keychain items hold on to it; nil: nothing is enrolled.
+    func mark(of uid: UInt32) -> EnrolmentMark? {
+        let state = domainState(of: uid)
+        guard let generation = known[uid]?.biometricGeneration, !state.isEmpty else { return nil }
+        return EnrolmentMark(generation: generation, state: state)
     }
 
     /// Whether the last look-up still stands.

@@ -1,5 +1,6 @@
 import AuthEngine
 import DBus
+import KeychainStore
 
 /// What the service keeps of an evaluation that has not been answered.
 @BusActor
@@ -40,13 +41,20 @@ final class Evaluation {
     /// Failed attempts so far.
     private(set) var attempts = 0
     private var answer: CheckedContinuation<Outcome, Never>?
+    /// What is done with the app's own password.
+    let password: PasswordUse?
+
+    /// Says what an app's own password is good for.
+    typealias PasswordUse = @BusActor (SecretBytes) async -> PasscodeVerdict
 
     init(
         request: Request,
         audience: Audience,
         text: Text,
+        password: PasswordUse? = nil,
         answer: CheckedContinuation<Outcome, Never>
     ) {
+        self.password = password
         self.request = request
         self.audience = audience
         self.text = text

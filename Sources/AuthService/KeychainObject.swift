@@ -1,17 +1,34 @@
+import AuthEngine
 import DBus
+import KeychainStore
 import LocalAuthBus
 
-/// `/org/localauth/Keychain1`.
-///
-/// There is no keychain yet: every call says so.
+/// `/org/localauth/Keychain1`: secrets and keys that only an authentication releases.
 @BusActor
 final class KeychainObject: Keychain1Service {
     static let path = ObjectPath(trusted: "/org/localauth/Keychain1")
 
-    private static let unavailable = DBusError(
-        .keychainNotAvailable,
-        "This version of the service has no keychain."
-    )
+    private let store: Keychain?
+    unowned let service: AuthService
+
+    init(keychain: Keychain?, service: AuthService) {
+        store = keychain
+        self.service = service
+    }
+
+    /// The keychain.
+    ///
+    /// - Throws: NotAvailable where there is none.
+    var keychain: Keychain {
+        get throws(DBusError) {
+            guard let store else {
+                throw DBusError(.keychainNotAvailable, "This service has no keychain.")
+            }
+            return store
+        }
+    }
+
+    // MARK: - Items
 
     func add(
         attributes: [String: Variant],
@@ -19,13 +36,48 @@ final class KeychainObject: Keychain1Service {
         accessControl: [String: Variant],
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<String> { throw Self.unavailable }
+    ) throws(DBusError) -> Answer<String> {
+        let new = try NewItem(attributes, accessControl, options, call, service)
+        let secret = try SecretBytes(sealed: secret)
+        return .later { () throws(DBusError) in
+            let caller = try await self.caller(of: call.peer, for: new.accessControl)
+            return try await self.run { keychain throws(KeychainError) in
+                try keychain.add(
+                    new.attributes,
+                    secret: secret,
+                    accessControl: new.accessControl,
+                    password: new.password,
+                    caller: caller,
+                    date: new.date
+                )
+            }
+        }
+    }
 
     func search(
         query: [String: Variant],
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<[[String: Variant]]> { throw Self.unavailable }
+    ) throws(DBusError) -> Answer<[[String: Variant]]> {
+        let values = try KeychainValues.attributes(query)
+        let skips = try OptionReader(options).value("skip-authenticated", \.asBool) ?? false
+        return .later { () throws(DBusError) in
+            func found(by caller: Caller) async throws(DBusError) -> [Item] {
+                try await self.run { keychain throws(KeychainError) in
+                    try keychain.search(
+                        try Query(values),
+                        skipsAuthenticated: skips,
+                        caller: caller
+                    )
+                }
+            }
+            var items = try await found(by: self.caller(of: call.peer))
+            if try await self.mayBeGone(items.map(\.accessControl), call.peer) {
+                items = try await found(by: self.caller(of: call.peer))
+            }
+            return items.map(KeychainValues.wire)
+        }
+    }
 
     func read(
         id: String,
@@ -33,32 +85,94 @@ final class KeychainObject: Keychain1Service {
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.unavailable }
+    ) throws(DBusError) -> Answer<Void> {
+        let receiver = try SecretReceiver(receiver)
+        let use = try KeychainUse(id, .useItem, reason, options, call, service)
+        return .later { () throws(DBusError) in
+            let (caller, permission) = try await self.permission(for: use)
+            let secret = try await self.run { keychain throws(KeychainError) in
+                try keychain.secret(
+                    of: id,
+                    authorization: permission.authorization,
+                    password: permission.password,
+                    caller: caller
+                )
+            }
+            try receiver.send(secret)
+        }
+    }
 
     func update(
         id: String,
         attributes: [String: Variant],
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.unavailable }
+    ) throws(DBusError) -> Answer<Void> {
+        let changes = try KeychainValues.attributes(attributes)
+        let date = KeychainValues.date
+        return .later { () throws(DBusError) in
+            let (caller, _) = try await self.item(id, of: call.peer)
+            try await self.run { keychain throws(KeychainError) in
+                try keychain.update(id, changes, caller: caller, date: date)
+            }
+        }
+    }
 
     func setSecret(
         id: String,
         secret: OwnedDescriptor,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.unavailable }
+    ) throws(DBusError) -> Answer<Void> {
+        let secret = try SecretBytes(sealed: secret)
+        let password = try NewItem.password(options, call, service)
+        let date = KeychainValues.date
+        return .later { () throws(DBusError) in
+            let (caller, _) = try await self.item(id, of: call.peer)
+            try await self.run { keychain throws(KeychainError) in
+                try keychain.setSecret(
+                    of: id,
+                    to: secret,
+                    password: password,
+                    caller: caller,
+                    date: date
+                )
+            }
+        }
+    }
 
     func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
-        throw Self.unavailable
+        .later { () throws(DBusError) in
+            let caller = self.caller(of: call.peer)
+            let count = try await self.run { keychain throws(KeychainError) in
+                try keychain.delete(ids, caller: caller)
+            }
+            return UInt32(clamping: count)
+        }
     }
+
+    // MARK: - Keys
 
     func createKey(
         attributes: [String: Variant],
         accessControl: [String: Variant],
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<(id: String, publicKey: [UInt8])> { throw Self.unavailable }
+    ) throws(DBusError) -> Answer<(id: String, publicKey: [UInt8])> {
+        let new = try NewItem(attributes, accessControl, options, call, service)
+        return .later { () throws(DBusError) in
+            let caller = try await self.caller(of: call.peer, for: new.accessControl)
+            return try await self.run { keychain throws(KeychainError) in
+                try keychain.createKey(
+                    new.attributes,
+                    accessControl: new.accessControl,
+                    password: new.password,
+                    caller: caller,
+                    date: new.date
+                )
+            }
+        }
+    }
 
     func sign(
         id: String,
@@ -67,7 +181,25 @@ final class KeychainObject: Keychain1Service {
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<[UInt8]> { throw Self.unavailable }
+    ) throws(DBusError) -> Answer<[UInt8]> {
+        guard let algorithm = SignatureAlgorithm(rawValue: algorithm) else {
+            throw .parameter("there is no signature algorithm \(algorithm.prefix(40))")
+        }
+        let use = try KeychainUse(id, .useKeySign, reason, options, call, service)
+        return .later { () throws(DBusError) in
+            let (caller, permission) = try await self.permission(for: use)
+            return try await self.run { keychain throws(KeychainError) in
+                try keychain.sign(
+                    data,
+                    with: id,
+                    algorithm,
+                    authorization: permission.authorization,
+                    password: permission.password,
+                    caller: caller
+                )
+            }
+        }
+    }
 
     func decrypt(
         id: String,
@@ -77,7 +209,29 @@ final class KeychainObject: Keychain1Service {
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.unavailable }
+    ) throws(DBusError) -> Answer<Void> {
+        guard algorithm == Self.encryption else {
+            throw .parameter("the one encryption algorithm is \(Self.encryption)")
+        }
+        let receiver = try SecretReceiver(receiver)
+        let use = try KeychainUse(id, .useKeyDecrypt, reason, options, call, service)
+        return .later { () throws(DBusError) in
+            let (caller, permission) = try await self.permission(for: use)
+            let clear = try await self.run { keychain throws(KeychainError) in
+                try keychain.decrypt(
+                    data,
+                    with: id,
+                    authorization: permission.authorization,
+                    password: permission.password,
+                    caller: caller
+                )
+            }
+            try receiver.send(clear)
+        }
+    }
+
+    /// What Decrypt knows; Apple's name is eciesEncryptionCofactorVariableIVX963SHA256AESGCM.
+    static let encryption = "ecies-cofactor-x963-sha256-aesgcm"
 
     func keyExchange(
         id: String,
@@ -87,5 +241,23 @@ final class KeychainObject: Keychain1Service {
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.unavailable }
+    ) throws(DBusError) -> Answer<Void> {
+        let algorithm = try KeychainValues.exchange(algorithm, options)
+        let receiver = try SecretReceiver(receiver)
+        let use = try KeychainUse(id, .useKeyKeyExchange, reason, options, call, service)
+        return .later { () throws(DBusError) in
+            let (caller, permission) = try await self.permission(for: use)
+            let shared = try await self.run { keychain throws(KeychainError) in
+                try keychain.exchange(
+                    publicKey,
+                    with: id,
+                    algorithm,
+                    authorization: permission.authorization,
+                    password: permission.password,
+                    caller: caller
+                )
+            }
+            try receiver.send(shared)
+        }
+    }
 }

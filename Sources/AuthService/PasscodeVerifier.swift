@@ -60,6 +60,12 @@ final class PasscodeVerifier {
         return answers[uid]?.isSet ?? false
     }
 
+    /// Whether the user has a passcode; nil: nobody says.
+    func answer(for uid: UInt32) async -> Bool? {
+        await lookUp.run(uid) { await self.ask(uid) }
+        return owner == nil ? nil : answers[uid]?.isSet
+    }
+
     private func ask(_ uid: UInt32) async {
         guard let owner = await currentOwner() else {
             answers[uid] = nil

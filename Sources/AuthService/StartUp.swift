@@ -1,4 +1,5 @@
 import Glibc
+public import KeychainStore
 public import ServiceProgram
 
 /// Where the settings are.
@@ -45,9 +46,25 @@ public enum StateDirectory {
         return home + "/.local/state/localauth"
     }
 
-    private static func environment(_ name: String) -> String? {
+    fileprivate static func environment(_ name: String) -> String? {
         guard let value = getenv(name) else { return nil }
         let text = String(cString: value)
         return text.isEmpty ? nil : text
+    }
+}
+
+extension Keychain {
+    /// The keychain in the daemon's state directory, under systemd's credential if there is one.
+    ///
+    /// - Throws: `notAvailable` when no thread can be had.
+    public init(in directory: String, itemLimit: Int) throws(KeychainError) {
+        let credentials = StateDirectory.environment("CREDENTIALS_DIRECTORY")
+        try self.init { () throws(KeychainError) in
+            try KeychainStore.open(
+                directory: directory,
+                credentials: credentials,
+                itemLimit: itemLimit
+            )
+        }
     }
 }

@@ -33,7 +33,7 @@ public final class AuthStore: Sendable {
         bootID: String,
         settings: Settings
     ) throws(StoreError) -> (store: AuthStore, state: LoadedState) {
-        let directory = try StateDirectory(path: path)
+        let directory = try PrivateDirectory(path: path)
         let lock = try directory.lock()
         var setAside: String?
         let database: Database
@@ -125,35 +125,17 @@ public final class AuthStore: Sendable {
 extension AuthStore {
     /// Opens the database, or makes it, and finds out whether it is sound.
     static func openDatabase(
-        in directory: StateDirectory,
+        in directory: PrivateDirectory,
         lock: DirectoryLock
     ) throws(StoreError) -> Database {
-        if try !StateDirectory.holdsPrivateFile(directory.database) {
-            try StateDirectory.makePrivateFile(directory.database)
-            try directory.synchronize()
-        }
-        let database = try Database(path: directory.database, holding: lock)
-        do throws(StoreError) {
-            // Before the first read: the log then needs no shared memory.
-            try database.run("PRAGMA locking_mode = EXCLUSIVE")
-            try database.run("PRAGMA trusted_schema = OFF")
-            let isBlank = try Schema.isBlank(database)
-            if !isBlank { try Schema.check(database) }
-            // One synchronization for each commit, and each commit waits for it.
-            try database.run("PRAGMA journal_mode = WAL")
-            try database.run("PRAGMA synchronous = FULL")
-            if isBlank {
-                try Schema.create(in: database, damaged: directory.lostDatabase())
-            }
-            // Every row once: what can't be understood is damage, too.
+        try Schema.format.open(in: directory, lock: lock) { database, lost throws(StoreError) in
+            try Schema.fill(database, damaged: lost)
+        } check: { database throws(StoreError) in
+            // Every row once.
             _ = try Schema.state(in: database)
             _ = try Schema.identity(of: database)
             _ = try Schema.boots(in: database)
-        } catch {
-            database.keepLogAtClose()
-            throw error
         }
-        return database
     }
 
     /// After a boot the whole current delay starts again (L10), and no passcode or unlock of

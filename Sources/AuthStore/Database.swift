@@ -1,23 +1,23 @@
 import CSQLite
 
 /// One connection to SQLite, used by one thread at a time.
-final class Database {
+package final class Database {
     /// What a statement takes and gives.
-    enum Value: Hashable {
+    package enum Value: Hashable {
         case null
         case integer(Int64)
         case text(String)
         case blob([UInt8])
     }
 
-    let path: String
+    package let path: String
     // SQLite hands out an opaque pointer; it is freed in deinit, and nothing else keeps it.
     private let handle: OpaquePointer
     // Let go after the connection is closed.
     private let lock: DirectoryLock
 
     /// Opens a file that exists already.
-    init(path: String, holding lock: DirectoryLock) throws(StoreError) {
+    package init(path: String, holding lock: DirectoryLock) throws(StoreError) {
         self.path = path
         self.lock = lock
         // See `handle`.
@@ -41,12 +41,12 @@ final class Database {
     }
 
     /// Leaves the file and its log as they are when this is closed.
-    func keepLogAtClose() {
+    package func keepLogAtClose() {
         _ = csqlite_keep_log_at_close(handle)
     }
 
     /// Runs one statement and calls `row` for every row of its result.
-    func run(
+    package func run(
         _ sql: String,
         _ values: [Value] = [],
         row: (borrowing Statement) throws(StoreError) -> Void = { _ in }
@@ -59,7 +59,7 @@ final class Database {
     }
 
     /// The first value of the first row.
-    func integer(_ sql: String) throws(StoreError) -> Int64 {
+    package func integer(_ sql: String) throws(StoreError) -> Int64 {
         var first: Int64?
         try run(sql) { row throws(StoreError) in
             guard first == nil else { return }
@@ -72,7 +72,7 @@ final class Database {
     }
 
     /// Runs the body in one transaction: all of it is on the disk afterwards, or nothing.
-    func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    package func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         try run("BEGIN IMMEDIATE")
         do throws(StoreError) {
             try body()
@@ -88,7 +88,7 @@ final class Database {
 }
 
 /// One prepared statement.
-struct Statement: ~Copyable {
+package struct Statement: ~Copyable {
     private let path: String
     // Both belong to SQLite: the statement is freed in deinit, the database outlives it.
     private let database: OpaquePointer
@@ -156,13 +156,13 @@ struct Statement: ~Copyable {
     }
 
     /// A number; anything else in that column is damage.
-    func integer(_ column: Int32) throws(StoreError) -> Int64 {
+    package func integer(_ column: Int32) throws(StoreError) -> Int64 {
         try expect(SQLITE_INTEGER, in: column)
         return sqlite3_column_int64(handle, column)
     }
 
     /// A text; anything else in that column is damage.
-    func text(_ column: Int32) throws(StoreError) -> String {
+    package func text(_ column: Int32) throws(StoreError) -> String {
         try expect(SQLITE_TEXT, in: column)
         guard let text = String(validating: content(of: column), as: UTF8.self) else {
             throw StoreError(.damaged, "A text of the database is not UTF-8.", path: path)
@@ -171,13 +171,13 @@ struct Statement: ~Copyable {
     }
 
     /// Bytes; anything else in that column is damage.
-    func blob(_ column: Int32) throws(StoreError) -> [UInt8] {
+    package func blob(_ column: Int32) throws(StoreError) -> [UInt8] {
         try expect(SQLITE_BLOB, in: column)
         return content(of: column)
     }
 
     /// Whether the column has no value.
-    func isNull(_ column: Int32) -> Bool {
+    package func isNull(_ column: Int32) -> Bool {
         sqlite3_column_type(handle, column) == SQLITE_NULL
     }
 

@@ -6,13 +6,13 @@ enum MachineKey {
     static let size = 32
 
     /// Reads the key, or makes it at the first start.
-    static func load(in directory: StateDirectory) throws(StoreError) -> SymmetricKey {
-        let file = directory.machineKey
-        if try !StateDirectory.holdsPrivateFile(file) {
+    static func load(in directory: PrivateDirectory) throws(StoreError) -> SymmetricKey {
+        let file = directory.key
+        if try !PrivateDirectory.holdsPrivateFile(file) {
             let fresh = file + ".new"
             // What an interrupted first start left; nobody has used it.
             unlink(fresh)
-            try StateDirectory.makePrivateFile(fresh, random(count: size))
+            try PrivateDirectory.makePrivateFile(fresh, random(count: size))
             guard rename(fresh, file) == 0 else {
                 throw StoreError(errno: errno, "The machine key can't be put in place", path: file)
             }

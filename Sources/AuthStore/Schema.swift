@@ -3,10 +3,8 @@ import Glibc
 
 /// The tables, and how the engine's values lie in them.
 enum Schema {
-    /// "LAut": tells our databases from those of other programs.
-    static let applicationID: Int64 = 0x4C41_7574
-    /// Goes up with every change of the tables.
-    static let version: Int64 = 1
+    /// "LAut", format 1.
+    static let format = DatabaseFormat(applicationID: 0x4C41_7574, version: 1, tables: tables)
 
     private static let tables = [
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
@@ -25,67 +23,11 @@ enum Schema {
         """,
     ]
 
-    /// Whether nothing was ever written to this database.
-    static func isBlank(_ database: Database) throws(StoreError) -> Bool {
-        // A header or a table that something else wrote: each is a number.
-        let traces = [
-            "PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema",
-        ]
-        for trace in traces {
-            guard try database.integer(trace) == 0 else { return false }
-        }
-        return true
-    }
-
-    /// Writes the tables into a blank database.
-    static func create(in database: Database, damaged: Bool) throws(StoreError) {
-        let identity = MachineKey.random(count: 16)
-        try database.transaction { () throws(StoreError) in
-            for table in tables {
-                try database.run(table)
-            }
-            let meta = "INSERT INTO meta VALUES (?, ?)"
-            try database.run(meta, [.text("damaged"), .integer(damaged ? 1 : 0)])
-            try database.run(meta, [.text("identity"), .blob(identity)])
-            try database.run("PRAGMA application_id = \(applicationID)")
-            try database.run("PRAGMA user_version = \(version)")
-        }
-    }
-
-    /// Refuses what this version can't read, and finds damage.
-    static func check(_ database: Database) throws(StoreError) {
-        let path = database.path
-        guard try database.integer("PRAGMA application_id") == applicationID else {
-            throw StoreError(.foreign, "This is another program's database.", path: path)
-        }
-        let found = try database.integer("PRAGMA user_version")
-        guard found <= version else {
-            throw StoreError(
-                .foreign,
-                "The database has format \(found), this version knows none above \(version): "
-                    + "use the newer version that wrote it.",
-                path: path
-            )
-        }
-        guard found == version else {
-            throw StoreError(.damaged, "The database has the unknown format \(found).", path: path)
-        }
-        var verdict: String?
-        try database.run("PRAGMA quick_check(1)") { row throws(StoreError) in
-            verdict = try row.text(0)
-        }
-        guard verdict == "ok" else {
-            throw StoreError(.damaged, "The database is damaged: \(verdict ?? "?").", path: path)
-        }
-        var schema: Set<String> = []
-        // Indexes that SQLite makes by itself have no SQL.
-        try database.run("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL") {
-            row throws(StoreError) in
-            schema.insert(try row.text(0))
-        }
-        guard schema == Set(tables) else {
-            throw StoreError(.damaged, "The database has other tables.", path: path)
-        }
+    /// Writes the first rows into new tables.
+    static func fill(_ database: Database, damaged: Bool) throws(StoreError) {
+        let meta = "INSERT INTO meta VALUES (?, ?)"
+        try database.run(meta, [.text("damaged"), .integer(damaged ? 1 : 0)])
+        try database.run(meta, [.text("identity"), .blob(MachineKey.random(count: 16))])
     }
 
     /// Everything that is in the tables.

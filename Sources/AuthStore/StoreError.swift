@@ -39,14 +39,14 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path, then the sentence.
     public var description: String { "\(path): \(message)" }
 
-    init(_ code: Code, _ message: String, path: String) {
+    package init(_ code: Code, _ message: String, path: String) {
         self.code = code
         self.message = message
         self.path = path
     }
 
     /// A failed system call.
-    init(errno number: Int32, _ action: String, path: String) {
+    package init(errno number: Int32, _ action: String, path: String) {
         code =
             switch number {
             case EACCES, EPERM, EROFS: .permission

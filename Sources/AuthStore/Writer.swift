@@ -1,5 +1,5 @@
 import AuthEngine
-import Glibc
+package import Glibc
 import Synchronization
 
 /// A thread that writes what is queued, in order; what has queued up meanwhile goes together.
@@ -132,7 +132,7 @@ private final class ThreadBody {
     }
 }
 
-private func startThread(
+package func startThread(
     path: String,
     _ run: sending @escaping () -> Void
 ) throws(StoreError) -> pthread_t {

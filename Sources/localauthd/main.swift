@@ -1,6 +1,7 @@
 import AuthService
 import AuthStore
 import DBus
+import KeychainStore
 import ServiceProgram
 
 ServiceProgram(
@@ -26,6 +27,7 @@ ServiceProgram(
         store: store,
         state: state,
         configuration: configuration,
+        keychain: try Keychain(in: directory, itemLimit: configuration.itemsPerUser),
         rereadConfiguration: file.read
     )
     try service.start()

@@ -4,8 +4,8 @@ import Testing
 
 struct DatabaseTests {
     private func database(_ folder: StateFolder) throws -> Database {
-        try StateDirectory.makePrivateFile(folder.file("test.sqlite"))
-        let lock = try StateDirectory(path: folder.path).lock()
+        try PrivateDirectory.makePrivateFile(folder.file("test.sqlite"))
+        let lock = try PrivateDirectory(path: folder.path).lock()
         return try Database(path: folder.file("test.sqlite"), holding: lock)
     }
 
@@ -55,7 +55,7 @@ struct DatabaseTests {
     @Test("L17: the store's database writes a log first and waits for the disk")
     func durability() throws {
         let folder = try StateFolder()
-        let directory = try StateDirectory(path: folder.path)
+        let directory = try PrivateDirectory(path: folder.path)
         let database = try AuthStore.openDatabase(in: directory, lock: directory.lock())
         var mode: String?
         try database.run("PRAGMA journal_mode") { row throws(StoreError) in

@@ -1,14 +1,21 @@
 import Glibc
 
 /// The directory of the state: ours alone, one process at a time.
-struct StateDirectory {
-    let path: String
-    var database: String { path + "/state.sqlite" }
-    var machineKey: String { path + "/machine.key" }
+package struct PrivateDirectory {
+    package let path: String
+    package let database: String
+    /// The key that the database is of no use without.
+    package let key: String
 
     /// Makes it, with mode 0700, where it is missing.
-    init(path: String) throws(StoreError) {
+    package init(
+        path: String,
+        database: String = "state.sqlite",
+        key: String = "machine.key"
+    ) throws(StoreError) {
         self.path = path
+        self.database = path + "/" + database
+        self.key = path + "/" + key
         try Self.make(path)
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
@@ -41,7 +48,7 @@ struct StateDirectory {
     }
 
     /// Takes the directory for this process.
-    func lock() throws(StoreError) -> DirectoryLock {
+    package func lock() throws(StoreError) -> DirectoryLock {
         let file = path + "/lock"
         let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
@@ -67,7 +74,9 @@ struct StateDirectory {
     }
 
     /// Whether a file is there; one that others may open, or that isn't a file, is refused.
-    static func holdsPrivateFile(_ file: String) throws(StoreError) -> Bool {
+    package static func holdsPrivateFile(
+        _ file: String
+    ) throws(StoreError) -> Bool {
         // By name, not by descriptor: closing one of the database would drop SQLite's locks.
         var status = stat()
         guard lstat(file, &status) == 0 else {
@@ -90,7 +99,10 @@ struct StateDirectory {
     }
 
     /// Makes a file with mode 0600 that isn't there yet, with this content, on the disk.
-    static func makePrivateFile(_ file: String, _ content: [UInt8] = []) throws(StoreError) {
+    package static func makePrivateFile(
+        _ file: String,
+        _ content: [UInt8] = []
+    ) throws(StoreError) {
         let descriptor = open(
             file,
             O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
@@ -110,7 +122,7 @@ struct StateDirectory {
     }
 
     /// Puts the names of the files on the disk.
-    func synchronize() throws(StoreError) {
+    package func synchronize() throws(StoreError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0, fsync(descriptor) == 0 else {
             throw StoreError(errno: errno, "The directory can't be synchronized", path: path)
@@ -128,16 +140,16 @@ struct StateDirectory {
     }
 
     /// Whether a database was set aside, or is missing where one must have been.
-    func lostDatabase() throws(StoreError) -> Bool {
+    package func lostDatabase() throws(StoreError) -> Bool {
         // The key is made after the database.
         guard asideName.isFirst else { return true }
-        return try Self.holdsPrivateFile(machineKey)
+        return try Self.holdsPrivateFile(key)
     }
 
     /// Renames a damaged database, with what belongs to it.
     ///
     /// The database goes first: SQLite drops a log without one.
-    func setAside() throws(StoreError) -> String {
+    package func setAside() throws(StoreError) -> String {
         let target = asideName.path
         guard rename(database, target) == 0 else {
             throw StoreError(
@@ -155,7 +167,7 @@ struct StateDirectory {
 }
 
 /// A state directory is this process's own as long as this lives.
-final class DirectoryLock: Sendable {
+package final class DirectoryLock: Sendable {
     private let descriptor: Int32
 
     fileprivate init(descriptor: Int32) {

@@ -1,0 +1,110 @@
+import AuthEngine
+import DBus
+import KeychainStore
+import LocalAuthBus
+
+/// Access controls, evaluated ahead of the keychain's calls (R71).
+extension ContextObject {
+    func evaluateAccessControl(
+        accessControl: [String: Variant],
+        operation: UInt32,
+        reason: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[String: Variant]> {
+        let reason = try Checked.reason(reason)
+        guard let operation = AccessOperation(rawValue: operation) else {
+            throw .invalid("operation \(operation) is none of 0 to 5")
+        }
+        let requirement = try Self.accessControl(accessControl).requirement(for: operation)
+        var options = try EvaluateOptions(options)
+        guard options.uid == nil else { throw .denied("option uid is for one-shot evaluations") }
+        guard !isInvalid else { throw DBusError(.invalidContext, Self.invalidated) }
+        complete(&options)
+        evaluatedDomainState = []
+        let asksPassword = requirement.needsApplicationPassword && applicationPassword == nil
+        // Whoever needs to prove nothing has proved it.
+        guard !requirement.isFree || asksPassword else {
+            return .now(["mechanism": .string(Grant.Mechanism.context.rawValue)])
+        }
+        let request = service.request(
+            for: operation,
+            requirement,
+            options,
+            client: client,
+            context: self,
+            asksPassword: asksPassword
+        )
+        var text = Evaluation.Text(reason: reason, options: options)
+        text.fallbackTitle = ""
+        let (asked, audience) = (text, audience)
+        return .later { [self] () throws(DBusError) in
+            let outcome = await service.outcome(of: request, asked, audience) { [self] password in
+                // Whether it is right shows when it opens something.
+                keep(applicationPassword: password)
+                return .correct
+            }
+            switch outcome {
+            case .granted(let grant):
+                var result = service.result(of: grant)
+                result["domain-state"] = nil
+                return result
+            case .refused(let refusal): throw DBusError(refusal)
+            }
+        }
+    }
+
+    /// Here a bad access control is bad input, as every other argument.
+    private static func accessControl(
+        _ values: [String: Variant]
+    ) throws(DBusError) -> AccessControl {
+        do throws(DBusError) {
+            return try KeychainValues.accessControl(values)
+        } catch {
+            throw .invalid(error.message)
+        }
+    }
+}
+
+extension AuthService {
+    /// The context of the caller that the option `context` names; nil: it names none.
+    ///
+    /// - Throws: UnknownObject for another's.
+    func lentContext(
+        _ options: [String: Variant],
+        of peer: Peer
+    ) throws(DBusError) -> ContextObject? {
+        guard let path = try OptionReader(options).value("context", \.asObjectPath) else {
+            return nil
+        }
+        guard let lent = client(of: peer).contexts.values.first(where: { $0.path == path }) else {
+            throw DBusError(.unknownObject, "no context of yours is there")
+        }
+        return lent
+    }
+
+    /// What the engine is asked for an access control.
+    func request(
+        for operation: AccessOperation,
+        _ requirement: Requirement,
+        _ options: EvaluateOptions,
+        client: Client,
+        context: ContextObject?,
+        asksPassword: Bool
+    ) -> Request {
+        var request = Request(
+            id: EvaluationID(nextID()),
+            client: client.id,
+            context: context?.id,
+            uid: client.peer.uid,
+            operation: operation,
+            requirement: requirement
+        )
+        request.apply(options)
+        request.offersFallback = false
+        request.asksApplicationPassword = asksPassword
+        let least = configuration.keychainStrength
+        request.minimumStrength = max(request.minimumStrength ?? least, least)
+        return request
+    }
+}

@@ -1,0 +1,163 @@
+import AuthEngine
+import DBus
+import KeychainStore
+import LocalAuthBus
+
+/// One use of an item or a key, frozen when the call arrived.
+@BusActor
+final class KeychainUse {
+    let id: String
+    let operation: AccessOperation
+    let peer: Peer
+    let client: Client
+    let context: ContextObject?
+    fileprivate let options: EvaluateOptions
+    fileprivate let reason: String
+    private let serial: UInt32
+
+    /// - Throws: InvalidArgs, UnknownObject for another's context, LimitsExceeded.
+    init(
+        _ id: String,
+        _ operation: AccessOperation,
+        _ reason: String,
+        _ options: [String: Variant],
+        _ call: IncomingCall,
+        _ service: AuthService
+    ) throws(DBusError) {
+        self.id = id
+        self.operation = operation
+        peer = call.peer
+        client = service.client(of: call.peer)
+        serial = call.serial
+        context = try service.lentContext(options, of: call.peer)
+        var options = try EvaluateOptions(options)
+        guard options.uid == nil else { throw .denied("option uid is for one-shot evaluations") }
+        guard reason.utf8.count <= Checked.longestReason else {
+            throw .invalid("the reason is over 64 KiB")
+        }
+        self.reason = reason.isEmpty ? context?.reason ?? "" : reason
+        context?.complete(&options)
+        self.options = options
+        guard service.hasRoom(for: client) else {
+            throw .exceeded("this connection waits for too many answers at once")
+        }
+    }
+
+    /// Who hears of the progress: the context's events, or those of a one-shot.
+    fileprivate var audience: Evaluation.Audience {
+        if let context { return context.audience }
+        return .init(
+            peer: peer,
+            path: AuthenticationObject.path,
+            interface: Authentication1Proxy.interface,
+            serial: serial
+        )
+    }
+}
+
+/// What an authentication allows.
+struct KeychainPermission: Sendable {
+    let authorization: AccessGrant
+    /// The application password, if the item has one.
+    var password: SecretBytes?
+}
+
+extension KeychainObject {
+    /// The permission for a use, by what the context has proved or by a prompt.
+    ///
+    /// - Throws: by R68.
+    func permission(
+        for use: KeychainUse
+    ) async throws(DBusError) -> (Caller, KeychainPermission) {
+        let (caller, item) = try await prepared(use)
+        let requirement = item.accessControl.requirement(for: use.operation)
+        let password = requirement.needsApplicationPassword ? use.context?.applicationPassword : nil
+        let asksPassword = requirement.needsApplicationPassword && password == nil
+        if use.context?.isInvalid == true {
+            throw DBusError(.keychainAuthFailed, "The context was invalidated.")
+        }
+        guard !requirement.isFree || asksPassword else {
+            return (caller, try permission(by: [], for: use, item, password))
+        }
+        let trial = PasswordTrial(id: use.id, caller: caller, keychain: try keychain)
+        let proofs = try await proofs(of: use, requirement, asksPassword ? trial : nil)
+        if let typed = trial.correct { use.context?.keep(applicationPassword: typed) }
+        return (caller, try permission(by: proofs, for: use, item, password ?? trial.correct))
+    }
+
+    private func prepared(_ use: KeychainUse) async throws(DBusError) -> (Caller, Item) {
+        use.client.preparing += 1
+        defer { use.client.preparing -= 1 }
+        return try await item(use.id, of: use.peer)
+    }
+
+    private func permission(
+        by proofs: [Grant],
+        for use: KeychainUse,
+        _ item: Item,
+        _ password: SecretBytes?
+    ) throws(DBusError) -> KeychainPermission {
+        let authorization = AccessGrant.resting(
+            on: proofs,
+            for: use.operation,
+            uid: use.peer.uid,
+            accessControl: item.accessControl,
+            minimumStrength: service.configuration.keychainStrength
+        )
+        guard let authorization else {
+            throw DBusError(.keychainAuthFailed, "The authentication is not enough for this item.")
+        }
+        return KeychainPermission(authorization: authorization, password: password)
+    }
+
+    private func proofs(
+        of use: KeychainUse,
+        _ requirement: Requirement,
+        _ trial: PasswordTrial?
+    ) async throws(DBusError) -> [Grant] {
+        let reason = try Checked.reason(use.reason)
+        let request = service.request(
+            for: use.operation,
+            requirement,
+            use.options,
+            client: use.client,
+            context: use.context,
+            asksPassword: trial != nil
+        )
+        var text = Evaluation.Text(reason: reason, options: use.options)
+        text.fallbackTitle = ""
+        switch await service.outcome(of: request, text, use.audience, trial?.attempt) {
+        case .granted(let grant): return grant.proofs
+        case .refused(let refusal): throw DBusError(keychain: refusal)
+        }
+    }
+}
+
+/// One attempt at an item's application password.
+@BusActor
+private final class PasswordTrial {
+    private let id: String
+    private let caller: Caller
+    private let keychain: Keychain
+    /// The password, once it was right.
+    private(set) var correct: SecretBytes?
+
+    init(id: String, caller: Caller, keychain: Keychain) {
+        self.id = id
+        self.caller = caller
+        self.keychain = keychain
+    }
+
+    func attempt(_ password: SecretBytes) async -> PasscodeVerdict {
+        let (id, caller) = (id, caller)
+        do throws(KeychainError) {
+            try await keychain.run { keychain throws(KeychainError) in
+                try keychain.check(password: password, of: id, caller: caller)
+            }
+            correct = password
+            return .correct
+        } catch {
+            return error.code == .authFailed ? .wrong : .failed
+        }
+    }
+}

@@ -1,0 +1,113 @@
+/// What tells a database of ours from another, and how it is opened.
+package struct DatabaseFormat: Sendable {
+    /// Tells our databases from those of other programs.
+    let applicationID: Int64
+    /// Goes up with every change of the tables.
+    let version: Int64
+    /// The statements that make the tables.
+    let tables: [String]
+
+    package init(applicationID: Int64, version: Int64, tables: [String]) {
+        self.applicationID = applicationID
+        self.version = version
+        self.tables = tables
+    }
+
+    /// Opens the database of a directory, or makes it, and finds out whether it is sound.
+    ///
+    /// `fill` writes the first rows into new tables, and is told whether a database was lost;
+    /// `check` reads what has to be understood: what can't be is damage, too.
+    package func open(
+        in directory: PrivateDirectory,
+        lock: DirectoryLock,
+        fill: (Database, _ lost: Bool) throws(StoreError) -> Void,
+        check: (Database) throws(StoreError) -> Void
+    ) throws(StoreError) -> Database {
+        if try !PrivateDirectory.holdsPrivateFile(directory.database) {
+            try PrivateDirectory.makePrivateFile(directory.database)
+            try directory.synchronize()
+        }
+        let database = try Database(path: directory.database, holding: lock)
+        do throws(StoreError) {
+            // Before the first read: the log then needs no shared memory.
+            try database.run("PRAGMA locking_mode = EXCLUSIVE")
+            try database.run("PRAGMA trusted_schema = OFF")
+            let isBlank = try isBlank(database)
+            if !isBlank { try verify(database) }
+            // One synchronization for each commit, and each commit waits for it.
+            try database.run("PRAGMA journal_mode = WAL")
+            try database.run("PRAGMA synchronous = FULL")
+            if isBlank {
+                try create(in: database, lost: directory.lostDatabase(), fill: fill)
+            }
+            try check(database)
+        } catch {
+            database.keepLogAtClose()
+            throw error
+        }
+        return database
+    }
+
+    /// Whether nothing was ever written to this database.
+    private func isBlank(_ database: Database) throws(StoreError) -> Bool {
+        // A header or a table that something else wrote: each is a number.
+        let traces = [
+            "PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema",
+        ]
+        for trace in traces {
+            guard try database.integer(trace) == 0 else { return false }
+        }
+        return true
+    }
+
+    private func create(
+        in database: Database,
+        lost: Bool,
+        fill: (Database, _ lost: Bool) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try database.transaction { () throws(StoreError) in
+            for table in tables {
+                try database.run(table)
+            }
+            try fill(database, lost)
+            try database.run("PRAGMA application_id = \(applicationID)")
+            try database.run("PRAGMA user_version = \(version)")
+        }
+    }
+
+    /// Refuses what this version can't read, and finds damage.
+    private func verify(_ database: Database) throws(StoreError) {
+        let path = database.path
+        guard try database.integer("PRAGMA application_id") == applicationID else {
+            throw StoreError(.foreign, "This is another program's database.", path: path)
+        }
+        let found = try database.integer("PRAGMA user_version")
+        guard found <= version else {
+            throw StoreError(
+                .foreign,
+                "The database has format \(found), this version knows none above \(version): "
+                    + "use the newer version that wrote it.",
+                path: path
+            )
+        }
+        guard found == version else {
+            throw StoreError(.damaged, "The database has the unknown format \(found).", path: path)
+        }
+        var verdict: String?
+        try database.run("PRAGMA quick_check(1)") { row throws(StoreError) in
+            verdict = try row.text(0)
+        }
+        guard verdict == "ok" else {
+            throw StoreError(.damaged, "The database is damaged: \(verdict ?? "?").", path: path)
+        }
+        var schema: Set<String> = []
+        // Indexes that SQLite makes by itself have no SQL.
+        try database.run("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL") {
+            row throws(StoreError) in
+            schema.insert(try row.text(0))
+        }
+        guard schema == Set(tables) else {
+            throw StoreError(.damaged, "The database has other tables.", path: path)
+        }
+    }
+}

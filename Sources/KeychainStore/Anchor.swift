@@ -1,0 +1,63 @@
+import AuthStore
+import Glibc
+
+/// A file beside the database that knows which change was the last.
+///
+/// A database that is older than this was put back. It is written after each change, without
+/// waiting for the disk: after a power cut it may know less than the database, never more. Whoever
+/// puts both files back is not found out: that takes a counter outside the disk.
+final class Anchor {
+    private let descriptor: Int32
+    private let path: String
+
+    private static let size = 8 + 32
+
+    init(in directory: PrivateDirectory) throws(KeychainError) {
+        path = directory.path + "/anchor"
+        let path = path
+        _ = try translating { () throws(StoreError) in
+            try PrivateDirectory.holdsPrivateFile(path)
+        }
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw KeychainError(StoreError(errno: errno, "It can't be opened", path: path))
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Refuses a database that is older than what was written last.
+    ///
+    /// An anchor of another database, or one that was torn, says nothing.
+    func check(_ root: LedgerRoot, ring: KeyRing) throws(KeychainError) {
+        var bytes = [UInt8](repeating: 0, count: Self.size)
+        guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else { return }
+        var reader = ByteReader(bytes)
+        let counter: UInt64 = try reader.number()
+        guard KeyRing.isSame(bytes, Self.content(counter, ring)), counter > root.counter else {
+            return
+        }
+        throw KeychainError(
+            .decode,
+            "The keychain's database is older than what was last written to it: a backup? "
+                + "Put the newer one back, or remove \(path) to go on with this one."
+        )
+    }
+
+    /// Notes a change that is on the disk.
+    func note(_ counter: UInt64, ring: KeyRing) {
+        let bytes = Self.content(counter, ring)
+        // Without it a roll-back is harder to notice; nothing else depends on it.
+        _ = pwrite(descriptor, bytes, bytes.count, 0)
+    }
+
+    private static func content(_ counter: UInt64, _ ring: KeyRing) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.add(counter)
+        var use = ByteWriter("anchor")
+        use.add(counter)
+        return writer.bytes + ring.ledgerCode(use.bytes)
+    }
+}

@@ -1,0 +1,214 @@
+import Crypto
+
+/// A value of an attribute, as the wire has it.
+public enum AttributeValue: Hashable, Sendable {
+    /// A text (`s`).
+    case text(String)
+    /// Bytes (`ay`).
+    case bytes([UInt8])
+    /// A number (`u`).
+    case number(UInt32)
+    /// A truth (`b`).
+    case flag(Bool)
+    /// Unix seconds (`x`).
+    case seconds(Int64)
+
+    /// Whether both are of the same type.
+    func isOfSameType(as other: AttributeValue) -> Bool {
+        switch (self, other) {
+        case (.text, .text), (.bytes, .bytes), (.number, .number), (.flag, .flag),
+            (.seconds, .seconds):
+            true
+        default: false
+        }
+    }
+
+    /// Nothing, or zero: what an attribute that isn't there compares as in a primary key.
+    var isDefault: Bool { [.text(""), .bytes([]), .number(0), .flag(false)].contains(self) }
+}
+
+/// What kind of item; raw values are Apple's.
+public enum ItemClass: String, Sendable, CaseIterable {
+    /// A secret of some service.
+    case genericPassword = "genp"
+    /// A secret of some server.
+    case internetPassword = "inet"
+    /// A private key.
+    case key = "keys"
+
+    /// The attributes that no two items of a user may share.
+    var primaryKey: [String] {
+        switch self {
+        case .genericPassword: ["agrp", "svce", "acct"]
+        case .internetPassword:
+            ["agrp", "srvr", "acct", "sdmn", "ptcl", "atyp", "port", "path"]
+        case .key: ["agrp", "atag"]
+        }
+    }
+
+    /// The attributes that only this class and those beside it have.
+    fileprivate var own: Set<String> {
+        switch self {
+        case .genericPassword: ["svce", "acct", "gena"]
+        case .internetPassword: ["srvr", "acct", "sdmn", "ptcl", "atyp", "port", "path"]
+        case .key: ["atag"]
+        }
+    }
+}
+
+/// What an item says of itself; nothing of it is secret.
+public struct Attributes: Hashable, Sendable {
+    /// What kind of item.
+    public let itemClass: ItemClass
+    /// The rest, by Apple's keys.
+    public private(set) var values: [String: AttributeValue]
+
+    /// The longest text, or bytes, in bytes.
+    public static let valueLimit = 4096
+    /// The most that an item has in all, in bytes.
+    public static let totalLimit = 8192
+
+    /// Every attribute that people set, each with a value of its type.
+    static let types: [String: AttributeValue] = [
+        "svce": .text(""), "acct": .text(""), "gena": .bytes([]), "labl": .text(""),
+        "desc": .text(""), "icmt": .text(""), "srvr": .text(""), "sdmn": .text(""),
+        "ptcl": .text(""), "atyp": .text(""), "port": .number(0), "path": .text(""),
+        "atag": .bytes([]), "agrp": .text(""), "type": .number(0), "crtr": .number(0),
+        "invi": .flag(false), "nega": .flag(false),
+    ]
+
+    /// The attributes of a new item.
+    ///
+    /// - Throws: `parameter` for an unknown attribute, one of another class, a wrong type, or no
+    ///   class; `limitsExceeded` when they are too long.
+    public init(_ values: [String: AttributeValue]) throws(KeychainError) {
+        guard case .text(let word) = values["class"], let itemClass = ItemClass(rawValue: word)
+        else { throw .parameter("the attribute class is genp, inet or keys, and can't be missing") }
+        self.itemClass = itemClass
+        self.values = [:]
+        try update(values)
+    }
+
+    /// Takes over the attributes that are given; the others stay.
+    ///
+    /// - Throws: as the initialiser; also `parameter` for another class.
+    public mutating func update(_ changes: [String: AttributeValue]) throws(KeychainError) {
+        var changed = values
+        for (name, value) in changes {
+            if name == "class" {
+                guard value == .text(itemClass.rawValue) else {
+                    throw .parameter("an item can't change its class")
+                }
+                continue
+            }
+            try check(name, value)
+            changed[name] = value
+        }
+        guard changed.reduce(0, { $0 + $1.value.size }) <= Self.totalLimit else {
+            throw KeychainError(
+                .limitsExceeded,
+                "The attributes of an item have at most \(Self.totalLimit) bytes."
+            )
+        }
+        values = changed
+    }
+
+    private func check(_ name: String, _ value: AttributeValue) throws(KeychainError) {
+        guard let type = Self.types[name] else {
+            let isOurs = ["id", "cdat", "mdat", "pdmn"].contains(name)
+            throw .parameter(
+                isOurs
+                    ? "the attribute \(name) is set by the keychain"
+                    : "there is no attribute \(name.prefix(16))"
+            )
+        }
+        guard value.isOfSameType(as: type) else {
+            throw .parameter("the attribute \(name) has a wrong type")
+        }
+        let others = ItemClass.allCases.filter { $0.own.contains(name) }
+        guard others.isEmpty || others.contains(itemClass) else {
+            throw .parameter("an item of class \(itemClass.rawValue) has no attribute \(name)")
+        }
+        guard value.size <= Self.valueLimit else {
+            throw KeychainError(
+                .limitsExceeded,
+                "An attribute has at most \(Self.valueLimit) bytes."
+            )
+        }
+    }
+
+    /// What no two items of one user and app may share, as a digest.
+    func primaryKey(app: String) -> [UInt8] {
+        var writer = ByteWriter("org.localauth.Keychain.1 primary key")
+        writer.add(app)
+        writer.add(itemClass.rawValue)
+        for name in itemClass.primaryKey {
+            let value = values[name].flatMap { $0.isDefault ? nil : $0 }
+            writer.add(UInt8(value == nil ? 0 : 1))
+            if let value { writer.add(value) }
+        }
+        return Array(SHA256.hash(data: writer.bytes))
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.add(itemClass.rawValue)
+        writer.add(UInt32(values.count))
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            writer.add(name)
+            writer.add(value)
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(KeychainError) {
+        var values = ["class": AttributeValue.text(try reader.text())]
+        for _ in 0..<(try reader.number(UInt32.self)) {
+            values[try reader.text()] = try reader.attribute()
+        }
+        try self.init(values)
+    }
+}
+
+extension AttributeValue {
+    fileprivate var size: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        case .number, .flag, .seconds: 8
+        }
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func add(_ value: AttributeValue) {
+        switch value {
+        case .text(let text):
+            add(UInt8(ascii: "s"))
+            add(text)
+        case .bytes(let bytes):
+            add(UInt8(ascii: "y"))
+            add(bytes)
+        case .number(let number):
+            add(UInt8(ascii: "u"))
+            add(number)
+        case .flag(let flag):
+            add(UInt8(ascii: "b"))
+            add(UInt8(flag ? 1 : 0))
+        case .seconds(let seconds):
+            add(UInt8(ascii: "x"))
+            add(seconds)
+        }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func attribute() throws(KeychainError) -> AttributeValue {
+        switch try number(UInt8.self) {
+        case UInt8(ascii: "s"): .text(try text())
+        case UInt8(ascii: "y"): .bytes(try value())
+        case UInt8(ascii: "u"): .number(try number())
+        case UInt8(ascii: "b"): .flag(try number(UInt8.self) != 0)
+        case UInt8(ascii: "x"): .seconds(try number())
+        default: throw .changed
+        }
+    }
+}

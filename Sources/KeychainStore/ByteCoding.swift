@@ -1,0 +1,59 @@
+/// Writes values one after the other, so that no two sequences of values give the same bytes.
+struct ByteWriter {
+    private(set) var bytes: [UInt8] = []
+
+    /// Begins with a name of the use, so that bytes for one use are none for another.
+    init(_ use: String) {
+        add(use)
+    }
+
+    /// Begins with nothing.
+    init() {}
+
+    mutating func add(_ number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.bigEndian) { bytes += $0 }
+    }
+
+    mutating func add(_ value: [UInt8]) {
+        add(UInt32(value.count))
+        bytes += value
+    }
+
+    mutating func add(_ text: String) {
+        add(Array(text.utf8))
+    }
+}
+
+/// Reads what `ByteWriter` wrote, and trusts none of it.
+struct ByteReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) {
+        rest = bytes[...]
+    }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func number<Number: FixedWidthInteger>(
+        _ type: Number.Type = Number.self
+    ) throws(KeychainError) -> Number {
+        try take(Number.bitWidth / 8).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    }
+
+    mutating func value() throws(KeychainError) -> [UInt8] {
+        Array(try take(Int(try number(UInt32.self))))
+    }
+
+    mutating func text() throws(KeychainError) -> String {
+        guard let text = String(validating: try value(), as: UTF8.self) else {
+            throw .changed
+        }
+        return text
+    }
+
+    private mutating func take(_ count: Int) throws(KeychainError) -> ArraySlice<UInt8> {
+        guard rest.count >= count else { throw .changed }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+}

@@ -1,0 +1,148 @@
+public import AuthEngine
+
+/// The enrolment at one moment, as `biometryCurrentSet` holds on to it.
+public struct EnrolmentMark: Hashable, Sendable {
+    /// How often the enrolment has changed.
+    public let generation: UInt64
+    /// The domain state.
+    public let state: [UInt8]
+
+    /// The enrolment at one moment.
+    public init(generation: UInt64, state: [UInt8]) {
+        self.generation = generation
+        self.state = state
+    }
+}
+
+/// Who calls the keychain, found out by the service and never said by the caller.
+public struct Caller: Hashable, Sendable {
+    /// The user.
+    public let uid: UInt32
+    /// The sandboxed app that somebody trusted vouches for; nil: any other program of the user.
+    ///
+    /// A sandboxed app sees its own items alone. Other programs see all of the user's.
+    public let app: String?
+    /// The user's enrolment now; nil: nothing is enrolled.
+    ///
+    /// Items of another enrolment are deleted for good: a sensor that is away for a while is no
+    /// reason to pass anything but its last known enrolment.
+    public let enrolment: EnrolmentMark?
+
+    /// A caller.
+    public init(uid: UInt32, app: String?, enrolment: EnrolmentMark?) {
+        self.uid = uid
+        self.app = app
+        self.enrolment = enrolment
+    }
+}
+
+/// An item without its secret.
+public struct Item: Hashable, Sendable {
+    let itemID: ItemID
+    let uid: UInt32
+    /// The sandboxed app that it belongs to; empty: none.
+    public let app: String
+    /// What it says of itself.
+    public internal(set) var attributes: Attributes
+    /// What guards it.
+    public let accessControl: AccessControl
+    /// When it was made, in Unix seconds.
+    public let created: Int64
+    /// When it was changed last, in Unix seconds.
+    public internal(set) var modified: Int64
+    /// The X9.63 point of a key, uncompressed; empty for other items.
+    public let publicKey: [UInt8]
+    /// The enrolment that it needs; nil: any.
+    let enrolment: EnrolmentMark?
+    /// At which change of the keychain the secret was set.
+    var secretVersion: UInt64
+    /// How many bytes the secret has.
+    var secretSize: UInt32
+
+    /// The identifier: 32 hexadecimal digits.
+    public var id: String { itemID.text }
+
+    /// What a search compares and gives: the attributes, `class`, `id`, `cdat`, `mdat`, `pdmn`.
+    public var allAttributes: [String: AttributeValue] {
+        var all = attributes.values
+        all["class"] = .text(attributes.itemClass.rawValue)
+        all["id"] = .text(id)
+        all["cdat"] = .seconds(created)
+        all["mdat"] = .seconds(modified)
+        all["pdmn"] = .text(accessControl.accessibility.rawValue)
+        return all
+    }
+
+    /// Whether a caller may see it.
+    func isVisible(to caller: Caller) -> Bool {
+        uid == caller.uid && (caller.app == nil || caller.app == app)
+    }
+
+    /// Everything that decides who gets the secret: it is authenticated with it.
+    var binding: [UInt8] {
+        var writer = ByteWriter("org.localauth.Keychain.1 secret")
+        writer.add(uid)
+        writer.add(itemID.bytes)
+        writer.add(attributes.itemClass.rawValue)
+        writeBound(to: &writer)
+        return writer.bytes
+    }
+
+    /// The row's record.
+    var record: [UInt8] {
+        var writer = ByteWriter()
+        writer.add(Self.format)
+        writeBound(to: &writer)
+        writer.add(modified)
+        attributes.write(to: &writer)
+        return writer.bytes
+    }
+
+    private static let format: UInt8 = 1
+
+    private func writeBound(to writer: inout ByteWriter) {
+        writer.add(app)
+        writer.add(accessControl.flags.rawValue)
+        writer.add(accessControl.accessibility.rawValue)
+        writer.add(UInt8(enrolment == nil ? 0 : 1))
+        writer.add(enrolment?.generation ?? 0)
+        writer.add(enrolment?.state ?? [])
+        writer.add(created)
+        writer.add(publicKey)
+        writer.add(secretVersion)
+        writer.add(secretSize)
+    }
+}
+
+extension Item {
+    /// The item of a record.
+    init(_ itemID: ItemID, uid: UInt32, record: [UInt8]) throws(KeychainError) {
+        var reader = ByteReader(record)
+        guard try reader.number(UInt8.self) == Self.format else { throw .changed }
+        self.itemID = itemID
+        self.uid = uid
+        app = try reader.text()
+        accessControl = try Self.accessControl(from: &reader)
+        let hasEnrolment = try reader.number(UInt8.self) != 0
+        let mark = EnrolmentMark(generation: try reader.number(), state: try reader.value())
+        enrolment = hasEnrolment ? mark : nil
+        created = try reader.number()
+        publicKey = try reader.value()
+        secretVersion = try reader.number()
+        secretSize = try reader.number()
+        modified = try reader.number()
+        attributes = try Attributes(from: &reader)
+        guard reader.isAtEnd else { throw .changed }
+    }
+
+    private static func accessControl(
+        from reader: inout ByteReader
+    ) throws(KeychainError) -> AccessControl {
+        let flags = AccessControl.Flags(rawValue: try reader.number())
+        let accessibility = AccessControl.Accessibility(rawValue: try reader.text())
+        guard let accessibility,
+            let control = try? AccessControl(flags: flags, accessibility: accessibility)
+        else { throw .changed }
+        return control
+    }
+}

@@ -1,0 +1,75 @@
+public import AuthEngine
+import AuthStore
+
+/// Why the keychain refuses.
+public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What kind of refusal; the names are those of the wire.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// A word in camel case.
+        public let rawValue: String
+
+        /// A kind of refusal by its word.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// An item with this primary key exists.
+        public static let duplicate = Code(rawValue: "duplicate")
+        /// There is no such item, or there is none any more.
+        public static let notFound = Code(rawValue: "notFound")
+        /// Not authorized, or a wrong application password.
+        public static let authFailed = Code(rawValue: "authFailed")
+        /// What was asked for makes no sense.
+        public static let parameter = Code(rawValue: "parameter")
+        /// The file is not what was written, or data doesn't decrypt.
+        public static let decode = Code(rawValue: "decode")
+        /// The keychain can't be used now.
+        public static let notAvailable = Code(rawValue: "notAvailable")
+        /// Too large or too many.
+        public static let limitsExceeded = Code(rawValue: "limitsExceeded")
+    }
+
+    /// What kind of refusal.
+    public let code: Code
+    /// One sentence for people, with what they can do.
+    public let message: String
+
+    /// The sentence.
+    public var description: String { message }
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// A failure of the file or the disk.
+    init(_ error: StoreError) {
+        code = error.code == .damaged ? .decode : .notAvailable
+        message = "The keychain's file: \(error)"
+    }
+
+    /// An access control whose parts don't go together.
+    public init(_ refusal: AccessControl.Refusal) {
+        code = .parameter
+        message = refusal.description
+    }
+
+    static func parameter(_ message: String) -> KeychainError { .init(.parameter, message) }
+
+    static let notFound = KeychainError(.notFound, "There is no such item.")
+    static let changed = KeychainError(
+        .decode,
+        "The item was changed behind the keychain's back: delete it, and store it again."
+    )
+}
+
+/// Runs what fails as the store does, and fails as the keychain does.
+func translating<Result>(
+    _ body: () throws(StoreError) -> Result
+) throws(KeychainError) -> Result {
+    do throws(StoreError) {
+        return try body()
+    } catch {
+        throw KeychainError(error)
+    }
+}

@@ -1,0 +1,172 @@
+import AuthStore
+
+/// The tables of the keychain, and what lies in them.
+enum KeychainSchema {
+    /// "LAkc", format 1.
+    static let format = DatabaseFormat(
+        applicationID: 0x4C41_6B63,
+        version: 1,
+        tables: [
+            "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
+            """
+            CREATE TABLE ledgers (uid INTEGER PRIMARY KEY, code BLOB NOT NULL, ledger BLOB NOT NULL)
+                STRICT
+            """,
+            """
+            CREATE TABLE items (uid INTEGER NOT NULL, id BLOB NOT NULL, version INTEGER NOT NULL,
+                primary_key BLOB NOT NULL, record BLOB NOT NULL, envelope BLOB NOT NULL,
+                code BLOB NOT NULL, PRIMARY KEY (uid, id), UNIQUE (uid, primary_key)) STRICT
+            """,
+        ]
+    )
+
+    /// One row of the items.
+    struct Row {
+        let id: [UInt8]
+        let version: UInt64
+        let primaryKey: [UInt8]
+        let record: [UInt8]
+        let envelope: [UInt8]
+        let code: [UInt8]
+
+        /// What the row's code is for.
+        static func authenticated(
+            uid: UInt32,
+            id: ItemID,
+            version: UInt64,
+            primaryKey: [UInt8],
+            record: [UInt8],
+            envelope: [UInt8]
+        ) -> [UInt8] {
+            var writer = ByteWriter("row")
+            writer.add(uid)
+            writer.add(id.bytes)
+            writer.add(version)
+            writer.add(primaryKey)
+            writer.add(record)
+            writer.add(envelope)
+            return writer.bytes
+        }
+    }
+
+    private static let columns = "id, version, primary_key, record, envelope, code"
+
+    static func rows(
+        of uid: UInt32,
+        in database: Database,
+        row: (Row) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try database.run(
+            "SELECT \(columns) FROM items WHERE uid = ?",
+            [.integer(Int64(uid))]
+        ) { statement throws(StoreError) in try row(Self.row(statement)) }
+    }
+
+    static func row(
+        _ id: ItemID,
+        of uid: UInt32,
+        in database: Database
+    ) throws(StoreError) -> Row? {
+        var found: Row?
+        try database.run(
+            "SELECT \(columns) FROM items WHERE uid = ? AND id = ?",
+            [.integer(Int64(uid)), .blob(id.bytes)]
+        ) { statement throws(StoreError) in found = try Self.row(statement) }
+        return found
+    }
+
+    /// The item that has this primary key already.
+    static func holder(
+        of primaryKey: [UInt8],
+        uid: UInt32,
+        in database: Database
+    ) throws(StoreError) -> [UInt8]? {
+        var found: [UInt8]?
+        try database.run(
+            "SELECT id FROM items WHERE uid = ? AND primary_key = ?",
+            [.integer(Int64(uid)), .blob(primaryKey)]
+        ) { statement throws(StoreError) in found = try statement.blob(0) }
+        return found
+    }
+
+    static func write(_ row: Row, uid: UInt32, to database: Database) throws(StoreError) {
+        try database.run(
+            "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                .integer(Int64(uid)), .blob(row.id), .integer(Int64(bitPattern: row.version)),
+                .blob(row.primaryKey), .blob(row.record), .blob(row.envelope), .blob(row.code),
+            ]
+        )
+    }
+
+    static func delete(_ id: ItemID, uid: UInt32, in database: Database) throws(StoreError) {
+        try database.run(
+            "DELETE FROM items WHERE uid = ? AND id = ?",
+            [.integer(Int64(uid)), .blob(id.bytes)]
+        )
+    }
+
+    // MARK: Ledgers and the rest
+
+    static func ledger(of uid: UInt32, in database: Database) throws(StoreError) -> [UInt8]? {
+        var found: [UInt8]?
+        try database.run("SELECT ledger FROM ledgers WHERE uid = ?", [.integer(Int64(uid))]) {
+            statement throws(StoreError) in found = try statement.blob(0)
+        }
+        return found
+    }
+
+    /// The authentication code of every user's ledger.
+    static func ledgerCodes(
+        in database: Database
+    ) throws(StoreError) -> [UInt32: [UInt8]] {
+        var found: [UInt32: [UInt8]] = [:]
+        let path = database.path
+        try database.run("SELECT uid, code FROM ledgers") { statement throws(StoreError) in
+            guard let uid = UInt32(exactly: try statement.integer(0)) else {
+                throw StoreError(.damaged, "The database has an impossible user.", path: path)
+            }
+            found[uid] = try statement.blob(1)
+        }
+        return found
+    }
+
+    static func write(
+        ledger: [UInt8],
+        code: [UInt8],
+        of uid: UInt32,
+        to database: Database
+    ) throws(StoreError) {
+        try database.run(
+            "INSERT OR REPLACE INTO ledgers VALUES (?, ?, ?)",
+            [.integer(Int64(uid)), .blob(code), .blob(ledger)]
+        )
+    }
+
+    static func meta(_ name: String, in database: Database) throws(StoreError) -> [UInt8]? {
+        var found: [UInt8]?
+        try database.run("SELECT value FROM meta WHERE name = ?", [.text(name)]) {
+            statement throws(StoreError) in found = try statement.blob(0)
+        }
+        return found
+    }
+
+    static func write(
+        meta name: String,
+        _ value: [UInt8],
+        to database: Database
+    ) throws(StoreError) {
+        try database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [.text(name), .blob(value)])
+    }
+
+    private static func row(_ statement: borrowing Statement) throws(StoreError) -> Row {
+        Row(
+            id: try statement.blob(0),
+            version: UInt64(bitPattern: try statement.integer(1)),
+            primaryKey: try statement.blob(2),
+            record: try statement.blob(3),
+            envelope: try statement.blob(4),
+            code: try statement.blob(5)
+        )
+    }
+}

@@ -1,0 +1,311 @@
+public import AuthEngine
+import AuthStore
+
+/// Items: what an app stores and gets back.
+extension KeychainStore {
+    /// Stores a secret; the result is the item's id.
+    ///
+    /// `password` is the application password, which the item needs if, and only if, its access
+    /// control says so; `date` is now, in Unix seconds.
+    /// - Throws: `duplicate`; `parameter` for a key, which is made here and nowhere else, or a
+    ///   missing password; `notAvailable` for `biometryCurrentSet` without an enrolment;
+    ///   `limitsExceeded`; `decode`.
+    public func add(
+        _ attributes: Attributes,
+        secret: SecretBytes,
+        accessControl: AccessControl,
+        password: SecretBytes?,
+        caller: Caller,
+        date: Int64
+    ) throws(KeychainError) -> String {
+        guard attributes.itemClass != .key else {
+            throw .parameter("a key is made in the keychain, it can't be added")
+        }
+        return try insert(
+            attributes,
+            secret: secret,
+            publicKey: [],
+            accessControl: accessControl,
+            password: password,
+            caller: caller,
+            date: date
+        )
+    }
+
+    /// The items that a query finds, oldest first.
+    ///
+    /// An item that was changed in the file is left out, unless that leaves nothing.
+    /// - Throws: `decode`.
+    public func search(
+        _ query: Query,
+        skipsAuthenticated: Bool = false,
+        caller: Caller
+    ) throws(KeychainError) -> [Item] {
+        try settle(caller)
+        let (items, damage) = try allItems(of: caller.uid)
+        let found = items.filter { item in
+            guard item.isVisible(to: caller), query.matches(item) else { return false }
+            let requirement = item.accessControl.requirement(for: .useItem)
+            return !skipsAuthenticated
+                || (requirement.isFree && !requirement.needsApplicationPassword)
+        }
+        // "There is none" would be a guess.
+        if found.isEmpty, let damage { throw damage }
+        return found.sorted { ($0.created, $0.itemID) < ($1.created, $1.itemID) }
+    }
+
+    /// One item.
+    ///
+    /// - Throws: `notFound`, `decode`.
+    public func item(_ id: String, caller: Caller) throws(KeychainError) -> Item {
+        try open(id, caller: caller).item
+    }
+
+    /// The secret of an item.
+    ///
+    /// - Throws: `notFound`; `parameter` for a key, whose secret never leaves; `authFailed` for an
+    ///   authorization of something else, or a wrong application password; `decode`.
+    public func secret(
+        of id: String,
+        authorization: AccessGrant,
+        password: SecretBytes?,
+        caller: Caller
+    ) throws(KeychainError) -> SecretBytes {
+        let (item, envelope) = try open(id, caller: caller)
+        guard item.attributes.itemClass != .key else {
+            throw .parameter("a private key never leaves the keychain")
+        }
+        try check(authorization, for: .useItem, of: item)
+        return try envelope.open(item, password: password, ring: ring)
+    }
+
+    /// Whether an application password is the item's: nothing is given out.
+    ///
+    /// - Throws: `authFailed` when it isn't; `notFound`, `decode`.
+    public func check(
+        password: SecretBytes,
+        of id: String,
+        caller: Caller
+    ) throws(KeychainError) {
+        let (item, envelope) = try open(id, caller: caller)
+        _ = try envelope.unwrap(item, password: password, ring: ring)
+    }
+
+    /// Changes attributes; those that are not given stay.
+    ///
+    /// - Throws: `notFound`, `duplicate`, `parameter`, `limitsExceeded`, `decode`.
+    public func update(
+        _ id: String,
+        _ changes: [String: AttributeValue],
+        caller: Caller,
+        date: Int64
+    ) throws(KeychainError) {
+        var (item, envelope) = try open(id, caller: caller)
+        try item.attributes.update(changes)
+        item.modified = date
+        try refuseDuplicate(of: item)
+        let (changed, bytes) = (item, envelope.bytes)
+        try change(caller.uid) { change in change.write(changed, envelope: bytes) }
+    }
+
+    /// Replaces the secret of an item, without any authentication (R66).
+    ///
+    /// An application password has to be the one that the item has: another one would lock out
+    /// whoever knows that.
+    /// - Throws: `notFound`, `parameter` for a key, `authFailed` for a wrong application password,
+    ///   `limitsExceeded`, `decode`.
+    public func setSecret(
+        of id: String,
+        to secret: SecretBytes,
+        password: SecretBytes?,
+        caller: Caller,
+        date: Int64
+    ) throws(KeychainError) {
+        var (item, envelope) = try open(id, caller: caller)
+        guard item.attributes.itemClass != .key else {
+            throw .parameter("a private key can't be replaced")
+        }
+        try Self.check(size: secret)
+        if password != nil || item.accessControl.flags.contains(.applicationPassword) {
+            _ = try envelope.unwrap(item, password: password, ring: ring)
+        }
+        item.modified = date
+        item.secretSize = UInt32(secret.count)
+        try change(caller.uid) { change throws(KeychainError) in
+            item.secretVersion = change.version
+            let envelope = try Envelope(sealing: secret, of: item, password: password, ring: ring)
+            change.write(item, envelope: envelope.bytes)
+        }
+    }
+
+    /// Deletes items for good, without any authentication (R66); the result is how many there were.
+    ///
+    /// An item that was changed in the file can be deleted, by a caller who is not confined.
+    /// - Throws: `decode`.
+    public func delete(_ ids: some Sequence<String>, caller: Caller) throws(KeychainError) -> Int {
+        try settle(caller)
+        let ledger = try ledger(of: caller.uid)
+        var doomed: Set<ItemID> = []
+        for id in ids {
+            guard let itemID = ItemID(id) else { continue }
+            let row = try row(itemID, uid: caller.uid)
+            guard row != nil || ledger[itemID] != nil else { continue }
+            var found: Item?
+            if let row { found = try? item(row, uid: caller.uid, ledger: ledger) }
+            if found?.isVisible(to: caller) ?? (caller.app == nil) { doomed.insert(itemID) }
+        }
+        guard !doomed.isEmpty else { return 0 }
+        try change(caller.uid) { change in
+            for id in doomed.sorted() { change.delete(id) }
+        }
+        return doomed.count
+    }
+
+    /// Deletes the items of a user that live only as long as there is a passcode (R69).
+    public func passcodeRemoved(uid: UInt32) throws(KeychainError) {
+        try delete(of: uid) { $0.accessControl.needsPasscodeSet }
+    }
+
+    /// Deletes the items of another enrolment than the caller's (R67).
+    ///
+    /// Every call does it first; the service does it as well when the enrolment changes, so that
+    /// an item is gone even if that change is undone.
+    public func settle(_ caller: Caller) throws(KeychainError) {
+        guard settled[caller.uid] != .some(caller.enrolment) else { return }
+        try delete(of: caller.uid) { item in
+            item.accessControl.isOfCurrentEnrolment && item.enrolment != caller.enrolment
+        }
+        settled[caller.uid] = .some(caller.enrolment)
+    }
+}
+
+// MARK: - What keys need, too
+
+extension KeychainStore {
+    func insert(
+        _ attributes: Attributes,
+        secret: SecretBytes,
+        publicKey: [UInt8],
+        accessControl: AccessControl,
+        password: SecretBytes?,
+        caller: Caller,
+        date: Int64
+    ) throws(KeychainError) -> String {
+        try Self.check(size: secret)
+        try settle(caller)
+        guard accessControl.flags.contains(.applicationPassword) == (password != nil) else {
+            throw .parameter(
+                password == nil
+                    ? "an item with the flag applicationPassword needs one"
+                    : "an item without the flag applicationPassword has none"
+            )
+        }
+        guard !accessControl.isOfCurrentEnrolment || caller.enrolment != nil else {
+            throw KeychainError(.notAvailable, "There is no enrolled biometry to hold on to.")
+        }
+        guard try ledger(of: caller.uid).count < itemLimit else {
+            throw KeychainError(.limitsExceeded, "A user has at most \(itemLimit) items.")
+        }
+        var item = Item(
+            itemID: .random(),
+            uid: caller.uid,
+            app: caller.app ?? "",
+            attributes: attributes,
+            accessControl: accessControl,
+            created: date,
+            modified: date,
+            publicKey: publicKey,
+            enrolment: accessControl.isOfCurrentEnrolment ? caller.enrolment : nil,
+            secretVersion: 0,
+            secretSize: UInt32(secret.count)
+        )
+        try refuseDuplicate(of: item)
+        try change(caller.uid) { change throws(KeychainError) in
+            item.secretVersion = change.version
+            let envelope = try Envelope(sealing: secret, of: item, password: password, ring: ring)
+            change.write(item, envelope: envelope.bytes)
+        }
+        return item.id
+    }
+
+    /// An item that a caller may see, and its envelope.
+    func open(
+        _ id: String,
+        caller: Caller
+    ) throws(KeychainError) -> (item: Item, envelope: Envelope) {
+        try settle(caller)
+        guard let itemID = ItemID(id) else { throw unknown }
+        let ledger = try ledger(of: caller.uid)
+        guard let row = try row(itemID, uid: caller.uid) else {
+            throw ledger[itemID] == nil ? unknown : .changed
+        }
+        let item = try item(row, uid: caller.uid, ledger: ledger)
+        guard item.isVisible(to: caller) else { throw unknown }
+        return (item, try Envelope(row.envelope))
+    }
+
+    /// Refuses what was authorized for something else.
+    func check(
+        _ authorization: AccessGrant,
+        for operation: AccessOperation,
+        of item: Item
+    ) throws(KeychainError) {
+        guard authorization.uid == item.uid, authorization.operation == operation,
+            authorization.accessControl == item.accessControl
+        else {
+            throw KeychainError(.authFailed, "The authentication was for something else.")
+        }
+    }
+
+    private static func check(size secret: SecretBytes) throws(KeychainError) {
+        guard secret.count <= secretLimit else {
+            throw KeychainError(.limitsExceeded, "A secret has at most \(secretLimit) bytes.")
+        }
+    }
+
+    private func row(
+        _ id: ItemID,
+        uid: UInt32
+    ) throws(KeychainError) -> KeychainSchema.Row? {
+        try translating { () throws(StoreError) in
+            try KeychainSchema.row(id, of: uid, in: database)
+        }
+    }
+
+    private func refuseDuplicate(of item: Item) throws(KeychainError) {
+        let primaryKey = item.attributes.primaryKey(app: item.app)
+        let holder = try translating { () throws(StoreError) in
+            try KeychainSchema.holder(of: primaryKey, uid: item.uid, in: database)
+        }
+        guard let holder, holder != item.itemID.bytes else { return }
+        let id = ItemID(bytes: holder)?.text ?? "?"
+        throw KeychainError(.duplicate, "The item \(id) has the same primary key.")
+    }
+
+    /// Every item of a user that is what was written, and what is wrong with another, if any is.
+    private func allItems(
+        of uid: UInt32
+    ) throws(KeychainError) -> (items: [Item], damage: KeychainError?) {
+        let ledger = try ledger(of: uid)
+        var rows: [KeychainSchema.Row] = []
+        try translating { () throws(StoreError) in
+            try KeychainSchema.rows(of: uid, in: database) { rows.append($0) }
+        }
+        let items = rows.compactMap { row in
+            try? item(row, uid: uid, ledger: ledger)
+        }
+        let isWhole = items.count == rows.count && items.count == ledger.count
+        return (items, isWhole ? nil : .changed)
+    }
+
+    private func delete(
+        of uid: UInt32,
+        where isDoomed: (Item) -> Bool
+    ) throws(KeychainError) {
+        let doomed = try allItems(of: uid).items.filter(isDoomed)
+        guard !doomed.isEmpty else { return }
+        try change(uid) { change in
+            for item in doomed { change.delete(item.itemID) }
+        }
+    }
+}

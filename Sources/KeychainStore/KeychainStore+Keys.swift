@@ -1,0 +1,94 @@
+public import AuthEngine
+
+/// Keys: made here, used here.
+extension KeychainStore {
+    /// The longest data that a call with a key takes, in bytes.
+    public static let dataLimit = secretLimit + 81
+
+    /// Makes a P-256 key; the result is its id and its X9.63 point, uncompressed.
+    ///
+    /// - Throws: as `add`; `parameter` for another class than `keys`.
+    public func createKey(
+        _ attributes: Attributes,
+        accessControl: AccessControl,
+        password: SecretBytes?,
+        caller: Caller,
+        date: Int64
+    ) throws(KeychainError) -> (id: String, publicKey: [UInt8]) {
+        guard attributes.itemClass == .key else {
+            throw .parameter("a key has the class keys")
+        }
+        let key = try PrivateKey.random()
+        let publicKey = try key.publicKey
+        let id = try insert(
+            attributes,
+            secret: key.scalar,
+            publicKey: publicKey,
+            accessControl: accessControl,
+            password: password,
+            caller: caller,
+            date: date
+        )
+        return (id, publicKey)
+    }
+
+    /// Signs; the result is X9.62 DER.
+    ///
+    /// - Throws: `parameter` for an item that is no key, or a digest that hasn't 32 bytes;
+    ///   `notFound`, `authFailed`, `decode` as `secret`.
+    public func sign(
+        _ data: [UInt8],
+        with id: String,
+        _ algorithm: SignatureAlgorithm,
+        authorization: AccessGrant,
+        password: SecretBytes?,
+        caller: Caller
+    ) throws(KeychainError) -> [UInt8] {
+        let key = try key(id, for: .useKeySign, authorization, password, caller)
+        return try key.sign(data, algorithm)
+    }
+
+    /// Decrypts ECIES, cofactor, X9.63 SHA-256, AES-GCM with a variable IV.
+    ///
+    /// - Throws: `decode` for data that doesn't decrypt; else as `sign`.
+    public func decrypt(
+        _ data: [UInt8],
+        with id: String,
+        authorization: AccessGrant,
+        password: SecretBytes?,
+        caller: Caller
+    ) throws(KeychainError) -> SecretBytes {
+        guard data.count <= Self.dataLimit else {
+            throw KeychainError(.limitsExceeded, "The data has more than \(Self.dataLimit) bytes.")
+        }
+        return try key(id, for: .useKeyDecrypt, authorization, password, caller).decrypt(data)
+    }
+
+    /// Agrees on a secret with the X9.63 point of another key.
+    ///
+    /// - Throws: `parameter` for what is no point of P-256, or a size out of range; else as `sign`.
+    public func exchange(
+        _ point: [UInt8],
+        with id: String,
+        _ algorithm: ExchangeAlgorithm,
+        authorization: AccessGrant,
+        password: SecretBytes?,
+        caller: Caller
+    ) throws(KeychainError) -> SecretBytes {
+        let key = try key(id, for: .useKeyKeyExchange, authorization, password, caller)
+        return try key.exchange(point, algorithm)
+    }
+
+    private func key(
+        _ id: String,
+        for operation: AccessOperation,
+        _ authorization: AccessGrant,
+        _ password: SecretBytes?,
+        _ caller: Caller
+    ) throws(KeychainError) -> PrivateKey {
+        let (item, envelope) = try open(id, caller: caller)
+        guard item.attributes.itemClass == .key else { throw .parameter("the item is no key") }
+        try check(authorization, for: operation, of: item)
+        return PrivateKey(scalar: try envelope.open(item, password: password, ring: ring))
+    }
+}

@@ -1,0 +1,187 @@
+import AuthStore
+
+/// What opening takes.
+extension KeychainStore {
+    static let tampered = KeychainError(
+        .decode,
+        "The keychain's database was changed behind its back: put an untouched one back."
+    )
+
+    static func folder(in directory: String) throws(KeychainError) -> PrivateDirectory {
+        try translating { () throws(StoreError) in
+            try PrivateDirectory(
+                path: directory + "/keychain",
+                database: "items.sqlite",
+                key: "master.key"
+            )
+        }
+    }
+
+    /// A damaged database is set aside beside a new one (L17).
+    static func openDatabase(
+        in folder: PrivateDirectory
+    ) throws(KeychainError) -> (Database, setAside: String?) {
+        try translating { () throws(StoreError) in
+            let lock = try folder.lock()
+            do throws(StoreError) {
+                return (try open(folder, lock), nil)
+            } catch {
+                guard error.code == .damaged else { throw error }
+                let setAside = try folder.setAside()
+                return (try open(folder, lock), setAside)
+            }
+        }
+    }
+
+    private static func open(
+        _ folder: PrivateDirectory,
+        _ lock: DirectoryLock
+    ) throws(StoreError) -> Database {
+        try KeychainSchema.format.open(in: folder, lock: lock) {
+            database,
+            lost throws(StoreError) in
+            let identity = SecretBytes.random(count: 16)
+            try KeychainSchema.write(meta: "identity", identity, to: database)
+            try KeychainSchema.write(meta: "lost", [lost ? 1 : 0], to: database)
+        } check: { database throws(StoreError) in
+            // What is deleted is overwritten.
+            try database.run("PRAGMA secure_delete = ON")
+        }
+    }
+
+    static func identity(of database: Database) throws(KeychainError) -> [UInt8] {
+        let identity = try translating { () throws(StoreError) in
+            try KeychainSchema.meta("identity", in: database)
+        }
+        guard let identity, identity.count == 16 else { throw tampered }
+        return identity
+    }
+
+    /// What the right key is recognized by; nil: the database is new.
+    static func verifier(of database: Database) throws(KeychainError) -> [UInt8]? {
+        let (verifier, root, codes) = try translating { () throws(StoreError) in
+            (
+                try KeychainSchema.meta("verifier", in: database),
+                try KeychainSchema.meta("root", in: database),
+                try KeychainSchema.ledgerCodes(in: database)
+            )
+        }
+        guard verifier != nil || (root == nil && codes.isEmpty) else { throw tampered }
+        return verifier
+    }
+
+    /// Refuses a key that isn't the one the database was written with.
+    static func check(
+        _ verifier: [UInt8],
+        _ ring: KeyRing,
+        _ database: Database
+    ) throws(KeychainError) {
+        guard !KeyRing.isSame(verifier, ring.verifier) else { return }
+        throw KeychainError(
+            .notAvailable,
+            "The keychain was written with the master key \(try keyName(of: database)), this is "
+                + "\(ring.name): put the right one back, or restore it from the recovery key."
+        )
+    }
+
+    static func missingKey(_ database: Database) throws(KeychainError) -> KeychainError {
+        KeychainError(
+            .notAvailable,
+            "The keychain's master key \(try keyName(of: database)) is missing: put it back, or "
+                + "restore it from the recovery key."
+        )
+    }
+
+    private static func keyName(of database: Database) throws(KeychainError) -> String {
+        let name = try translating { () throws(StoreError) in
+            try KeychainSchema.meta("key", in: database)
+        }
+        return String(decoding: name ?? [], as: UTF8.self)
+    }
+
+    /// Ties a new database to its key.
+    static func begin(_ ring: KeyRing, _ database: Database) throws(KeychainError) {
+        let root = LedgerRoot()
+        try translating { () throws(StoreError) in
+            try database.transaction { () throws(StoreError) in
+                try KeychainSchema.write(meta: "verifier", ring.verifier, to: database)
+                try KeychainSchema.write(meta: "key", Array(ring.name.utf8), to: database)
+                try write(root.counter, root.code(ring), to: database)
+            }
+        }
+    }
+
+    static func write(
+        _ counter: UInt64,
+        _ code: [UInt8],
+        to database: Database
+    ) throws(StoreError) {
+        var writer = ByteWriter()
+        writer.add(counter)
+        writer.add(code)
+        try KeychainSchema.write(meta: "root", writer.bytes, to: database)
+    }
+
+    /// What all ledgers come to, if that is what was written.
+    static func readRoot(
+        of database: Database,
+        _ ring: KeyRing
+    ) throws(KeychainError) -> LedgerRoot {
+        let (bytes, codes) = try translating { () throws(StoreError) in
+            (
+                try KeychainSchema.meta("root", in: database) ?? [],
+                try KeychainSchema.ledgerCodes(in: database)
+            )
+        }
+        var reader = ByteReader(bytes)
+        var root = LedgerRoot()
+        root.counter = try reader.number()
+        let code = try reader.value()
+        root.codes = codes
+        // Each ledger is compared with its code when its user comes.
+        guard reader.isAtEnd, KeyRing.isSame(code, root.code(ring)) else { throw tampered }
+        return root
+    }
+
+    /// The master key as a text that people keep in a safe place, also while a service has the
+    /// keychain open.
+    ///
+    /// - Throws: `notAvailable` when there is no key, or none that can be read.
+    public static func recoveryKey(
+        directory: String,
+        credentials: String?
+    ) throws(KeychainError) -> String {
+        let folder = try folder(in: directory)
+        guard let key = try MasterKey.find(in: folder, credentials: credentials) else {
+            throw KeychainError(
+                .notAvailable,
+                "There is no master key in \(folder.path): the service makes one when it starts."
+            )
+        }
+        return KeyRing(key, identity: []).recoveryKey
+    }
+
+    /// Puts the master key of a recovery key in place, for a keychain that nobody has open.
+    ///
+    /// What was in its place is kept beside it.
+    /// - Throws: `parameter` for a text that isn't one, or the key of another keychain;
+    ///   `notAvailable` when the keychain is open: the service has to be stopped first.
+    public static func restore(_ text: String, directory: String) throws(KeychainError) {
+        let secret = try RecoveryKey.key(of: text)
+        let folder = try folder(in: directory)
+        let (database, _) = try openDatabase(in: folder)
+        let identity = try identity(of: database)
+        let verifier = try verifier(of: database)
+        let key = secret.use { MasterKey($0) }
+        let ring = KeyRing(key, identity: identity)
+        if let verifier, !KeyRing.isSame(verifier, ring.verifier) {
+            throw .parameter(
+                "this is the recovery key of the master key \(key.name), the keychain was "
+                    + "written with \(try keyName(of: database))"
+            )
+        }
+        _ = try secret.use { bytes throws(KeychainError) in
+            try MasterKey.write(bytes, in: folder)
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import AuthStore
+
+/// The keychain of this machine: items and keys in one database, each with its secret encrypted.
+///
+/// Every call is one transaction, on the disk before it returns; every call blocks, and one thread
+/// at a time may use it. Rows are trusted as far as their codes, and the ledger, go: what was
+/// edited, copied, swapped or rolled back in the file is refused with `decode`.
+///
+/// Source: L17, L18.
+public final class KeychainStore {
+    let database: Database
+    let ring: KeyRing
+    let itemLimit: Int
+    private let anchor: Anchor
+    private let isLost: Bool
+    private var root: LedgerRoot
+    /// The ledgers that were read and found to be right.
+    private var ledgers: [UInt32: Ledger] = [:]
+    /// For which enrolment each user's items were looked through.
+    var settled: [UInt32: EnrolmentMark?] = [:]
+
+    /// Where a damaged database was put at this start; nil: there was none.
+    public let setAside: String?
+
+    /// The largest secret, in bytes.
+    public static let secretLimit = 65_536
+
+    /// Opens the keychain of a state directory, in a folder of its own, or makes one.
+    ///
+    /// - Parameters:
+    ///   - directory: The daemon's state directory; the keychain is in `keychain` there.
+    ///   - credentials: The folder of systemd's credentials; nil: there is none.
+    ///   - itemLimit: How many items a user may have.
+    /// - Returns: The keychain, which nobody else can have meanwhile.
+    /// - Throws: `notAvailable` for a missing or wrong master key, or a file that isn't ours alone;
+    ///   `decode` for a database that was tampered with as a whole. Nothing is lost by either.
+    public static func open(
+        directory: String,
+        credentials: String?,
+        itemLimit: Int = 4096
+    ) throws(KeychainError) -> KeychainStore {
+        let folder = try folder(in: directory)
+        let (database, setAside) = try openDatabase(in: folder)
+        let identity = try identity(of: database)
+        let found = try MasterKey.find(in: folder, credentials: credentials)
+        let verifier = try verifier(of: database)
+        let key: MasterKey
+        if let found {
+            key = found
+        } else if verifier == nil {
+            var bytes = SecretBytes.random(count: MasterKey.size)
+            defer { wipe(&bytes) }
+            key = try MasterKey.write(bytes, in: folder)
+        } else {
+            throw try missingKey(database)
+        }
+        let ring = KeyRing(key, identity: identity)
+        if let verifier {
+            try check(verifier, ring, database)
+        } else {
+            try begin(ring, database)
+        }
+        return try KeychainStore(folder, database, ring, itemLimit: itemLimit, setAside: setAside)
+    }
+
+    private init(
+        _ folder: PrivateDirectory,
+        _ database: Database,
+        _ ring: KeyRing,
+        itemLimit: Int,
+        setAside: String?
+    ) throws(KeychainError) {
+        self.database = database
+        self.ring = ring
+        self.itemLimit = itemLimit
+        self.setAside = setAside
+        isLost = try translating { () throws(StoreError) in
+            try KeychainSchema.meta("lost", in: database) == [1]
+        }
+        root = try Self.readRoot(of: database, ring)
+        anchor = try Anchor(in: folder)
+        try anchor.check(root, ring: ring)
+        anchor.note(root.counter, ring: ring)
+    }
+
+    /// What people tell master keys apart by: 8 hexadecimal digits.
+    public var keyName: String { ring.name }
+
+    /// The master key as a text that people keep in a safe place.
+    public var recoveryKey: String { ring.recoveryKey }
+
+    // MARK: Rows and ledgers
+
+    /// Whether some database was lost here: an unknown item may have been in it.
+    var unknown: KeychainError {
+        guard isLost else { return .notFound }
+        return KeychainError(
+            .notFound,
+            "There is no such item; an earlier database of the keychain was damaged or lost."
+        )
+    }
+
+    func ledger(of uid: UInt32) throws(KeychainError) -> Ledger {
+        if let known = ledgers[uid] { return known }
+        let bytes = try translating { () throws(StoreError) in
+            try KeychainSchema.ledger(of: uid, in: database)
+        }
+        guard let code = root.codes[uid] else { return Ledger() }
+        let found = bytes ?? []
+        guard KeyRing.isSame(LedgerRoot.code(of: found, uid: uid, ring: ring), code) else {
+            throw Self.tampered
+        }
+        let ledger = try Ledger(found)
+        ledgers[uid] = ledger
+        return ledger
+    }
+
+    /// The item of a row that is what was written, and written last.
+    func item(
+        _ row: KeychainSchema.Row,
+        uid: UInt32,
+        ledger: Ledger
+    ) throws(KeychainError) -> Item {
+        guard let id = ItemID(bytes: row.id), ledger[id] == row.version else { throw .changed }
+        let bytes = KeychainSchema.Row.authenticated(
+            uid: uid,
+            id: id,
+            version: row.version,
+            primaryKey: row.primaryKey,
+            record: row.record,
+            envelope: row.envelope
+        )
+        guard KeyRing.isSame(ring.rowCode(bytes), row.code) else { throw .changed }
+        return try Item(id, uid: uid, record: row.record)
+    }
+
+    /// One change of one user's items: all of it is on the disk afterwards, or nothing.
+    func change(
+        _ uid: UInt32,
+        _ body: (inout Change) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        var change = Change(
+            uid: uid,
+            version: root.counter + 1,
+            ledger: try ledger(of: uid),
+            ring: ring
+        )
+        try body(&change)
+        var next = root
+        next.counter = change.version
+        let ledger = change.ledger.bytes
+        let ledgerCode = LedgerRoot.code(of: ledger, uid: uid, ring: ring)
+        next.codes[uid] = ledgerCode
+        let (written, deleted, code) = (change.written, change.deleted, next.code(ring))
+        try translating { () throws(StoreError) in
+            try database.transaction { () throws(StoreError) in
+                for id in deleted { try KeychainSchema.delete(id, uid: uid, in: database) }
+                for row in written { try KeychainSchema.write(row, uid: uid, to: database) }
+                try KeychainSchema.write(ledger: ledger, code: ledgerCode, of: uid, to: database)
+                try Self.write(next.counter, code, to: database)
+            }
+        }
+        root = next
+        ledgers[uid] = change.ledger
+        anchor.note(next.counter, ring: ring)
+    }
+}
+
+/// What one call changes.
+struct Change {
+    let uid: UInt32
+    /// The number of this change.
+    let version: UInt64
+    private(set) var ledger: Ledger
+    private let ring: KeyRing
+    private(set) var written: [KeychainSchema.Row] = []
+    private(set) var deleted: [ItemID] = []
+
+    fileprivate init(uid: UInt32, version: UInt64, ledger: Ledger, ring: KeyRing) {
+        self.uid = uid
+        self.version = version
+        self.ledger = ledger
+        self.ring = ring
+    }
+
+    mutating func write(_ item: Item, envelope: [UInt8]) {
+        let primaryKey = item.attributes.primaryKey(app: item.app)
+        let record = item.record
+        let bytes = KeychainSchema.Row.authenticated(
+            uid: uid,
+            id: item.itemID,
+            version: version,
+            primaryKey: primaryKey,
+            record: record,
+            envelope: envelope
+        )
+        written.append(
+            .init(
+                id: item.itemID.bytes,
+                version: version,
+                primaryKey: primaryKey,
+                record: record,
+                envelope: envelope,
+                code: ring.rowCode(bytes)
+            )
+        )
+        ledger[item.itemID] = version
+    }
+
+    mutating func delete(_ id: ItemID) {
+        deleted.append(id)
+        ledger[id] = nil
+    }
+}

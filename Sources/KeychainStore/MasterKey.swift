@@ -1,0 +1,101 @@
+import AuthStore
+import Crypto
+import Glibc
+
+/// The key that every secret of this machine hangs on.
+struct MasterKey {
+    /// In bytes.
+    static let size = 32
+    /// The name of the systemd credential.
+    static let credential = "localauth.master-key"
+
+    let key: SymmetricKey
+
+    init(_ bytes: [UInt8]) {
+        key = SymmetricKey(data: bytes)
+    }
+
+    /// What people tell keys apart by: 8 hexadecimal digits that say nothing of the key.
+    var name: String {
+        let digest = HKDF<SHA256>
+            .deriveKey(
+                inputKeyMaterial: key,
+                info: Array("org.localauth.Keychain.1 key name".utf8),
+                outputByteCount: 4
+            )
+        return digest.withUnsafeBytes { bytes in
+            bytes.map { byte in
+                let digits = String(byte, radix: 16)
+                return byte < 16 ? "0" + digits : digits
+            }
+            .joined()
+        }
+    }
+
+    /// The key of the credentials' directory, else that of the file; nil: there is none.
+    ///
+    /// - Throws: `notAvailable` for one that can't be read or isn't a key: another one in its
+    ///   place would only hide that.
+    static func find(
+        in directory: PrivateDirectory,
+        credentials: String?
+    ) throws(KeychainError) -> MasterKey? {
+        if let credentials {
+            let file = credentials + "/" + credential
+            // One that is there and can't be reached is no reason to take another.
+            if access(file, F_OK) == 0 || errno != ENOENT { return try read(file) }
+        }
+        let exists = try translating { () throws(StoreError) in
+            try PrivateDirectory.holdsPrivateFile(directory.key)
+        }
+        return exists ? try read(directory.key) : nil
+    }
+
+    /// Puts a key into the file, on the disk; what is there already is kept beside it.
+    static func write(
+        _ bytes: [UInt8],
+        in directory: PrivateDirectory
+    ) throws(KeychainError) -> MasterKey {
+        let file = directory.key
+        let fresh = file + ".new"
+        // What an interrupted start left; nobody has used it.
+        unlink(fresh)
+        try translating { () throws(StoreError) in
+            try PrivateDirectory.makePrivateFile(fresh, bytes)
+            guard access(file, F_OK) != 0 || link(file, freeName(file + ".replaced")) == 0,
+                rename(fresh, file) == 0
+            else {
+                throw StoreError(errno: errno, "The master key can't be put in place", path: file)
+            }
+            try directory.synchronize()
+        }
+        return MasterKey(bytes)
+    }
+
+    private static func freeName(_ start: String) -> String {
+        var number = 1
+        while access("\(start)-\(number)", F_OK) == 0 { number += 1 }
+        return "\(start)-\(number)"
+    }
+
+    private static func read(_ file: String) throws(KeychainError) -> MasterKey {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            throw KeychainError(StoreError(errno: errno, "It can't be read", path: file))
+        }
+        defer { close(descriptor) }
+        // One more than it has, so that a longer file is seen to be one.
+        var bytes = [UInt8](repeating: 0, count: size + 1)
+        defer { wipe(&bytes) }
+        guard Glibc.read(descriptor, &bytes, bytes.count) == size else {
+            throw KeychainError(
+                .notAvailable,
+                "The keychain's master key must have \(size) bytes, \(file) has not: "
+                    + "restore it from the recovery key."
+            )
+        }
+        var key = Array(bytes.prefix(size))
+        defer { wipe(&key) }
+        return MasterKey(key)
+    }
+}

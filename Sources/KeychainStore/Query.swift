@@ -1,0 +1,42 @@
+import AuthEngine
+
+/// What a search looks for: every attribute that is given has to be equal.
+public struct Query: Hashable, Sendable {
+    private let values: [String: AttributeValue]
+
+    /// A query; an empty one finds everything.
+    ///
+    /// - Throws: `parameter` for an unknown attribute or a wrong type: it would find what nobody
+    ///   asked for, or nothing.
+    public init(_ values: [String: AttributeValue]) throws(KeychainError) {
+        var types = Attributes.types
+        types["class"] = .text("")
+        types["id"] = .text("")
+        types["pdmn"] = .text("")
+        types["cdat"] = .seconds(0)
+        types["mdat"] = .seconds(0)
+        for (name, value) in values {
+            guard let type = types[name] else {
+                throw .parameter("there is no attribute \(name.prefix(16))")
+            }
+            guard value.isOfSameType(as: type) else {
+                throw .parameter("the attribute \(name) has a wrong type")
+            }
+        }
+        if case .text(let word) = values["class"], ItemClass(rawValue: word) == nil {
+            throw .parameter("there is no class \(word.prefix(16))")
+        }
+        self.values = values
+    }
+
+    /// Whether an item has all of it.
+    func matches(_ item: Item) -> Bool {
+        let attributes = item.allAttributes
+        return values.allSatisfy { name, value in
+            guard name == "pdmn", case .text(let word) = value else {
+                return attributes[name] == value
+            }
+            return AccessControl.Accessibility(word: word) == item.accessControl.accessibility
+        }
+    }
+}

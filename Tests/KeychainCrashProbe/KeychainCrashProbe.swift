@@ -1,0 +1,117 @@
+import AuthEngine
+import Glibc
+import KeychainStore
+
+/// A process with a keychain under a mixed load, that tests kill.
+///
+/// `KeychainCrashProbe DIRECTORY SEED`; it reports every change that is on the disk, one line each:
+/// `add ID TEXT`, `set ID TEXT`, `label ID TEXT`, `delete ID`. Before each it says `begin` and what
+/// it is about to do.
+@main
+enum KeychainCrashProbe {
+    static func main() {
+        guard CommandLine.arguments.count == 3, let seed = UInt64(CommandLine.arguments[2]) else {
+            say("usage: KeychainCrashProbe DIRECTORY SEED")
+            exit(64)
+        }
+        do throws(KeychainError) {
+            let store = try KeychainStore.open(
+                directory: CommandLine.arguments[1],
+                credentials: nil
+            )
+            say("open")
+            var load = Load(store: store, state: seed)
+            while true { try load.step() }
+        } catch {
+            say("failed \(error.code.rawValue) \(error)")
+            exit(1)
+        }
+    }
+
+    fileprivate static func say(_ line: String) {
+        let bytes = Array("\(line)\n".utf8)
+        _ = Glibc.write(1, bytes, bytes.count)
+    }
+}
+
+/// Adds, changes and deletes, as a seed has it.
+private struct Load {
+    let store: KeychainStore
+    var state: UInt64
+    private var ids: [String] = []
+    private var number = 0
+    /// Tells what this process adds from what an earlier one did.
+    private let start: UInt64
+
+    init(store: KeychainStore, state: UInt64) {
+        self.store = store
+        self.state = state
+        start = state
+    }
+
+    private let caller = Caller(uid: 1000, app: nil, enrolment: nil)
+
+    mutating func step() throws(KeychainError) {
+        number += 1
+        let text = "text-\(start)-\(number)"
+        let choice = next() % 10
+        if ids.isEmpty || choice < 4 {
+            try add(text)
+        } else if choice < 6 {
+            try set(ids[Int(next() % UInt64(ids.count))], text)
+        } else if choice < 8 {
+            try label(ids[Int(next() % UInt64(ids.count))], text)
+        } else {
+            try delete(ids.remove(at: Int(next() % UInt64(ids.count))))
+        }
+    }
+
+    private mutating func add(_ text: String) throws(KeychainError) {
+        KeychainCrashProbe.say("begin add \(text)")
+        let attributes = try Attributes([
+            "class": .text("genp"), "svce": .text(text), "labl": .text(text),
+        ])
+
+        let id = try store.add(
+            attributes,
+            secret: secret(text),
+            accessControl: .none,
+            password: nil,
+            caller: caller,
+            date: 0
+        )
+        ids.append(id)
+        KeychainCrashProbe.say("add \(id) \(text)")
+    }
+
+    private func set(_ id: String, _ text: String) throws(KeychainError) {
+        KeychainCrashProbe.say("begin set \(id) \(text)")
+        try store.setSecret(of: id, to: secret(text), password: nil, caller: caller, date: 0)
+        KeychainCrashProbe.say("set \(id) \(text)")
+    }
+
+    private func label(_ id: String, _ text: String) throws(KeychainError) {
+        KeychainCrashProbe.say("begin label \(id) \(text)")
+        try store.update(id, ["labl": .text(text)], caller: caller, date: 0)
+        KeychainCrashProbe.say("label \(id) \(text)")
+    }
+
+    private func delete(_ id: String) throws(KeychainError) {
+        KeychainCrashProbe.say("begin delete \(id)")
+        guard try store.delete([id], caller: caller) == 1 else { return }
+        KeychainCrashProbe.say("delete \(id)")
+    }
+
+    /// Long enough that a torn write would show.
+    private func secret(_ text: String) -> SecretBytes {
+        SecretBytes(Array(String(repeating: text + " ", count: 300).utf8))
+    }
+
+    /// SplitMix64.
+    private mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

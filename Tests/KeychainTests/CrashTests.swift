@@ -1,0 +1,137 @@
+import Foundation
+import KeychainStore
+import Testing
+
+/// L17: every acknowledged write survives kill -9 at any instant, and no half of another is seen.
+///
+/// `LOCALAUTH_CRASH_ROUNDS` sets how many times it is tried; 500 in the nightly form.
+@Suite("Crashes", .serialized)
+struct CrashTests {
+    private static var rounds: Int {
+        let text = ProcessInfo.processInfo.environment["LOCALAUTH_CRASH_ROUNDS"]
+        return text.flatMap { Int($0) } ?? 15
+    }
+
+    /// What the probe said: the items that must be there, and the one that may have changed.
+    private struct Expected {
+        var secrets: [String: String] = [:]
+        var labels: [String: String] = [:]
+        var begun: [Substring] = []
+
+        mutating func take(_ line: String) {
+            let words = line.split(separator: " ")
+            guard words[0] != "begin" else {
+                begun = Array(words.dropFirst())
+                return
+            }
+            begun = []
+            let id = String(words[1])
+            switch words[0] {
+            case "add": (secrets[id], labels[id]) = (String(words[2]), String(words[2]))
+            case "set": secrets[id] = String(words[2])
+            case "label": labels[id] = String(words[2])
+            default: (secrets[id], labels[id]) = (nil, nil)
+            }
+        }
+    }
+
+    @Test("What was acknowledged before a kill at any instant is there, and nothing by halves")
+    func killed() throws {
+        var random = SeededGenerator()
+        for round in 0..<Self.rounds {
+            let folder = try StateFolder()
+            // The same folder again: a keychain that was killed goes on.
+            var expected = Expected()
+            for _ in 0..<2 {
+                try killOnce(folder, &expected, isEarly: round % 5 == 0, using: &random)
+                try expectAcknowledged(folder, &expected)
+            }
+        }
+    }
+
+    private func killOnce(
+        _ folder: StateFolder,
+        _ expected: inout Expected,
+        isEarly: Bool,
+        using random: inout SeededGenerator
+    ) throws {
+        let probe = try Probe(folder.path, seed: random.next())
+        let count = isEarly ? 0 : Int.random(in: 1...120, using: &random)
+        for _ in 0..<count {
+            let line = try #require(probe.line())
+            if line != "open" { expected.take(line) }
+        }
+        let end = ContinuousClock.now + .microseconds(Int.random(in: 0...4000, using: &random))
+        while ContinuousClock.now < end {}
+        probe.kill()
+        for line in probe.rest() where line != "open" {
+            #expect(!line.hasPrefix("failed"), "\(line)")
+            expected.take(line)
+        }
+    }
+
+    private func expectAcknowledged(_ folder: StateFolder, _ expected: inout Expected) throws {
+        let store = try folder.open()
+        #expect(store.setAside == nil)
+        let begun = expected.begun.map(String.init)
+        let caller = Caller(uid: 1000, app: nil, enrolment: nil)
+        var secrets: [String: String] = [:]
+        var labels: [String: String] = [:]
+        for item in try store.find(caller: caller) {
+            let words = try store.read(item.id, caller: caller).split(separator: " ")
+            #expect(words.count == 300 && Set(words).count == 1)
+            secrets[item.id] = words.first.map(String.init)
+            if case .text(let label) = item.attributes.values["labl"] { labels[item.id] = label }
+        }
+        if (secrets, labels) != (expected.secrets, expected.labels) {
+            // Then the change that had begun is there, all of it.
+            if begun.first == "add" {
+                let added = secrets.keys.first { expected.secrets[$0] == nil }
+                expected.take("add \(added ?? "none") \(begun[1])")
+            } else if !begun.isEmpty {
+                expected.take(begun.joined(separator: " "))
+            }
+            #expect(secrets == expected.secrets)
+            #expect(labels == expected.labels)
+        }
+        expected.begun = []
+    }
+}
+
+/// A `KeychainCrashProbe`.
+private struct Probe {
+    private let process = Process()
+    private let output = Pipe()
+
+    init(_ directory: String, seed: UInt64) throws {
+        // Built beside the tests.
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        process.executableURL = URL(filePath: tests).deletingLastPathComponent()
+            .appending(path: "KeychainCrashProbe")
+        process.arguments = [directory, "\(seed)"]
+        process.standardOutput = output
+        try process.run()
+    }
+
+    /// The next line; nil when there will be none.
+    func line() -> String? {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while read(output.fileHandleForReading.fileDescriptor, &byte, 1) == 1 {
+            if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(byte)
+        }
+        return nil
+    }
+
+    /// Every line up to the end.
+    func rest() -> [String] {
+        Array(sequence(state: ()) { _ in line() })
+    }
+
+    /// Ends it at once; it can do nothing about it.
+    func kill() {
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}

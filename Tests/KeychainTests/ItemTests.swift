@@ -1,0 +1,371 @@
+import KeychainStore
+import Testing
+
+@testable import AuthEngine
+
+@Suite("Items")
+struct ItemTests {
+    @Test("A secret comes back after a restart, byte by byte, also an empty and a largest one")
+    func roundTrip() throws {
+        let folder = try StateFolder()
+        let largest = [UInt8]((0..<65_536).map { UInt8(truncatingIfNeeded: $0 * 7) })
+        let secrets = [[], [0], largest]
+        var ids: [String] = []
+        do {
+            let store = try folder.open()
+            for (number, secret) in secrets.enumerated() {
+                ids.append(
+                    try store.add(
+                        .service("\(number)"),
+                        secret: SecretBytes(secret),
+                        accessControl: .none,
+                        password: nil,
+                        caller: .person,
+                        date: 7
+                    )
+                )
+            }
+            expectRefusal(.limitsExceeded) {
+                try store.add("large", String(repeating: "x", count: 65_537))
+            }
+        }
+        let store = try folder.open()
+        let free = try #require(
+            AccessGrant.resting(
+                on: [],
+                for: .useItem,
+                uid: 1000,
+                accessControl: .none
+            )
+        )
+        for (id, secret) in zip(ids, secrets) {
+            let read = try store.secret(
+                of: id,
+                authorization: free,
+                password: nil,
+                caller: .person
+            )
+            #expect(read.bytes == secret)
+            #expect(try store.item(id, caller: .person).created == 7)
+        }
+        #expect(Set(ids).count == 3 && ids.allSatisfy { $0.count == 32 })
+    }
+
+    @Test("The same primary key is a duplicate: of this class, user and app alone")
+    func duplicates() throws {
+        let store = try StateFolder().open()
+        func add(_ values: [String: AttributeValue], caller: Caller = .person) throws {
+            _ = try store.add(
+                Attributes(values),
+                secret: SecretBytes(""),
+                accessControl: .none,
+                password: nil,
+                caller: caller,
+                date: 0
+            )
+        }
+        let plain: [String: AttributeValue] = ["class": .text("genp"), "svce": .text("s")]
+        try add(plain)
+        // Nothing, and an attribute that says nothing, are the same.
+        expectRefusal(.duplicate) { try add(plain) }
+        expectRefusal(.duplicate) { try add(plain.merging(["acct": .text("")]) { $1 }) }
+        expectRefusal(.duplicate) { try add(plain.merging(["labl": .text("l")]) { $1 }) }
+        try add(plain.merging(["acct": .text("a")]) { $1 })
+        try add(plain.merging(["agrp": .text("g")]) { $1 })
+        try add(plain, caller: .other)
+        try add(plain, caller: Caller(uid: 1000, app: "app", enrolment: .first))
+        let server: [String: AttributeValue] = ["class": .text("inet"), "srvr": .text("s")]
+        try add(server)
+        for (name, value) in [
+            ("sdmn", .text("x")), ("ptcl", .text("x")), ("atyp", .text("x")), ("path", .text("x")),
+            ("port", .number(443)), ("acct", .text("x")),
+        ] as [(String, AttributeValue)] {
+            try add(server.merging([name: value]) { $1 })
+            expectRefusal(.duplicate) { try add(server.merging([name: value]) { $1 }) }
+        }
+        expectRefusal(.duplicate) { try add(server.merging(["port": .number(0)]) { $1 }) }
+    }
+
+    @Test("A search compares every attribute that is given, and gives no secret")
+    func search() throws {
+        let store = try StateFolder().open()
+        let first = try store.add("mail", date: 5)
+        let second = try store.add("files", flags: .userPresence, date: 4)
+        try store.add("mail", caller: .other)
+        #expect(try store.find().map(\.id) == [second, first])
+        #expect(try store.find(["svce": .text("mail")]).map(\.id) == [first])
+        #expect(try store.find(["id": .text(second)]).map(\.id) == [second])
+        #expect(try store.find(["acct": .text("me"), "class": .text("genp")]).count == 2)
+        #expect(try store.find(["cdat": .seconds(4)]).map(\.id) == [second])
+        #expect(try store.find(["pdmn": .text("dk")]).count == 2)
+        #expect(try store.find(["class": .text("keys")]).isEmpty)
+        #expect(try store.find(["labl": .text("")]).isEmpty)
+        #expect(
+            try store.search(Query([:]), skipsAuthenticated: true, caller: .person).map(\.id)
+                == [first]
+        )
+        #expect(
+            try store.find()[1].allAttributes == [
+                "class": .text("genp"), "svce": .text("mail"), "acct": .text("me"),
+                "id": .text(first), "cdat": .seconds(5), "mdat": .seconds(5), "pdmn": .text("ak"),
+            ]
+        )
+        expectRefusal(.parameter) { _ = try store.find(["nope": .text("")]) }
+        expectRefusal(.parameter) { _ = try store.find(["svce": .number(1)]) }
+        expectRefusal(.parameter) { _ = try store.find(["class": .text("cert")]) }
+    }
+
+    @Test("Attributes of another class, type or size, and those of the keychain, are refused")
+    func attributes() throws {
+        let plain: [String: AttributeValue] = ["class": .text("genp")]
+        for (name, value) in [
+            ("srvr", .text("s")), ("atag", .bytes([1])), ("port", .number(1)), ("id", .text("")),
+            ("cdat", .seconds(1)), ("mdat", .seconds(1)), ("pdmn", .text("ak")), ("x", .text("")),
+            ("svce", .bytes([1])), ("gena", .text("")), ("invi", .number(1)),
+            ("class", .flag(true)),
+            ("class", .text("cert")),
+        ] as [(String, AttributeValue)] {
+            expectRefusal(.parameter) { _ = try Attributes(plain.merging([name: value]) { $1 }) }
+        }
+        expectRefusal(.parameter) { _ = try Attributes(["svce": .text("s")]) }
+        let long = AttributeValue.text(String(repeating: "x", count: 4097))
+        expectRefusal(.limitsExceeded) { _ = try Attributes(plain.merging(["svce": long]) { $1 }) }
+        let most = AttributeValue.bytes([UInt8](repeating: 1, count: 4096))
+        var attributes = try Attributes(plain)
+        try attributes.update(["gena": most])
+        let text = AttributeValue.text(String(repeating: "x", count: 4096))
+        try attributes.update(["svce": text])
+        expectRefusal(.limitsExceeded) { try attributes.update(["labl": .text("x")]) }
+        #expect(attributes.values == ["gena": most, "svce": text])
+    }
+
+    @Test("An update changes what is given, keeps the secret and the rest, and may not collide")
+    func update() throws {
+        let folder = try StateFolder()
+        var store: KeychainStore? = try folder.open()
+        let id = try #require(
+            try store?.add("a", "one", flags: .applicationPassword, password: "p")
+        )
+        try store?.add("b")
+        try store?.update(id, ["labl": .text("L")], caller: .person, date: 200)
+        expectRefusal(.duplicate) {
+            try store?.update(id, ["svce": .text("b")], caller: .person, date: 200)
+        }
+        expectRefusal(.parameter) {
+            try store?.update(id, ["class": .text("inet")], caller: .person, date: 200)
+        }
+        try store?.update(id, ["svce": .text("c")], caller: .person, date: 201)
+        store = nil
+        let again = try folder.open()
+        let item = try again.item(id, caller: .person)
+        #expect(item.attributes.values["labl"] == .text("L"))
+        #expect(item.attributes.values["svce"] == .text("c"))
+        #expect(item.attributes.values["acct"] == .text("me"))
+        #expect((item.created, item.modified) == (100, 201))
+        #expect(try again.read(id, password: "p") == "one")
+        try again.add("a")
+    }
+
+    @Test("R66: A new secret takes the old one's place without any authentication")
+    func setSecret() throws {
+        let store = try StateFolder().open()
+        let id = try store.add("a", "one", flags: .biometryAny)
+        try store.setSecret(
+            of: id,
+            to: SecretBytes("two"),
+            password: nil,
+            caller: .person,
+            date: 300
+        )
+        #expect(try store.read(id) == "two")
+        #expect(try store.item(id, caller: .person).modified == 300)
+    }
+
+    @Test("R66: Deleting needs no authentication and counts what was there")
+    func delete() throws {
+        let store = try StateFolder().open()
+        let ids = [try store.add("a", flags: .biometryAny), try store.add("b")]
+        let foreign = try store.add("a", caller: .other)
+        let unknown = String(repeating: "0", count: 32)
+        #expect(
+            try store.delete(ids + ids + [foreign, unknown, "", "x"], caller: .person) == 2
+        )
+        #expect(try store.find().isEmpty)
+        #expect(try store.read(foreign, caller: .other) == "secret")
+        expectRefusal(.notFound) { _ = try store.read(ids[0]) }
+        #expect(try store.delete(ids, caller: .person) == 0)
+    }
+
+    @Test("Another user's item, and another sandboxed app's, doesn't exist")
+    func strangers() throws {
+        let store = try StateFolder().open()
+        let app = Caller(uid: 1000, app: "org.example.A", enrolment: .first)
+        let otherApp = Caller(uid: 1000, app: "org.example.B", enrolment: .first)
+        let plain = try store.add("plain")
+        let own = try store.add("own", caller: app)
+        #expect(try store.read(own, caller: app) == "secret")
+        // A program that isn't confined could be anybody, the app included.
+        #expect(try store.read(own) == "secret")
+        for (caller, ids) in [(Caller.other, [plain, own]), (otherApp, [plain, own])] {
+            #expect(try store.find(caller: caller).isEmpty)
+            for id in ids {
+                expectRefusal(.notFound) { _ = try store.item(id, caller: caller) }
+                expectRefusal(.notFound) {
+                    try store.update(id, ["labl": .text("")], caller: caller, date: 0)
+                }
+                #expect(try store.delete([id], caller: caller) == 0)
+            }
+        }
+        expectRefusal(.notFound) { _ = try store.item(plain, caller: app) }
+        #expect(try store.find(caller: app).map(\.id) == [own])
+    }
+
+    @Test("A user has as many items as the limit says, and room again after deleting one")
+    func limit() throws {
+        let store = try StateFolder().open(itemLimit: 3)
+        let ids = try (0..<3).map { try store.add("\($0)") }
+        expectRefusal(.limitsExceeded) { try store.add("more") }
+        try store.add("other", caller: .other)
+        #expect(try store.delete([ids[1]], caller: .person) == 1)
+        try store.add("more")
+    }
+
+    // MARK: What guards them
+
+    @Test("An authorization opens what it was made for: that user, operation and access control")
+    func authorization() throws {
+        let store = try StateFolder().open()
+        let id = try store.add("a", flags: .biometryAny)
+        let control = try AccessControl.guarded(by: .biometryAny)
+        func read(
+            _ operation: AccessOperation,
+            _ uid: UInt32,
+            _ control: AccessControl
+        ) throws -> String {
+            let authorization = AccessGrant.resting(
+                on: [.finger(uid: uid)],
+                for: operation,
+                uid: uid,
+                accessControl: control
+            )
+            return
+                try store.secret(
+                    of: id,
+                    authorization: #require(authorization),
+                    password: nil,
+                    caller: .person
+                )
+                .text
+        }
+        #expect(try read(.useItem, 1000, control) == "secret")
+        for operation in AccessOperation.allCases where operation != .useItem {
+            expectRefusal(.authFailed) { _ = try read(operation, 1000, control) }
+        }
+        expectRefusal(.authFailed) { _ = try read(.useItem, 1001, control) }
+        expectRefusal(.authFailed) { _ = try read(.useItem, 1000, .none) }
+        expectRefusal(.authFailed) {
+            _ = try read(.useItem, 1000, AccessControl.guarded(by: .biometryCurrentSet))
+        }
+    }
+
+    @Test("R64: The application password opens the item; without it, or with another, nothing does")
+    func applicationPassword() throws {
+        let folder = try StateFolder()
+        let id = try folder.open()
+            .add("a", "one", flags: [.biometryAny, .or, .applicationPassword], password: "right")
+        let store = try folder.open()
+        #expect(try store.read(id, password: "right") == "one")
+        for wrong in ["Right", "", "right ", nil] {
+            expectRefusal(.authFailed) { _ = try store.read(id, password: wrong) }
+        }
+        func set(_ password: String?) throws {
+            try store.setSecret(
+                of: id,
+                to: SecretBytes("two"),
+                password: password.map { SecretBytes($0) },
+                caller: .person,
+                date: 1
+            )
+        }
+        expectRefusal(.authFailed) { try set("wrong") }
+        expectRefusal(.authFailed) { try set(nil) }
+        try set("right")
+        #expect(try store.read(id, password: "right") == "two")
+        expectRefusal(.parameter) { try store.add("b", flags: .applicationPassword) }
+        expectRefusal(.parameter) { try store.add("b", password: "p") }
+        let plain = try store.add("b")
+        expectRefusal(.authFailed) { _ = try store.read(plain, password: "p") }
+    }
+
+    @Test("R67: An item of the current enrolment is gone after a change, also once that is undone")
+    func currentSet() throws {
+        let folder = try StateFolder()
+        var store: KeychainStore? = try folder.open()
+        let current = try #require(try store?.add("current", flags: .biometryCurrentSet))
+        let any = try #require(try store?.add("any", flags: .biometryAny))
+        let presence = try #require(try store?.add("presence", flags: .userPresence))
+        #expect(try store?.read(current) == "secret")
+        let changed = Caller.person.with(.second)
+        for id in [any, presence] { #expect(try store?.read(id, caller: changed) == "secret") }
+        expectRefusal(.notFound) { _ = try store?.read(current) }
+        store = nil
+        let again = try folder.open()
+        expectRefusal(.notFound) { _ = try again.read(current) }
+        #expect(try again.find().count == 2)
+        // Its place is free, as F2 has it.
+        try again.add("current", flags: .biometryCurrentSet, caller: changed)
+    }
+
+    @Test("R67: Enrolment and generation both count, and each call looks")
+    func everyCall() throws {
+        let mark = EnrolmentMark(generation: 9, state: EnrolmentMark.first.state)
+        let calls: [(KeychainStore, String, Caller) throws -> Void] = [
+            { _ = try $0.item($1, caller: $2) },
+            { try $0.update($1, ["labl": .text("")], caller: $2, date: 0) },
+            { store, id, caller in
+                try store.setSecret(
+                    of: id,
+                    to: SecretBytes(""),
+                    password: nil,
+                    caller: caller,
+                    date: 0
+                )
+            },
+            { store, id, caller in
+                guard try store.find(caller: caller).isEmpty else { return }
+                throw try #require(expectRefusal(.notFound) { _ = try store.read(id) })
+            },
+        ]
+        for call in calls {
+            for enrolment in [mark, .second, nil] {
+                let store = try StateFolder().open()
+                let id = try store.add("a", flags: .biometryCurrentSet)
+                expectRefusal(.notFound) { try call(store, id, Caller.person.with(enrolment)) }
+            }
+        }
+        let store = try StateFolder().open()
+        let id = try store.add("a", flags: .biometryCurrentSet)
+        #expect(try store.delete([id], caller: Caller.person.with(nil)) == 0)
+        expectRefusal(.notAvailable) {
+            try store.add("b", flags: .biometryCurrentSet, caller: Caller.person.with(nil))
+        }
+    }
+
+    @Test("R69: Items for as long as there is a passcode go with it; others and other users stay")
+    func passcodeRemoved() throws {
+        let folder = try StateFolder()
+        var store: KeychainStore? = try folder.open()
+        let gone = try #require(try store?.add("a", accessibility: .whenPasscodeSet))
+        let stays = try #require(try store?.add("b"))
+        let other = try #require(
+            try store?.add("a", accessibility: .whenPasscodeSet, caller: .other)
+        )
+        try store?.passcodeRemoved(uid: 1000)
+        expectRefusal(.notFound) { _ = try store?.read(gone) }
+        store = nil
+        let again = try folder.open()
+        expectRefusal(.notFound) { _ = try again.read(gone) }
+        #expect(try again.read(stays) == "secret")
+        #expect(try again.read(other, caller: .other) == "secret")
+    }
+}

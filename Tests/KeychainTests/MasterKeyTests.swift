@@ -1,0 +1,175 @@
+import Foundation
+import KeychainStore
+import Testing
+
+@testable import AuthEngine
+
+/// L18: the master key; a wrong or missing one never destroys anything.
+@Suite("Master key")
+struct MasterKeyTests {
+    /// A folder as systemd makes it, with a key or anything else.
+    private func credentials(_ bytes: [UInt8]?, in folder: StateFolder) throws -> String {
+        let path = folder.path + "/credentials"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        if let bytes {
+            try Data(bytes).write(to: URL(filePath: path + "/localauth.master-key"))
+        }
+        return path
+    }
+
+    @Test("The first start makes a key of 32 bytes that is ours alone, and the next one keeps it")
+    func firstStart() throws {
+        let folder = try StateFolder()
+        let name = try folder.open().keyName
+        #expect(try folder.read("master.key").count == 32)
+        for file in ["master.key", "items.sqlite", "anchor"] {
+            #expect(try folder.mode(of: folder.file(file)) == 0o600)
+        }
+        #expect(try folder.mode(of: folder.file("")) == 0o700)
+        #expect(try folder.open().keyName == name)
+        #expect(try StateFolder().open().keyName != name)
+    }
+
+    @Test("A credential is the key, and no file is made")
+    func credential() throws {
+        let folder = try StateFolder()
+        let credentials = try credentials([UInt8](1...32), in: folder)
+        let id = try folder.open(credentials: credentials).add("a")
+        #expect(try !folder.files.contains("master.key"))
+        #expect(try folder.open(credentials: credentials).read(id) == "secret")
+        let refusal = folder.refusal()
+        #expect(refusal?.code == .notAvailable)
+        #expect(refusal?.message.contains("is missing") == true)
+        #expect(try !folder.files.contains("master.key"))
+        #expect(try folder.open(credentials: credentials).read(id) == "secret")
+    }
+
+    @Test("A folder of credentials without this one falls back to the file")
+    func otherCredentials() throws {
+        let folder = try StateFolder()
+        let name = try folder.open(credentials: credentials(nil, in: folder)).keyName
+        #expect(try folder.open().keyName == name)
+    }
+
+    @Test("A credential that can't be read is told; no other key takes its place")
+    func unreadableCredential() throws {
+        let folder = try StateFolder()
+        let path = try credentials(nil, in: folder)
+        // Root may read everything, but nobody reads a folder or follows a link here.
+        try FileManager.default.createSymbolicLink(
+            atPath: path + "/localauth.master-key",
+            withDestinationPath: "/dev/zero"
+        )
+        #expect(folder.refusal(credentials: path)?.code == .notAvailable)
+        #expect(try !folder.files.contains("master.key"))
+    }
+
+    @Test("A wrong, short, long or unreadable key is told, and the right one opens it again")
+    func wrongKeys() throws {
+        let folder = try StateFolder()
+        let id = try folder.open().add("a")
+        let (right, database) = (try folder.read("master.key"), try folder.read("items.sqlite"))
+        let wrong = right.map { ~$0 }
+        for key in [wrong, [], Array(right.prefix(31)), right + [0]] {
+            try folder.write(key, to: "master.key")
+            let refusal = folder.refusal()
+            #expect(refusal?.code == .notAvailable)
+            #expect(refusal?.message.contains("recovery key") == true)
+            #expect(try folder.read("master.key") == key)
+            try folder.remove("master.key")
+            let path = try credentials(key, in: folder)
+            #expect(folder.refusal(credentials: path)?.code == .notAvailable)
+        }
+        #expect(folder.refusal()?.code == .notAvailable)
+        #expect(try folder.read("items.sqlite") == database)
+        try folder.write(right, to: "master.key")
+        #expect(try folder.open().read(id) == "secret")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o640],
+            ofItemAtPath: folder.file("master.key")
+        )
+        #expect(folder.refusal()?.code == .notAvailable)
+    }
+
+    @Test("The recovery key brings a lost key back, however it was typed")
+    func recovery() throws {
+        let folder = try StateFolder()
+        let (id, text) = try {
+            let store = try folder.open()
+            return (try store.add("a"), store.recoveryKey)
+        }()
+        #expect(text.count == 56 + 13)
+        let key = try folder.read("master.key")
+        let typed = [
+            text, text.lowercased(), text.replacing("-", with: ""),
+            " " + text.replacing("-", with: " ") + "\n",
+            text.replacing("0", with: "O").replacing("1", with: "l"),
+        ]
+        for text in typed {
+            try folder.remove("master.key")
+            try KeychainStore.restore(text, directory: folder.path)
+            #expect(try folder.read("master.key") == key)
+            #expect(try folder.open().read(id) == "secret")
+        }
+    }
+
+    @Test("A recovery key with a slip, or of another keychain, is refused and changes nothing")
+    func wrongRecovery() throws {
+        let folder = try StateFolder()
+        let text = try folder.open().recoveryKey
+        let key = try folder.read("master.key")
+        func expectRefused(_ text: String, _ reason: String) throws {
+            let refusal = expectRefusal(.parameter) {
+                try KeychainStore.restore(text, directory: folder.path)
+            }
+            #expect(refusal?.message.contains(reason) == true, "\(refusal?.message ?? "")")
+            #expect(try folder.read("master.key") == key)
+        }
+        let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+        for (index, character) in text.enumerated() where character != "-" {
+            var slip = Array(text)
+            slip[index] = character == digits[0] ? digits[1] : digits[0]
+            try expectRefused(String(slip), "mistyped")
+        }
+        try expectRefused("", "this has 0")
+        try expectRefused(String(text.dropLast()), "this has 55")
+        try expectRefused(text + "0", "more")
+        try expectRefused("U" + text.dropFirst(), "no character")
+        try expectRefused(StateFolder().open().recoveryKey, "this is the recovery key of")
+    }
+
+    @Test("A restored key keeps what was in its place, and waits for the service to stop")
+    func restorePlace() throws {
+        let folder = try StateFolder()
+        let text = try folder.open().recoveryKey
+        let wrong = [UInt8](repeating: 9, count: 32)
+        try folder.write(wrong, to: "master.key")
+        try KeychainStore.restore(text, directory: folder.path)
+        #expect(try folder.read("master.key.replaced-1") == wrong)
+        let running = try folder.open()
+        #expect(
+            try KeychainStore.recoveryKey(directory: folder.path, credentials: nil) == text
+        )
+        expectRefusal(.notAvailable) {
+            try KeychainStore.restore(text, directory: folder.path)
+        }
+        #expect(running.recoveryKey == text)
+    }
+
+    @Test("Without a master key there is no recovery key, and none is made")
+    func nothingToExport() throws {
+        let folder = try StateFolder()
+        expectRefusal(.notAvailable) {
+            _ = try KeychainStore.recoveryKey(directory: folder.path, credentials: nil)
+        }
+        #expect(try folder.files == [])
+    }
+
+    @Test("Two processes can't have one keychain")
+    func busy() throws {
+        let folder = try StateFolder()
+        let store = try folder.open()
+        #expect(folder.refusal()?.code == .notAvailable)
+        #expect(!store.keyName.isEmpty)
+    }
+}

@@ -1,0 +1,323 @@
+import CSQLite
+import Foundation
+import KeychainStore
+import Testing
+
+@testable import AuthEngine
+
+/// L18: whatever is done to the file, nothing comes out of it that wasn't put in for that item.
+@Suite("Tampering")
+struct TamperTests {
+    /// A keychain with items of two users, closed.
+    private struct Victim {
+        let folder = Result { try StateFolder() }
+        let ids: [String]
+        let foreign: String
+
+        init(count: Int = 3) throws {
+            let store = try folder.get().open()
+            ids = try (0..<count).map { try store.add("\($0)", "secret \($0)") }
+            foreign = try store.add("0", "foreign", caller: .other)
+        }
+
+        /// Runs SQL as somebody behind the keychain's back would.
+        func run(_ statements: String...) throws {
+            // SQLite's own handle, closed below.
+            var database: OpaquePointer?
+            #expect(sqlite3_open(try folder.get().file("items.sqlite"), &database) == SQLITE_OK)
+            defer { sqlite3_close(database) }
+            for statement in statements {
+                let result = sqlite3_exec(database, statement, nil, nil, nil)
+                #expect(result == SQLITE_OK, "\(String(cString: sqlite3_errmsg(database)))")
+            }
+        }
+
+        /// What reading each item gives now.
+        func readings() throws -> [Result<String, KeychainError>] {
+            let store = try folder.get().open()
+            return ids.map { id in
+                do {
+                    return .success(try store.read(id))
+                } catch let error as KeychainError {
+                    return .failure(error)
+                } catch {
+                    Issue.record(error)
+                    return .success("")
+                }
+            }
+        }
+
+        /// The first item is refused; the others, and the other user's, are not touched.
+        func expectFirstRefused(sourceLocation: SourceLocation = #_sourceLocation) throws {
+            let readings = try readings()
+            #expect(throws: KeychainError.self, sourceLocation: sourceLocation) {
+                try readings[0].get()
+            }
+            if case .failure(let error) = readings[0] {
+                #expect(error.code == .decode, sourceLocation: sourceLocation)
+            }
+            for (number, reading) in readings.enumerated().dropFirst() {
+                #expect(try reading.get() == "secret \(number)", sourceLocation: sourceLocation)
+            }
+            #expect(
+                try folder.get().open().read(foreign, caller: .other) == "foreign",
+                sourceLocation: sourceLocation
+            )
+        }
+
+        func cell(_ id: String) -> String { "id = x'\(id)'" }
+    }
+
+    @Test("An edited column of a row is refused with Decode, whichever it is; the others are read")
+    func editedColumns() throws {
+        for column in ["record", "envelope", "primary_key", "code"] {
+            let victim = try Victim()
+            // The last byte, turned round.
+            try victim.run(
+                """
+                UPDATE items SET \(column) = CAST(substr(\(column), 1, length(\(column)) - 1) ||
+                    CASE WHEN substr(\(column), -1) = x'00' THEN x'01' ELSE x'00' END AS BLOB)
+                    WHERE \(victim.cell(victim.ids[0]))
+                """
+            )
+            try victim.expectFirstRefused()
+        }
+        let victim = try Victim()
+        try victim.run("UPDATE items SET version = version + 1 WHERE \(victim.cell(victim.ids[0]))")
+        try victim.expectFirstRefused()
+    }
+
+    @Test("A row that was rolled back is refused with Decode")
+    func rolledBack() throws {
+        let victim = try Victim()
+        try victim.run(
+            "CREATE TABLE old AS SELECT * FROM items WHERE \(victim.cell(victim.ids[0]))"
+        )
+        try victim.run("ALTER TABLE old RENAME TO kept")
+        // Another table would be found: the old row is kept elsewhere.
+        let old = try victim.folder.get().read("items.sqlite")
+        try victim.run("DROP TABLE kept")
+        try victim.folder.get().open()
+            .setSecret(
+                of: victim.ids[0],
+                to: SecretBytes("new"),
+                password: nil,
+                caller: .person,
+                date: 1
+            )
+        try victim.folder.get().write(old, to: "old.sqlite")
+        try victim.run(
+            "ATTACH '\(try victim.folder.get().file("old.sqlite"))' AS old",
+            "DELETE FROM items WHERE \(victim.cell(victim.ids[0]))",
+            "INSERT INTO items SELECT * FROM old.kept"
+        )
+        try victim.expectFirstRefused()
+    }
+
+    @Test("A rolled back row and ledger are refused as a whole, because the root knows better")
+    func rolledBackLedger() throws {
+        let victim = try Victim()
+        let folder = try victim.folder.get()
+        try folder.write(folder.read("items.sqlite"), to: "old.sqlite")
+        try folder.open().update(victim.ids[0], ["labl": .text("x")], caller: .person, date: 1)
+        try victim.run(
+            "ATTACH '\(folder.file("old.sqlite"))' AS old",
+            "DELETE FROM items WHERE uid = 1000",
+            "INSERT INTO items SELECT * FROM old.items WHERE uid = 1000",
+            "DELETE FROM ledgers WHERE uid = 1000",
+            "INSERT INTO ledgers SELECT * FROM old.ledgers WHERE uid = 1000"
+        )
+        #expect(folder.refusal()?.code == .decode)
+    }
+
+    @Test("Rolled back rows with the list of them are refused, because its code is another now")
+    func rolledBackList() throws {
+        let victim = try Victim()
+        let folder = try victim.folder.get()
+        try folder.write(folder.read("items.sqlite"), to: "old.sqlite")
+        try folder.open().update(victim.ids[0], ["labl": .text("x")], caller: .person, date: 1)
+        try victim.run(
+            "ATTACH '\(folder.file("old.sqlite"))' AS old",
+            "DELETE FROM items WHERE uid = 1000",
+            "INSERT INTO items SELECT * FROM old.items WHERE uid = 1000",
+            """
+            UPDATE ledgers SET ledger = (SELECT ledger FROM old.ledgers WHERE uid = 1000)
+                WHERE uid = 1000
+            """
+        )
+        for reading in try victim.readings() { expectRefusal(.decode) { _ = try reading.get() } }
+        #expect(try folder.open().read(victim.foreign, caller: .other) == "foreign")
+    }
+
+    @Test("A database that was put back as a whole is refused, until its anchor is removed")
+    func rolledBackDatabase() throws {
+        let victim = try Victim()
+        let folder = try victim.folder.get()
+        let old = try folder.read("items.sqlite")
+        #expect(try folder.open().delete([victim.ids[0]], caller: .person) == 1)
+        try folder.write(old, to: "items.sqlite")
+        let refusal = folder.refusal()
+        #expect(refusal?.code == .decode)
+        #expect(refusal?.message.contains(folder.file("anchor")) == true)
+        try folder.remove("anchor")
+        #expect(try folder.open().read(victim.ids[0]) == "secret 0")
+    }
+
+    @Test("A row that was deleted in the file is Decode, not NotFound")
+    func deleted() throws {
+        let victim = try Victim()
+        try victim.run("DELETE FROM items WHERE \(victim.cell(victim.ids[0]))")
+        try victim.expectFirstRefused()
+    }
+
+    @Test("A row of another user, with this user's number, is refused")
+    func copiedBetweenUsers() throws {
+        let victim = try Victim()
+        try victim.run(
+            """
+            INSERT INTO items SELECT 1000, id, version, x'00', record, envelope, code FROM items
+                WHERE uid = 1001
+            """
+        )
+        let store = try victim.folder.get().open()
+        expectRefusal(.decode) { _ = try store.read(victim.foreign) }
+        #expect(try store.read(victim.ids[0]) == "secret 0")
+        // It is nobody's, and it can be deleted.
+        #expect(try store.delete([victim.foreign], caller: .person) == 1)
+        expectRefusal(.notFound) { _ = try store.read(victim.foreign) }
+        #expect(try store.read(victim.foreign, caller: .other) == "foreign")
+    }
+
+    @Test("Swapped rows, swapped secrets and swapped records are refused, both of them")
+    func swapped() throws {
+        for columns in [
+            "version,primary_key,record,envelope,code", "record,envelope", "envelope", "record",
+            "envelope,code",
+        ] {
+            let victim = try Victim()
+            let names = columns.split(separator: ",").map(String.init)
+            let (first, second) = (victim.cell(victim.ids[0]), victim.cell(victim.ids[1]))
+            let set = names.map { "\($0) = (SELECT \($0) FROM other)" }.joined(separator: ", ")
+            let spare = names.map { "\($0) = (SELECT \($0) FROM spare)" }.joined(separator: ", ")
+            try victim.run(
+                "DROP TABLE IF EXISTS spare",
+                "CREATE TABLE spare AS SELECT * FROM items WHERE \(first)",
+                "CREATE TABLE other AS SELECT * FROM items WHERE \(second)",
+                "UPDATE items SET primary_key = x'01' WHERE \(second)",
+                "UPDATE items SET \(set) WHERE \(first)",
+                "UPDATE items SET primary_key = (SELECT primary_key FROM other) WHERE \(second)"
+                    + (names.contains("primary_key") ? " AND 0" : ""),
+                "UPDATE items SET \(spare) WHERE \(second)",
+                "DROP TABLE spare",
+                "DROP TABLE other"
+            )
+            let readings = try victim.readings()
+            for reading in readings.prefix(2) {
+                expectRefusal(.decode) { _ = try reading.get() }
+            }
+            #expect(try readings[2].get() == "secret 2")
+        }
+    }
+
+    @Test("A user's ledger that was edited shuts that user's items, and nobody else's")
+    func editedLedger() throws {
+        let victim = try Victim()
+        try victim.run(
+            "UPDATE ledgers SET ledger = CAST(ledger || x'00' AS BLOB) WHERE uid = 1000"
+        )
+        let store = try victim.folder.get().open()
+        for id in victim.ids { expectRefusal(.decode) { _ = try store.read(id) } }
+        expectRefusal(.decode) { _ = try store.find() }
+        expectRefusal(.decode) { try store.add("new") }
+        expectRefusal(.decode) { _ = try store.delete(victim.ids, caller: .person) }
+        #expect(try store.read(victim.foreign, caller: .other) == "foreign")
+    }
+
+    @Test("A ledger with another code, none at all, or another root shuts the keychain")
+    func editedRoot() throws {
+        for statement in [
+            "UPDATE ledgers SET code = zeroblob(32) WHERE uid = 1000",
+            "DELETE FROM ledgers WHERE uid = 1000",
+            "INSERT INTO ledgers VALUES (5, zeroblob(32), x'')",
+            "UPDATE meta SET value = zeroblob(44) WHERE name = 'root'",
+            "UPDATE meta SET value = x'' WHERE name = 'root'",
+            "DELETE FROM meta WHERE name = 'root'",
+            "DELETE FROM meta WHERE name = 'identity'", "DELETE FROM meta WHERE name = 'verifier'",
+            "DELETE FROM meta WHERE name IN ('verifier', 'root')",
+        ] {
+            let victim = try Victim()
+            try victim.run(statement)
+            #expect(try victim.folder.get().refusal()?.code == .decode, "\(statement)")
+        }
+    }
+
+    @Test("A search leaves out what was changed, and never says that there is nothing")
+    func search() throws {
+        let victim = try Victim(count: 2)
+        try victim.run("UPDATE items SET record = x'01' WHERE \(victim.cell(victim.ids[0]))")
+        let store = try victim.folder.get().open()
+        #expect(try store.find().map(\.id) == [victim.ids[1]])
+        expectRefusal(.decode) { _ = try store.find(["svce": .text("0")]) }
+        expectRefusal(.duplicate) { try store.add("0") }
+        #expect(try store.delete([victim.ids[0]], caller: .person) == 1)
+        try store.add("0")
+        #expect(try store.find(["svce": .text("0")]).count == 1)
+    }
+
+    @Test("A file with any one byte changed gives what was stored, or a clear refusal")
+    func everyByte() throws {
+        var random = SeededGenerator()
+        let victim = try Victim()
+        let folder = try victim.folder.get()
+        let (sound, anchor) = (try folder.read("items.sqlite"), try folder.read("anchor"))
+        // Everything in the nightly form; else each page, at places that change from run to run.
+        let isNightly = ProcessInfo.processInfo.environment["LOCALAUTH_NIGHTLY"] != nil
+        let places =
+            isNightly
+            ? Array(sound.indices)
+            : (0..<250).map { _ in Int.random(in: sound.indices, using: &random) }
+        for place in places {
+            var bytes = sound
+            bytes[place] ^= UInt8.random(in: 1...255, using: &random)
+            try folder.write(bytes, to: "items.sqlite")
+            try folder.write(anchor, to: "anchor")
+            expectSound(victim, folder, place)
+            for name in try folder.files where name.contains("damaged") { try folder.remove(name) }
+        }
+    }
+
+    private func expectSound(_ victim: Victim, _ folder: StateFolder, _ place: Int) {
+        do {
+            let store = try folder.open()
+            let wasLost = store.setAside != nil
+            for (number, id) in victim.ids.enumerated() {
+                do {
+                    #expect(try store.read(id) == "secret \(number)", "\(place)")
+                } catch let error as KeychainError {
+                    #expect(error.code == .decode || wasLost, "\(place): \(error)")
+                }
+            }
+        } catch let error as KeychainError {
+            #expect([.decode, .notAvailable].contains(error.code), "\(place): \(error)")
+        } catch {
+            Issue.record(error)
+        }
+    }
+
+    @Test("L17: A database that is no database is set aside, and the keychain starts anew")
+    func setAside() throws {
+        let victim = try Victim()
+        let folder = try victim.folder.get()
+        let rubbish = [UInt8](repeating: 0x55, count: 9000)
+        try folder.write(rubbish, to: "items.sqlite")
+        do {
+            let store = try folder.open()
+            #expect(store.setAside == folder.file("items.sqlite.damaged-1"))
+            let refusal = expectRefusal(.notFound) { _ = try store.read(victim.ids[0]) }
+            #expect(refusal?.message.contains("damaged or lost") == true)
+            try store.add("0")
+        }
+        #expect(try folder.read("items.sqlite.damaged-1") == rubbish)
+        #expect(try folder.open().setAside == nil)
+    }
+}
