@@ -244,7 +244,8 @@ let package = Package(
             name: "AuthServiceTests",
             dependencies: [
                 "AuthEngine", "AuthService", "AuthStore", "CSystemd", "DBus", "LocalAuthBus",
-                "SensorContract", "ServiceProgram", "localauth-sensor-simulated", "localauthd",
+                "SensorContract", "ServiceProgram", "ToolSupport", "localauth-sensor-simulated",
+                "localauthd",
             ],
             swiftSettings: strict
         ),

@@ -48,6 +48,10 @@ extension ContextObject {
             case .granted(let grant):
                 var result = service.result(of: grant)
                 result["domain-state"] = nil
+                // The contract has no word for the app's password: it is the context's now.
+                if grant.mechanism == .applicationPassword {
+                    result["mechanism"] = .string(Grant.Mechanism.context.rawValue)
+                }
                 return result
             case .refused(let refusal): throw DBusError(refusal)
             }

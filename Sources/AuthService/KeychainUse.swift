@@ -41,6 +41,9 @@ final class KeychainUse {
         guard service.hasRoom(for: client) else {
             throw .exceeded("this connection waits for too many answers at once")
         }
+        // From now on: a burst of calls is counted before the first of them has begun. The call
+        // gives its place back when it is prepared.
+        client.preparing += 1
     }
 
     /// Who hears of the progress: the context's events, or those of a one-shot.
@@ -86,7 +89,6 @@ extension KeychainObject {
     }
 
     private func prepared(_ use: KeychainUse) async throws(DBusError) -> (Caller, Item) {
-        use.client.preparing += 1
         defer { use.client.preparing -= 1 }
         return try await item(use.id, of: use.peer)
     }

@@ -133,7 +133,8 @@ struct SecretReceiver {
     /// - Throws: InvalidArgs for what is no end of a `SOCK_SEQPACKET` pair, or one that is closed.
     init(_ descriptor: OwnedDescriptor) throws(DBusError) {
         guard Self.option(SO_DOMAIN, of: descriptor) == AF_UNIX,
-            Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_SEQPACKET.rawValue)
+            Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_SEQPACKET.rawValue),
+            Self.option(SO_ACCEPTCONN, of: descriptor) == 0
         else { throw .invalid("the receiver is no end of a SOCK_SEQPACKET pair") }
         self.descriptor = descriptor
         var state = pollfd(fd: descriptor.rawValue, events: Int16(POLLOUT), revents: 0)

@@ -4,25 +4,9 @@ import LocalAuthBus
 import SensorContract
 import Testing
 
-/// Not in Swift's Glibc module.
-@_silgen_name("memfd_create")
-private func memfdCreate(_ name: UnsafePointer<CChar>, _ flags: UInt32) -> Int32
-
 /// What happens to a context in its life, on the real daemon.
 @Suite("The rules for contexts", .timeLimit(.minutes(2)))
 struct ContextRuleTests {
-    /// A descriptor as the contract wants a secret: sealed.
-    @BusActor
-    private static func secret(_ text: String, isSealed: Bool = true) throws -> OwnedDescriptor {
-        // MFD_CLOEXEC and MFD_ALLOW_SEALING, then F_ADD_SEALS of shrink, grow and write.
-        let descriptor = memfdCreate("secret", 1 | 2)
-        let bytes = Array(text.utf8)
-        guard descriptor >= 0, write(descriptor, bytes, bytes.count) == bytes.count,
-            !isSealed || fcntl(descriptor, 1033, 2 | 4 | 8) == 0
-        else { throw ContractFailure("a memfd can't be made") }
-        return OwnedDescriptor(adopting: descriptor)
-    }
-
     @Test("R31: Invalidate ends with AppCancel, then all is InvalidContext, default and false")
     func invalidate() async throws {
         try await ServiceBench.run { bench in
@@ -33,7 +17,7 @@ struct ContextRuleTests {
             try await context.setLocalizedReason("c")
             try await context.setReuseDuration(4)
             try await context.setMaxBiometryFailures(5)
-            let secret = try Self.secret("word")
+            let secret = try sealed("word")
             #expect(try await context.setCredential(credentialType: 0, secret: secret))
             #expect(try await bench.canEvaluateCode(context) == 0)
             let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
@@ -116,14 +100,14 @@ struct ContextRuleTests {
     func credentials() async throws {
         try await ServiceBench.run { bench in
             let (context, other) = (try await bench.context(), try await bench.context())
-            let secret = try Self.secret("word")
+            let secret = try sealed("word")
             for (type, second) in [(Int32(0), Int32(-3)), (-3, 0)] {
                 #expect(try await !context.isCredentialSet(credentialType: type))
                 #expect(try await context.setCredential(credentialType: type, secret: secret))
                 #expect(try await context.isCredentialSet(credentialType: type))
                 #expect(try await !context.isCredentialSet(credentialType: second))
                 #expect(try await !other.isCredentialSet(credentialType: type))
-                let empty = try Self.secret("")
+                let empty = try sealed("")
                 #expect(try await context.setCredential(credentialType: type, secret: empty))
                 #expect(try await context.clearCredential(credentialType: type))
                 #expect(try await !context.isCredentialSet(credentialType: type))
@@ -136,7 +120,7 @@ struct ContextRuleTests {
                     _ = try await context.isCredentialSet(credentialType: type)
                 }
             }
-            let open = try Self.secret("word", isSealed: false)
+            let open = try sealed("word", isSealed: false)
             await expectName(.invalidArgs) {
                 _ = try await context.setCredential(credentialType: 0, secret: open)
             }

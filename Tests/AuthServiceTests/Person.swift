@@ -13,6 +13,12 @@ final class Person: Agent1Service {
         let channel: OwnedDescriptor
     }
 
+    /// What Update said.
+    struct Update: Equatable, Sendable {
+        let kind: String
+        let cause: String?
+    }
+
     private static let path = ObjectPath(trusted: "/test/agent")
 
     let connection: Connection
@@ -22,6 +28,7 @@ final class Person: Agent1Service {
     /// Begin is answered when this has run; nil: at once.
     var beforeAnswer: (@BusActor @Sendable () async -> Void)?
     let prompts = Witness<Prompt>()
+    let updates = Witness<Update>()
     let ends = Witness<String>()
 
     init(bus: PrivateBus) async throws {
@@ -80,7 +87,10 @@ final class Person: Agent1Service {
         kind: String,
         detail: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { .now(()) }
+    ) throws(DBusError) -> Answer<Void> {
+        updates.record(Update(kind: kind, cause: detail["cause"]?.asString))
+        return .now(())
+    }
 
     func end(
         prompt: String,

@@ -17,7 +17,7 @@ final class ServiceBench {
     let uid = getuid()
     private(set) var daemon: LaunchedProgram
     private var people: [Person] = []
-    private var state: String { bus.folder + "/state" }
+    var state: String { bus.folder + "/state" }
 
     private init(configuration: String) async throws {
         bus = try await PrivateBus()
@@ -74,17 +74,22 @@ final class ServiceBench {
     private func end() async {
         await daemon.end()
         unlink(bus.folder + "/localauth.conf")
-        if let listing = opendir(state) {
-            while let entry = readdir(listing) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                unlink(state + "/" + name)
-            }
-            closedir(listing)
-        }
-        rmdir(state)
+        Self.empty(state + "/keychain")
+        Self.empty(state)
         await bus.end()
+    }
+
+    /// Removes a folder of files.
+    private static func empty(_ folder: String) {
+        guard let listing = opendir(folder) else { return }
+        while let entry = readdir(listing) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            unlink(folder + "/" + name)
+        }
+        closedir(listing)
+        rmdir(folder)
     }
 
     /// Kills the daemon and starts it anew on the same state.

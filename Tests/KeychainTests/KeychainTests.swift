@@ -9,7 +9,7 @@ struct KeychainTests {
     @Test("Many callers at once get their answers, from one thread that is none of theirs")
     func concurrent() async throws {
         let folder = try StateFolder()
-        let keychain = try Keychain(folder.open())
+        let keychain = try folder.keychain()
         let threads = try await withThrowingTaskGroup(of: UInt.self) { group in
             for number in 0..<40 {
                 group.addTask {
@@ -41,7 +41,8 @@ struct KeychainTests {
 
     @Test("A refusal comes back as one")
     func refusal() async throws {
-        let keychain = try Keychain(StateFolder().open())
+        let folder = try StateFolder()
+        let keychain = try folder.keychain()
         await #expect(throws: KeychainError.self) {
             try await keychain.run { store throws(KeychainError) in
                 try store.item("", caller: .person)
@@ -53,7 +54,7 @@ struct KeychainTests {
     func end() async throws {
         let folder = try StateFolder()
         for _ in 0..<20 {
-            let keychain = try Keychain(folder.open())
+            let keychain = try folder.keychain()
             #expect(try await keychain.run { $0.setAside } == nil)
         }
     }

@@ -54,6 +54,14 @@ final class StateFolder: Sendable {
         try KeychainStore.open(directory: path, credentials: credentials, itemLimit: itemLimit)
     }
 
+    /// The keychain on a thread of its own.
+    func keychain() throws -> Keychain {
+        let path = path
+        return try Keychain { () throws(KeychainError) in
+            try KeychainStore.open(directory: path, credentials: nil)
+        }
+    }
+
     /// Why it can't be opened.
     func refusal(credentials: String? = nil) -> KeychainError? {
         #expect(throws: KeychainError.self) { _ = try open(credentials: credentials) }

@@ -5,6 +5,7 @@ public import DBus
     /// Everything so far, in order.
     public private(set) var seen: [Element] = []
     private var waiting: [@BusActor () -> Void] = []
+    private var wakes = 0
 
     /// Nothing has happened yet.
     public init() {}
@@ -33,13 +34,20 @@ public import DBus
         while true {
             if let found = seen.first(where: { matches($0) }) { return found }
             if isLate { throw ContractFailure("expected \(what) within \(limit), got \(seen)") }
+            let count = wakes
             await withCheckedContinuation { continuation in
-                waiting.append { continuation.resume() }
+                // It may have happened on the way here.
+                if wakes == count {
+                    waiting.append { continuation.resume() }
+                } else {
+                    continuation.resume()
+                }
             }
         }
     }
 
     private func wake() {
+        wakes += 1
         let woken = waiting
         waiting = []
         for body in woken { body() }

@@ -1,0 +1,206 @@
+import AuthEngine
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+
+/// Not in Swift's Glibc module.
+@_silgen_name("memfd_create")
+private func memfdCreate(_ name: UnsafePointer<CChar>, _ flags: UInt32) -> Int32
+
+/// A secret as the contract wants it: in a sealed memfd.
+func sealed(_ bytes: [UInt8], isSealed: Bool = true) throws -> OwnedDescriptor {
+    // MFD_CLOEXEC and MFD_ALLOW_SEALING, then F_ADD_SEALS of shrink, grow and write.
+    let descriptor = memfdCreate("secret", 1 | 2)
+    guard descriptor >= 0, write(descriptor, bytes, bytes.count) == bytes.count,
+        !isSealed || fcntl(descriptor, 1033, 2 | 4 | 8) == 0
+    else { throw ContractFailure("a memfd can't be made") }
+    return OwnedDescriptor(adopting: descriptor)
+}
+
+func sealed(_ text: String, isSealed: Bool = true) throws -> OwnedDescriptor {
+    try sealed(Array(text.utf8), isSealed: isSealed)
+}
+
+/// A pair of sockets: the daemon gets one end, and writes a secret into it.
+@BusActor
+final class SecretPair {
+    /// What is given away.
+    let end: OwnedDescriptor
+    private var ours: OwnedDescriptor?
+
+    init(_ kind: __socket_type = SOCK_SEQPACKET) throws {
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(kind.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        try expect(socketpair(AF_UNIX, type, 0, &ends) == 0, "a socket pair")
+        ours = OwnedDescriptor(adopting: ends[0])
+        end = OwnedDescriptor(adopting: ends[1])
+    }
+
+    /// The next packet that waits; nil: none does.
+    func packet() -> [UInt8]? {
+        guard let ours else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 70_000)
+        let count = recv(ours.rawValue, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+        return count > 0 ? Array(bytes.prefix(count)) : nil
+    }
+
+    /// Nobody receives any more.
+    func close() {
+        // A program that another test starts may have a copy until it is running.
+        if let ours { shutdown(ours.rawValue, Int32(SHUT_RDWR)) }
+        ours = nil
+    }
+
+    /// Puts in as much as there is room for.
+    func fill() {
+        let filling = [UInt8](repeating: 0, count: 4096)
+        while send(end.rawValue, filling, filling.count, Int32(MSG_DONTWAIT)) > 0 {}
+        while send(end.rawValue, filling, 1, Int32(MSG_DONTWAIT)) > 0 {}
+    }
+}
+
+/// A call that runs, and what came of it.
+@BusActor
+final class RunningCall<Value: Sendable> {
+    private let ended = Witness<Result<Value, DBusError>>()
+
+    init(_ body: @escaping @BusActor @Sendable () async throws(DBusError) -> Value) {
+        let ended = ended
+        onLoop {
+            do throws(DBusError) {
+                ended.record(.success(try await body()))
+            } catch {
+                ended.record(.failure(error))
+            }
+        }
+    }
+
+    var isPending: Bool { ended.seen.isEmpty }
+
+    func value() async throws -> Value {
+        try await ended.first("the end", within: .seconds(20)) { _ in true }.get()
+    }
+}
+
+/// The keychain as one client sees it.
+@BusActor
+struct KeychainClient {
+    let proxy: Keychain1Proxy
+
+    static func control(
+        _ flags: AccessControl.Flags,
+        _ accessible: String? = nil
+    ) -> [String: Variant] {
+        var control: [String: Variant] = [:]
+        if !flags.isEmpty { control["flags"] = .uint64(flags.rawValue) }
+        control["accessible"] = accessible.map(Variant.string)
+        return control
+    }
+
+    static func options(
+        _ context: Context1Proxy?,
+        _ others: [String: Variant] = [:]
+    ) -> [String: Variant] {
+        var options = others
+        options["context"] = context.map { .objectPath($0.path) }
+        return options
+    }
+
+    /// Adds a generic password; its id.
+    func add(
+        _ service: String,
+        _ secret: String = "secret",
+        flags: AccessControl.Flags = [],
+        accessible: String? = nil,
+        context: Context1Proxy? = nil
+    ) async throws -> String {
+        try await proxy.add(
+            attributes: ["class": .string("genp"), "svce": .string(service)],
+            secret: sealed(secret),
+            accessControl: Self.control(flags, accessible),
+            options: Self.options(context)
+        )
+    }
+
+    /// A Read that runs; the secret, as text, or nil when no packet came.
+    func reading(
+        _ id: String,
+        context: Context1Proxy? = nil,
+        _ options: [String: Variant] = [:],
+        reason: String = "open the vault"
+    ) throws -> RunningCall<String?> {
+        let (pair, proxy) = (try SecretPair(), proxy)
+        let allOptions = Self.options(context, options)
+        return RunningCall { () throws(DBusError) in
+            do throws(DBusError) {
+                try await proxy.read(
+                    id: id,
+                    receiver: pair.end,
+                    reason: reason,
+                    options: allOptions
+                )
+            } catch {
+                guard pair.packet() == nil else {
+                    throw DBusError(.failed, "a refused call gave the secret away")
+                }
+                throw error
+            }
+            return pair.packet().map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    func read(
+        _ id: String,
+        context: Context1Proxy? = nil,
+        _ options: [String: Variant] = [:],
+        reason: String = "open the vault"
+    ) async throws -> String? {
+        try await reading(id, context: context, options, reason: reason).value()
+    }
+
+    /// The services of the items that a query finds, sorted.
+    func services(
+        _ query: [String: Variant] = [:],
+        _ options: [String: Variant] = [:]
+    ) async throws -> [String] {
+        try await proxy.search(query: query, options: options)
+            .compactMap { $0["svce"]?.asString }.sorted()
+    }
+}
+
+extension ServiceBench {
+    /// The keychain of whoever has this connection.
+    func keychain(_ connection: Connection? = nil) -> KeychainClient {
+        KeychainClient(
+            proxy: Keychain1Proxy(
+                connection ?? client,
+                destination: owner,
+                path: ObjectPath(trusted: "/org/localauth/Keychain1")
+            )
+        )
+    }
+}
+
+extension Person {
+    var shownPrompts: Int { prompts.seen.count }
+
+    /// Waits until a prompt asks for something to be typed, for this cause.
+    func asked(_ cause: String, _ count: Int = 1) async throws {
+        _ = try await updates.first("\(cause) to be asked for") { _ in
+            updates.seen.filter { $0 == .init(kind: "passcode-required", cause: cause) }.count
+                >= count
+        }
+    }
+
+    /// Types into the prompt that was shown last.
+    func type(_ text: String) async throws {
+        enter(text, into: try await prompt(prompts.seen.count - 1).channel)
+    }
+
+    /// Cancels the prompt that was shown last.
+    func cancel(on bench: ServiceBench) async throws {
+        let handle = try await prompt(prompts.seen.count - 1).handle
+        try await bench.manager(connection).submitCancel(prompt: handle)
+    }
+}

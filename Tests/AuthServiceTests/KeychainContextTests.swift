@@ -1,0 +1,363 @@
+import AuthEngine
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// What releases a guarded item, and what doesn't, on the real daemon.
+@Suite("Keychain items and contexts", .timeLimit(.minutes(2)))
+struct KeychainContextTests {
+    @Test("R35: an evaluated context reads without a prompt, one that isn't prompts once")
+    func contexts() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("guarded", flags: .biometryAny)
+            let bare = try keychain.reading(id, reason: "open\u{202E} it")
+            try await sensor.operation().succeed(template)
+            #expect(try await bare.value() == "secret")
+            let details = try await person.prompt().details
+            #expect(details["reason"] == .string("open it"))
+            #expect(details["fallback-title"] == .string(""))
+
+            let evaluated = try await bench.context(on: person.connection)
+            let evaluation = try evaluated.evaluateStream(policy: 1, reason: "a", options: [:])
+            try await sensor.operation(1).succeed(template)
+            _ = try await evaluation.reply()
+            for _ in 0..<3 {
+                #expect(try await keychain.read(id, context: evaluated) == "secret")
+            }
+            #expect(person.shownPrompts == 2)
+
+            let fresh = try await bench.context(on: person.connection)
+            let first = try keychain.reading(id, context: fresh)
+            try await sensor.operation(2).succeed(template)
+            #expect(try await first.value() == "secret")
+            #expect(try await keychain.read(id, context: fresh) == "secret")
+            #expect(person.shownPrompts == 3)
+            // For reading alone: no policy is satisfied by it.
+            let policy = try fresh.evaluateStream(policy: 1, reason: "a", options: [:])
+            _ = try await sensor.operation(3)
+            try await person.cancel(on: bench)
+            await expectName(.userCancel) { _ = try await policy.reply() }
+        }
+    }
+
+    @Test("R35: a passcode reads no biometric item, an evaluation of policy 2 by biometry does")
+    func factors() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("guarded", flags: .biometryAny)
+            let presence = try await keychain.add("presence", flags: .userPresence)
+            let context = try await bench.context(on: person.connection)
+            let byPasscode = try context.evaluateStream(policy: 2, reason: "a", options: [:])
+            _ = try await sensor.operation()
+            try await person.type(ScriptedVerifier.passcode)
+            #expect(try await byPasscode.reply()["mechanism"] == .string("passcode"))
+            #expect(try await keychain.read(presence, context: context) == "secret")
+            let call = try keychain.reading(id, context: context)
+            try await sensor.operation(1).succeed(template)
+            #expect(try await call.value() == "secret")
+            #expect(person.shownPrompts == 2)
+            // Another enrolment is the end of what biometry proved.
+            _ = sensor.add(for: person.peer.uid, announcing: false)
+            let changed = try keychain.reading(id, context: context)
+            try await sensor.operation(2).succeed(template)
+            #expect(try await changed.value() == "secret")
+        }
+    }
+
+    @Test("R71: what EvaluateAccessControl proved reads without a prompt; for a key it doesn't")
+    func accessControl() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("guarded", flags: .biometryAny)
+            @BusActor func evaluate(_ context: Context1Proxy, _ operation: UInt32) async throws {
+                let count = sensor.operations.seen.count
+                let call = try context.evaluateAccessControlStream(
+                    accessControl: KeychainClient.control(.biometryAny),
+                    operation: operation,
+                    reason: "test",
+                    options: [:]
+                )
+                try await sensor.operation(count).succeed(template)
+                let result = try await call.reply()
+                #expect(result["mechanism"] == .string("biometry"))
+                #expect(result["sensor"] == .string("Third") && result["domain-state"] == nil)
+                #expect(try await context.evaluatedPolicyDomainState().isEmpty)
+            }
+            let reading = try await bench.context(on: person.connection)
+            try await evaluate(reading, AccessOperation.useItem.rawValue)
+            #expect(try await keychain.read(id, context: reading) == "secret")
+            #expect(person.shownPrompts == 1)
+
+            let signing = try await bench.context(on: person.connection)
+            try await evaluate(signing, AccessOperation.useKeySign.rawValue)
+            let call = try keychain.reading(id, context: signing)
+            _ = try await sensor.operation(2)
+            try await person.cancel(on: bench)
+            await expectName(.keychainUserCanceled) { _ = try await call.value() }
+
+            let free = try await signing.evaluateAccessControl(
+                accessControl: KeychainClient.control(.biometryAny),
+                operation: AccessOperation.createItem.rawValue,
+                reason: "test",
+                options: [:]
+            )
+            #expect(free == ["mechanism": .string("context")])
+            for (control, operation) in [
+                (KeychainClient.control([.or, .and]), UInt32(1)),
+                (["accessible": Variant.string("zz")], 1), (["flags": .string("1")], 1), ([:], 6),
+            ] {
+                await expectName(.invalidArgs) {
+                    _ = try await signing.evaluateAccessControl(
+                        accessControl: control,
+                        operation: operation,
+                        reason: "test",
+                        options: [:]
+                    )
+                }
+            }
+        }
+    }
+
+    @Test("R36: without interaction a guarded item says that it takes one, whatever else is wrong")
+    func interaction() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("guarded", flags: .biometryAny)
+            let password = try await bench.context(on: person.connection)
+            _ = try await password.setCredential(credentialType: 0, secret: sealed("word"))
+            let locked = try await keychain.add(
+                "locked",
+                flags: .applicationPassword,
+                context: password
+            )
+            let free = try await keychain.add("free")
+            let quiet: [String: Variant] = ["interaction-not-allowed": .bool(true)]
+            let context = try await bench.context(on: person.connection)
+            try await context.setInteractionNotAllowed(true)
+            @BusActor func isRefused() async {
+                for id in [id, locked] {
+                    await expectName(.keychainInteractionNotAllowed) {
+                        _ = try await keychain.read(id, quiet)
+                    }
+                    await expectName(.keychainInteractionNotAllowed) {
+                        _ = try await keychain.read(id, context: context)
+                    }
+                }
+            }
+            await isRefused()  // no sensor
+            let sensor = try await bench.sensor()
+            await isRefused()  // nothing enrolled
+            let template = sensor.add(for: person.peer.uid)
+            await isRefused()
+            try await bench.manager(person.connection)
+                .requirePasscode(uid: person.peer.uid, cause: "test")
+            await isRefused()  // locked out
+            #expect(person.shownPrompts == 0)
+            #expect(try await keychain.read(free, quiet) == "secret")
+            #expect(try await keychain.read(locked, context: password, quiet) == "secret")
+
+            let evaluated = try await bench.context(on: person.connection)
+            let unlock = try bench.begin(person.connection, 2)
+            _ = try await unlock.reply()
+            let call = try evaluated.evaluateStream(policy: 1, reason: "a", options: [:])
+            try await sensor.operation().succeed(template)
+            _ = try await call.reply()
+            #expect(try await keychain.read(id, context: evaluated, quiet) == "secret")
+        }
+    }
+
+    @Test("R68: cancel, deadline and Invalidate are UserCanceled, no match and lockout AuthFailed")
+    func statuses() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("guarded", flags: .biometryAny)
+            let canceled = try keychain.reading(id)
+            _ = try await sensor.operation()
+            try await person.cancel(on: bench)
+            await expectName(.keychainUserCanceled) { _ = try await canceled.value() }
+            let late = try keychain.reading(id, ["timeout": .uint64(300)])
+            await expectName(.keychainUserCanceled) { _ = try await late.value() }
+
+            let context = try await bench.context(on: person.connection)
+            let count = sensor.operations.seen.count
+            let invalidated = try keychain.reading(id, context: context)
+            _ = try await sensor.operation(count)
+            try await context.invalidate()
+            await expectName(.keychainUserCanceled) { _ = try await invalidated.value() }
+            await expectName(.keychainAuthFailed) {
+                _ = try await keychain.read(id, context: context)
+            }
+            await expectName(.invalidArgs) { _ = try await keychain.read(id, reason: " ") }
+            await expectName(.invalidArgs) {
+                _ = try await keychain.read(id, ["timeout": .uint64(600_001)])
+            }
+
+            for _ in 0..<2 {
+                let number = sensor.operations.seen.count
+                let failing = try keychain.reading(id)
+                let operation = try await sensor.operation(number)
+                for _ in 0..<3 { sensor.tell(operation, "no-match") }
+                await expectName(.keychainAuthFailed) { _ = try await failing.value() }
+            }
+            let prompts = person.shownPrompts
+            #expect(try await bench.canEvaluate(1, as: person.connection).code == -8)
+            await expectName(.keychainAuthFailed) { _ = try await keychain.read(id) }
+            await expectName(.keychainInteractionNotAllowed) {
+                _ = try await keychain.read(id, ["interaction-not-allowed": .bool(true)])
+            }
+            #expect(person.shownPrompts == prompts)
+            // A passcode is the way out.
+            let presence = try await keychain.add("presence", flags: .userPresence)
+            #expect(try await keychain.read(presence) == "secret")
+            let after = sensor.operations.seen.count
+            let again = try keychain.reading(id)
+            try await sensor.operation(after).succeed(template)
+            #expect(try await again.value() == "secret")
+        }
+    }
+
+    @Test("R68: an agent that leaves is UserCanceled, none at all InteractionNotAllowed")
+    func agents() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            person.passcode = nil
+            let app = try person.app(bench.bus)
+            let keychain = bench.keychain(app)
+            let id = try await keychain.add("guarded", flags: .devicePasscode)
+            let call = try keychain.reading(id)
+            _ = try await person.prompt()
+            person.connection.close()
+            await expectName(.keychainUserCanceled) { _ = try await call.value() }
+            await expectName(.keychainInteractionNotAllowed) { _ = try await keychain.read(id) }
+            app.close()
+        }
+    }
+
+    @Test("R63: biometry and passcode are asked for in one prompt; half of it releases nothing")
+    func both() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("guarded", flags: [.biometryAny, .devicePasscode])
+            let call = try keychain.reading(id)
+            let first = try await sensor.operation()
+            #expect(try await person.prompt().details["stage"] == .string("biometry"))
+            first.succeed(template)
+            try await person.asked("access-control")
+            #expect(call.isPending)
+            try await person.type(ScriptedVerifier.passcode)
+            #expect(try await call.value() == "secret")
+            #expect(person.shownPrompts == 1)
+
+            let context = try await bench.context(on: person.connection)
+            let canceled = try keychain.reading(id, context: context)
+            try await sensor.operation(1).succeed(template)
+            try await person.asked("access-control", 2)
+            try await person.cancel(on: bench)
+            await expectName(.keychainUserCanceled) { _ = try await canceled.value() }
+            // Not even the context keeps the match.
+            let biometric = try await keychain.add("biometric", flags: .biometryAny)
+            let asked = try keychain.reading(biometric, context: context)
+            try await sensor.operation(2).succeed(template)
+            #expect(try await asked.value() == "secret")
+            // One of them is enough where it says so.
+            let either = try await keychain.add(
+                "either",
+                flags: [.biometryAny, .devicePasscode, .or]
+            )
+            let byPasscode = try keychain.reading(either)
+            _ = try await sensor.operation(3)
+            try await person.type(ScriptedVerifier.passcode)
+            #expect(try await byPasscode.value() == "secret")
+        }
+    }
+
+    @Test("skip-authenticated leaves out what a read would ask for")
+    func skip() async throws {
+        try await ServiceBench.run { bench in
+            let keychain = bench.keychain()
+            let context = try await bench.context()
+            _ = try await context.setCredential(credentialType: 0, secret: sealed("word"))
+            _ = try await keychain.add("free")
+            _ = try await keychain.add("guarded", flags: .userPresence)
+            _ = try await keychain.add("locked", flags: .applicationPassword, context: context)
+            #expect(try await keychain.services().count == 3)
+            let skipping: [String: Variant] = ["skip-authenticated": .bool(true)]
+            #expect(try await keychain.services([:], skipping) == ["free"])
+            #expect(try await keychain.services(["svce": .string("guarded")], skipping) == [])
+            await expectName(.invalidArgs) {
+                _ = try await keychain.services([:], ["skip-authenticated": .string("yes")])
+            }
+        }
+    }
+
+    @Test("L16: a ninth call that waits is LimitsExceeded, also before any has a prompt")
+    func pending() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let free = try await keychain.add("free")
+            for flags in [AccessControl.Flags.biometryCurrentSet, .biometryAny] {
+                let app = try person.app(bench.bus)
+                let id = try await keychain.add("guarded \(flags.rawValue)", flags: flags)
+                sensor.isSilent = true
+                let calls = try (0..<8).map { _ in try bench.keychain(app).reading(id) }
+                let start = ContinuousClock.now
+                let ninth = try bench.keychain(app).reading(id)
+                await expectName(.limitsExceeded) { _ = try await ninth.value() }
+                let time = ContinuousClock.now - start
+                #expect(time < .milliseconds(1900), "it waits for no sensor, whose patience is 2 s")
+                for call in calls { #expect(call.isPending) }
+                #expect(try await keychain.read(free) == "secret")
+                app.close()
+                sensor.speak()
+                try await bench.wait(for: "no prompt") {
+                    person.ends.seen.count == person.shownPrompts
+                }
+            }
+        }
+    }
+
+    @Test("L8: an item wants a strong sensor, unless the administrator wants less")
+    func strength() async throws {
+        for word in ["", "weak"] {
+            let configuration = word.isEmpty ? "" : "[Biometry]\nKeychainStrength=\(word)\n"
+            try await ServiceBench.run(configuration: configuration) { bench in
+                let (person, sensor, template) = try await bench.enrolled {
+                    $0.saidStrength = "weak"
+                }
+                let keychain = bench.keychain(person.connection)
+                let id = try await keychain.add("guarded", flags: .biometryAny)
+                let presence = try await keychain.add("presence", flags: .userPresence)
+                #expect(try await bench.canEvaluate(1, as: person.connection).code == 0)
+                if word.isEmpty {
+                    await expectName(.keychainAuthFailed) { _ = try await keychain.read(id) }
+                    #expect(person.shownPrompts == 0)
+                    // Without biometry the passcode is left.
+                    #expect(try await keychain.read(presence) == "secret")
+                    #expect(try await person.prompt().details["stage"] == .string("passcode"))
+                    // What a weak sensor proved for Evaluate proves nothing here.
+                    let context = try await bench.context(on: person.connection)
+                    let call = try context.evaluateStream(policy: 1, reason: "a", options: [:])
+                    try await sensor.operation().succeed(template)
+                    _ = try await call.reply()
+                    await expectName(.keychainAuthFailed) {
+                        _ = try await keychain.read(id, context: context)
+                    }
+                } else {
+                    let call = try keychain.reading(id)
+                    try await sensor.operation().succeed(template)
+                    #expect(try await call.value() == "secret")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,377 @@
+import AuthEngine
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// Items on the bus, as the real daemon keeps them.
+@Suite("Keychain items on the bus", .timeLimit(.minutes(2)))
+struct KeychainItemTests {
+    @Test("R66: an item without an access control is added, found, read, changed and deleted")
+    func life() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.proxy.add(
+                attributes: [
+                    "class": .string("genp"), "svce": .string("mail"), "acct": .string("me"),
+                    "gena": .bytes([1, 2]), "type": .uint32(7), "invi": .bool(true),
+                ],
+                secret: sealed("first"),
+                accessControl: [:],
+                options: [:]
+            )
+            var found = try await keychain.proxy.search(query: [:], options: [:])
+            #expect(found.count == 1)
+            let item = try #require(found.first)
+            #expect(item["id"] == .string(id) && item["pdmn"] == .string("ak"))
+            #expect(item["svce"] == .string("mail") && item["gena"] == .bytes([1, 2]))
+            #expect(item["type"] == .uint32(7) && item["invi"] == .bool(true))
+            #expect(item["cdat"]?.asInt64 == item["mdat"]?.asInt64)
+            #expect(try await keychain.read(id) == "first")
+            try await keychain.proxy.update(
+                id: id,
+                attributes: ["labl": .string("Mail"), "acct": .string("you")],
+                options: [:]
+            )
+            try await keychain.proxy.setSecret(id: id, secret: sealed("second"), options: [:])
+            found = try await keychain.proxy.search(query: ["acct": .string("you")], options: [:])
+            #expect(found.first?["labl"] == .string("Mail"))
+            #expect(try await keychain.services(["acct": .string("me")]) == [])
+            #expect(try await keychain.read(id) == "second")
+            #expect(try await keychain.proxy.delete(ids: [id, id, "none"]) == 1)
+            await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
+            #expect(try await keychain.services() == [])
+            #expect(try await keychain.proxy.delete(ids: [id]) == 0)
+            #expect(person.shownPrompts == 0)
+        }
+    }
+
+    @Test("The same primary key twice is Duplicate, at Add and at Update")
+    func duplicates() async throws {
+        try await ServiceBench.run { bench in
+            let keychain = bench.keychain()
+            let id = try await keychain.add("one")
+            await expectName(.keychainDuplicate) { _ = try await keychain.add("one", "other") }
+            let other = try await keychain.add("two")
+            await expectName(.keychainDuplicate) {
+                try await keychain.proxy.update(
+                    id: other,
+                    attributes: ["svce": .string("one")],
+                    options: [:]
+                )
+            }
+            #expect(try await keychain.read(id) == "secret")
+            #expect(try await keychain.services() == ["one", "two"])
+        }
+    }
+
+    @Test("R60, R62, R65, R70: what makes no sense is Parameter, a wrong type InvalidArgs")
+    func malformed() async throws {
+        try await ServiceBench.run { bench in
+            let keychain = bench.keychain().proxy
+            let good: [String: Variant] = ["class": .string("genp"), "svce": .string("a")]
+            @BusActor func add(
+                _ attributes: [String: Variant],
+                _ control: [String: Variant] = [:],
+                _ options: [String: Variant] = [:]
+            ) async throws {
+                _ = try await keychain.add(
+                    attributes: attributes,
+                    secret: sealed("x"),
+                    accessControl: control,
+                    options: options
+                )
+            }
+            for (key, value) in [
+                ("class", Variant.string("nope")), ("class", .uint32(1)),
+                ("class", .string("keys")),
+                ("svce", .uint32(1)), ("srvr", .string("a")), ("id", .string("a")),
+                ("nothing", .string("a")), ("labl", .double(1)), ("pdmn", .string("zz")),
+            ] {
+                await expectName(.keychainParameter) {
+                    try await add(good.merging([key: value]) { $1 })
+                }
+            }
+            await expectName(.keychainParameter) { try await add([:]) }
+            for flags in [AccessControl.Flags([.or, .and]), [.userPresence, .devicePasscode]] {
+                await expectName(.keychainParameter) {
+                    try await add(good, ["flags": .uint64(flags.rawValue)])
+                }
+            }
+            await expectName(.keychainParameter) {
+                try await add(good, ["flags": .uint64(1 << 40)])
+            }
+            await expectName(.keychainParameter) {
+                try await add(good.merging(["pdmn": .string("ak")]) { $1 }, ["flags": .uint64(0)])
+            }
+            await expectName(.invalidArgs) { try await add(good, ["flags": .string("1")]) }
+            await expectName(.invalidArgs) { try await add(good, ["accessible": .uint32(1)]) }
+            await expectName(.invalidArgs) { try await add(good, [:], ["context": .string("/")]) }
+            await expectName(.invalidArgs) {
+                _ = try await keychain.add(
+                    attributes: good,
+                    secret: sealed("x", isSealed: false),
+                    accessControl: [:],
+                    options: [:]
+                )
+            }
+            await expectName(.keychainParameter) {
+                _ = try await keychain.search(query: ["nothing": .bool(true)], options: [:])
+            }
+            for id in ["", "none", String(repeating: "0", count: 5000)] {
+                await expectName(.keychainNotFound) { _ = try await bench.keychain().read(id) }
+            }
+            try await add(good.merging(["pdmn": .string("cku")]) { $1 })
+            let found = try await keychain.search(query: ["pdmn": .string("cku")], options: [:])
+            #expect(found.count == 1)
+        }
+    }
+
+    @Test("A secret has 0 to 65536 bytes; of an empty one no packet comes")
+    func sizes() async throws {
+        try await ServiceBench.run { bench in
+            let keychain = bench.keychain()
+            let empty = try await keychain.add("empty", "")
+            #expect(try await keychain.read(empty) == nil)
+            let large = String(repeating: "abcdefgh", count: 8192)
+            let id = try await keychain.add("large", large)
+            #expect(try await keychain.read(id) == large)
+            await expectName(.limitsExceeded) { _ = try await keychain.add("more", large + "!") }
+            await expectName(.limitsExceeded) {
+                try await keychain.proxy.setSecret(
+                    id: id,
+                    secret: sealed(large + "!"),
+                    options: [:]
+                )
+            }
+            #expect(try await keychain.read(id) == large)
+            try await keychain.proxy.setSecret(id: id, secret: sealed(""), options: [:])
+            #expect(try await keychain.read(id) == nil)
+        }
+    }
+
+    @Test("A receiver that is no end of a packet pair, closed or full is InvalidArgs")
+    func receivers() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let guarded = try await keychain.add("guarded", flags: .biometryAny)
+            let free = try await keychain.add("free", "treasure")
+            @BusActor func read(_ id: String, _ receiver: OwnedDescriptor) async throws {
+                try await keychain.proxy.read(
+                    id: id,
+                    receiver: receiver,
+                    reason: "test",
+                    options: [:]
+                )
+            }
+            let closed = try SecretPair()
+            closed.close()
+            let listening = OwnedDescriptor(
+                adopting: socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
+            )
+            // Without a path the kernel makes a name up.
+            var address = sockaddr(
+                sa_family: sa_family_t(AF_UNIX),
+                sa_data: (
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+                )
+            )
+            let size = socklen_t(MemoryLayout<sa_family_t>.size)
+            #expect(bind(listening.rawValue, &address, size) == 0)
+            #expect(listen(listening.rawValue, 1) == 0)
+            let unconnected = OwnedDescriptor(
+                adopting: socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
+            )
+            let network = OwnedDescriptor(
+                adopting: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            )
+            let wrong = [
+                try SecretPair(SOCK_STREAM).end, try SecretPair(SOCK_DGRAM).end, closed.end,
+                try sealed(""), listening, unconnected, network,
+                OwnedDescriptor(adopting: open("/dev/null", O_RDWR)),
+            ]
+            for receiver in wrong {
+                await expectName(.invalidArgs) { try await read(free, receiver) }
+                await expectName(.invalidArgs) { try await read(guarded, receiver) }
+            }
+            #expect(person.shownPrompts == 0)
+
+            let full = try SecretPair()
+            full.fill()
+            await expectName(.invalidArgs) { try await read(free, full.end) }
+            while let packet = full.packet() { #expect(packet.allSatisfy { $0 == 0 }) }
+            // Closed while the prompt is up.
+            let pair = try SecretPair()
+            let call = RunningCall { () throws(DBusError) in
+                try await keychain.proxy.read(
+                    id: guarded,
+                    receiver: pair.end,
+                    reason: "test",
+                    options: [:]
+                )
+            }
+            let operation = try await sensor.operation()
+            pair.close()
+            operation.succeed(template)
+            await expectName(.invalidArgs) { try await call.value() }
+            #expect(try await keychain.read(free) == "treasure")
+        }
+    }
+
+    @Test(
+        "Another user's items are NotFound, another client's context is UnknownObject",
+        .enabled(if: getuid() == 0, "needs a second user")
+    )
+    func strangers() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let (theirs, ours) = (bench.keychain(person.connection), bench.keychain())
+            let id = try await theirs.add("theirs")
+            _ = try await ours.add("ours")
+            await expectName(.keychainNotFound) { _ = try await ours.read(id) }
+            await expectName(.keychainNotFound) {
+                try await ours.proxy.update(id: id, attributes: [:], options: [:])
+            }
+            await expectName(.keychainNotFound) {
+                try await ours.proxy.setSecret(id: id, secret: sealed("mine"), options: [:])
+            }
+            #expect(try await ours.proxy.delete(ids: [id]) == 0)
+            #expect(try await ours.services() == ["ours"])
+            #expect(try await theirs.services() == ["theirs"])
+            // The same service of another user is no duplicate.
+            _ = try await ours.add("theirs")
+            #expect(try await theirs.read(id) == "secret")
+
+            let app = try person.app(bench.bus)
+            let context = try await bench.context(on: app)
+            await expectName(.unknownObject) { _ = try await theirs.read(id, context: context) }
+            await expectName(.unknownObject) {
+                _ = try await theirs.add("b", flags: .applicationPassword, context: context)
+            }
+            #expect(try await bench.keychain(app).read(id, context: context) == "secret")
+            app.close()
+        }
+    }
+
+    @Test("L17: a daemon that is killed and started again has every item, and its guard")
+    func restart() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let before = bench.keychain(person.connection)
+            let free = try await before.add("free", "one")
+            let guarded = try await before.add("guarded", "two", flags: .biometryCurrentSet)
+            let pending = try before.reading(guarded)
+            _ = try await sensor.operation()
+            try await bench.restartDaemon()
+            await #expect(throws: DBusError.self) { _ = try await pending.value() }
+            try await bench.waitForDevice(is: "")
+            let again = try await bench.person()
+            let keychain = bench.keychain(again.connection)
+            #expect(try await keychain.services() == ["free", "guarded"])
+            #expect(try await keychain.read(free) == "one")
+            let call = try keychain.reading(guarded)
+            try await sensor.operation(1).succeed(template)
+            #expect(try await call.value() == "two")
+        }
+    }
+
+    @Test("L18: without its master key the keychain says so and loses nothing")
+    func missingKey() async throws {
+        try await ServiceBench.run { bench in
+            let id = try await bench.keychain().add("kept")
+            let key = bench.state + "/keychain/master.key"
+            #expect(rename(key, key + ".away") == 0)
+            try await bench.restartDaemon()
+            await expectName(.keychainNotAvailable) { _ = try await bench.keychain().read(id) }
+            await expectName(.keychainNotAvailable) { _ = try await bench.keychain().add("new") }
+            #expect(try await bench.canEvaluate(2).code == 0)
+            // Not even a restart is needed.
+            #expect(rename(key + ".away", key) == 0)
+            #expect(try await bench.keychain().read(id) == "secret")
+        }
+    }
+
+    @Test("R67: items of the current enrolment are gone after any change, userPresence survives")
+    func currentSet() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let current = try await keychain.add("current", flags: .biometryCurrentSet)
+            let any = try await keychain.add("any", flags: .biometryAny)
+            let presence = try await keychain.add("presence", flags: .userPresence)
+            let template = sensor.add(for: person.peer.uid, announcing: false)
+            await expectName(.keychainNotFound) { _ = try await keychain.read(current) }
+            #expect(person.shownPrompts == 0)
+            #expect(try await keychain.services() == ["any", "presence"])
+            for (number, id) in [any, presence].enumerated() {
+                let call = try keychain.reading(id)
+                try await sensor.operation(number).succeed(template)
+                #expect(try await call.value() == "secret")
+            }
+            // A change that is undone is a change.
+            let second = try await keychain.add("current", flags: .biometryCurrentSet)
+            #expect(try await keychain.services().count == 3)
+            let context = try await bench.context(on: person.connection)
+            let state = try await bench.state(context)
+            let extra = sensor.add(for: person.peer.uid, announcing: false)
+            sensor.signals.templatesChanged(uid: person.peer.uid)
+            sensor.templates[person.peer.uid]?.removeAll { $0.id == extra }
+            sensor.signals.templatesChanged(uid: person.peer.uid)
+            try await bench.wait(for: "the change to be noticed") {
+                try await bench.state(context) != state
+            }
+            await expectName(.keychainNotFound) { _ = try await keychain.read(second) }
+            // Nothing enrolled: nothing to hold on to.
+            sensor.templates = [:]
+            await expectName(.keychainNotAvailable) {
+                _ = try await keychain.add("current", flags: .biometryCurrentSet)
+            }
+            await expectName(.keychainAuthFailed) { _ = try await keychain.read(any) }
+        }
+    }
+
+    @Test("R67: a sensor that is away deletes nothing")
+    func away() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("current", flags: .biometryCurrentSet)
+            sensor.connection.close()
+            try await bench.waitForNoDevice()
+            await expectName(.keychainAuthFailed) { _ = try await keychain.read(id) }
+            #expect(try await keychain.services() == ["current"])
+            let again = try await bench.sensor { $0.templates = sensor.templates }
+            let call = try keychain.reading(id)
+            try await again.operation().succeed(template)
+            #expect(try await call.value() == "secret")
+        }
+    }
+
+    @Test("R69: akpu items need a passcode, and go with it; a verifier that is away takes none")
+    func passcodeSet() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            bench.verifier.isPasscodeSet = false
+            await expectName(.keychainNotAvailable) {
+                _ = try await keychain.add("a", accessible: "akpu")
+            }
+            bench.verifier.isPasscodeSet = true
+            let id = try await keychain.add("a", accessible: "akpu")
+            let other = try await keychain.add("b", accessible: "aku")
+            #expect(try await keychain.read(id) == "secret")
+            bench.verifierConnection.releaseName(ScriptedVerifier.name)
+            _ = try await bench.bus.waitForOwner(of: ScriptedVerifier.name, false)
+            #expect(try await keychain.services() == ["a", "b"])
+            try bench.verifierConnection.requestName(ScriptedVerifier.name)
+            bench.verifier.isPasscodeSet = false
+            #expect(try await keychain.services() == ["b"])
+            bench.verifier.isPasscodeSet = true
+            await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
+            #expect(try await keychain.read(other) == "secret")
+        }
+    }
+}

@@ -1,0 +1,303 @@
+import AuthEngine
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+import ToolSupport
+
+/// Keys on the bus; openssl and Python's cryptography say whether they do what they should.
+@Suite("Keychain keys on the bus", .timeLimit(.minutes(2)))
+struct KeychainKeyTests {
+    @BusActor
+    private struct Key {
+        let id: String
+        let point: [UInt8]
+        let keychain: KeychainClient
+
+        init(
+            _ keychain: KeychainClient,
+            _ flags: AccessControl.Flags = .privateKeyUsage,
+            tag: UInt8 = 1,
+            context: Context1Proxy? = nil
+        ) async throws {
+            self.keychain = keychain
+            (id, point) = try await keychain.proxy.createKey(
+                attributes: ["class": .string("keys"), "atag": .bytes([tag])],
+                accessControl: KeychainClient.control(flags),
+                options: KeychainClient.options(context)
+            )
+        }
+
+        func sign(
+            _ data: [UInt8],
+            _ algorithm: String = "ecdsa-message-sha256",
+            context: Context1Proxy? = nil
+        ) -> RunningCall<[UInt8]> {
+            let options = KeychainClient.options(context)
+            return RunningCall { [id, keychain] () throws(DBusError) in
+                try await keychain.proxy.sign(
+                    id: id,
+                    algorithm: algorithm,
+                    data: data,
+                    reason: "sign",
+                    options: options
+                )
+            }
+        }
+
+        func decrypt(
+            _ data: [UInt8],
+            _ algorithm: String = "ecies-cofactor-x963-sha256-aesgcm",
+            context: Context1Proxy? = nil
+        ) async throws -> [UInt8]? {
+            let pair = try SecretPair()
+            try await keychain.proxy.decrypt(
+                id: id,
+                algorithm: algorithm,
+                data: data,
+                receiver: pair.end,
+                reason: "decrypt",
+                options: KeychainClient.options(context)
+            )
+            return pair.packet()
+        }
+
+        func exchange(
+            _ point: [UInt8],
+            _ algorithm: String = "ecdh",
+            _ options: [String: Variant] = [:],
+            context: Context1Proxy? = nil
+        ) async throws -> [UInt8]? {
+            let pair = try SecretPair()
+            try await keychain.proxy.keyExchange(
+                id: id,
+                algorithm: algorithm,
+                publicKey: point,
+                receiver: pair.end,
+                reason: "agree",
+                options: KeychainClient.options(context, options)
+            )
+            return pair.packet()
+        }
+    }
+
+    /// What a tool prints, without holding up the loop.
+    @concurrent
+    private static func printed(
+        _ path: String,
+        _ arguments: [String],
+        _ input: [UInt8] = []
+    ) async throws -> [UInt8] {
+        try Tool.run(path, arguments, input: input).output
+    }
+
+    /// Whether openssl holds a signature for the key's.
+    @BusActor
+    private static func verifies(
+        _ signature: [UInt8],
+        of message: [UInt8],
+        by point: [UInt8],
+        in folder: String
+    ) async throws -> Bool {
+        // The DER header of a P-256 key, then the point.
+        let header: [UInt8] = [
+            0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06,
+            0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+        ]
+        for (name, bytes) in [("key.der", header + point), ("signature", signature)] {
+            let file = creat(folder + "/" + name, 0o600)
+            try expect(write(file, bytes, bytes.count) == bytes.count, "\(name) to be written")
+            close(file)
+        }
+        let said = try await printed(
+            "/usr/bin/openssl",
+            [
+                "dgst", "-sha256", "-keyform", "DER", "-verify", folder + "/key.der",
+                "-signature", folder + "/signature",
+            ],
+            message
+        )
+        return String(decoding: said, as: UTF8.self) == "Verified OK\n"
+    }
+
+    @Test("A signature of a message, and of a digest, holds for openssl, and for nothing else")
+    func signature() async throws {
+        try await ServiceBench.run { bench in
+            let key = try await Key(bench.keychain())
+            #expect(key.point.count == 65 && key.point.first == 4)
+            let folder = bench.bus.folder
+            let message = Array("to be signed".utf8)
+            let signature = try await key.sign(message).value()
+            #expect(
+                try await Self.verifies(signature, of: message, by: key.point, in: folder)
+            )
+            #expect(
+                try await !Self.verifies(signature, of: message + [0], by: key.point, in: folder)
+            )
+            let digest = try await Self.printed(
+                "/usr/bin/openssl",
+                ["dgst", "-sha256", "-binary"],
+                message
+            )
+            let other = try await key.sign(digest, "ecdsa-digest-sha256").value()
+            #expect(try await Self.verifies(other, of: message, by: key.point, in: folder))
+            await expectName(.keychainParameter) {
+                _ = try await key.sign(message, "ecdsa-digest-sha256").value()
+            }
+            await expectName(.keychainParameter) { _ = try await key.sign(message, "rsa").value() }
+            let found = try await key.keychain.proxy.search(
+                query: ["class": .string("keys"), "atag": .bytes([1])],
+                options: [:]
+            )
+            #expect(found.first?["public-key"] == .bytes(key.point))
+        }
+    }
+
+    @Test("What others encrypt for a key is decrypted, and both sides agree on a secret")
+    func decryptionAndExchange() async throws {
+        try await ServiceBench.run { bench in
+            let key = try await Key(bench.keychain())
+            let script = """
+                import sys
+                from cryptography.hazmat.primitives import hashes, serialization
+                from cryptography.hazmat.primitives.asymmetric import ec
+                from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+                from cryptography.hazmat.primitives.kdf.x963kdf import X963KDF
+                point = ec.EllipticCurvePublicKey.from_encoded_point(
+                    ec.SECP256R1(), sys.stdin.buffer.read())
+                other = ec.generate_private_key(ec.SECP256R1())
+                encoded = other.public_key().public_bytes(
+                    serialization.Encoding.X962,
+                    serialization.PublicFormat.UncompressedPoint)
+                shared = other.exchange(ec.ECDH(), point)
+                derived = X963KDF(hashes.SHA256(), 32, encoded).derive(shared)
+                box = AESGCM(derived[:16]).encrypt(derived[16:], b"for the key", None)
+                longer = X963KDF(hashes.SHA256(), 48, b"info").derive(shared)
+                sys.stdout.buffer.write(encoded + shared + longer + box)
+                """
+            let printed = try await Self.printed("/usr/bin/python3", ["-c", script], key.point)
+            try expect(printed.count == 65 + 32 + 48 + 11 + 16, "what cryptography makes")
+            let point = Array(printed[..<65])
+            let message = point + printed[145...]
+            #expect(try await key.decrypt(message) == Array("for the key".utf8))
+            #expect(try await key.exchange(point) == Array(printed[65..<97]))
+            let options: [String: Variant] = [
+                "size": .uint32(48), "shared-info": .bytes(Array("info".utf8)),
+            ]
+            let derived = try await key.exchange(point, "ecdh-x963-sha256", options)
+            #expect(derived == Array(printed[97..<145]))
+
+            var changed = message
+            changed[changed.count - 1] ^= 1
+            await expectName(.keychainDecode) { _ = try await key.decrypt(changed) }
+            await expectName(.keychainParameter) { _ = try await key.decrypt(message, "rsa") }
+            await expectName(.keychainParameter) { _ = try await key.exchange(point, "dh") }
+            await expectName(.keychainParameter) { _ = try await key.exchange([4, 1]) }
+            for size in [UInt32(0), .max] {
+                await expectName(.keychainParameter) {
+                    _ = try await key.exchange(
+                        point,
+                        "ecdh-x963-sha256",
+                        ["size": .uint32(size)]
+                    )
+                }
+            }
+        }
+    }
+
+    @Test("A private key is neither read, replaced nor added, and no item is a key")
+    func notItems() async throws {
+        try await ServiceBench.run { bench in
+            let keychain = bench.keychain()
+            let key = try await Key(keychain)
+            await expectName(.keychainParameter) { _ = try await keychain.read(key.id) }
+            await expectName(.keychainParameter) {
+                try await keychain.proxy.setSecret(id: key.id, secret: sealed("x"), options: [:])
+            }
+            await expectName(.keychainDuplicate) { _ = try await Key(keychain) }
+            let item = try await keychain.add("item")
+            await expectName(.keychainParameter) {
+                _ = try await keychain.proxy.sign(
+                    id: item,
+                    algorithm: "ecdsa-message-sha256",
+                    data: [],
+                    reason: "test",
+                    options: [:]
+                )
+            }
+            await expectName(.keychainParameter) {
+                _ = try await keychain.proxy.createKey(
+                    attributes: ["class": .string("genp")],
+                    accessControl: [:],
+                    options: [:]
+                )
+            }
+            #expect(try await keychain.proxy.delete(ids: [key.id, item]) == 2)
+            await expectName(.keychainNotFound) { _ = try await key.sign([]).value() }
+        }
+    }
+
+    @Test("R66: a guarded key is used after one prompt, for the operation that was authenticated")
+    func operations() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let key = try await Key(keychain, [.privateKeyUsage, .biometryAny])
+            let plain = try await Key(keychain, .biometryAny, tag: 2)
+            let context = try await bench.context(on: person.connection)
+            let first = key.sign([1], context: context)
+            try await sensor.operation().succeed(template)
+            let signature = try await first.value()
+            let folder = bench.bus.folder
+            #expect(try await Self.verifies(signature, of: [1], by: key.point, in: folder))
+            // The context goes on signing, with every key that asks for no more.
+            #expect(try await !key.sign([2], context: context).value().isEmpty)
+            #expect(try await !plain.sign([2], context: context).value().isEmpty)
+            #expect(person.shownPrompts == 1)
+            // It neither decrypts nor agrees.
+            let point = key.point
+            let others: [@BusActor @Sendable () async throws -> Void] = [
+                { _ = try await key.decrypt(point, context: context) },
+                { _ = try await key.exchange(point, context: context) },
+                { _ = try await key.sign([3]).value() },
+            ]
+            for (number, body) in others.enumerated() {
+                let running = Witness<DBusError.Name?>()
+                onLoop {
+                    do {
+                        try await body()
+                        running.record(nil)
+                    } catch {
+                        running.record((error as? DBusError)?.name)
+                    }
+                }
+                _ = try await sensor.operation(number + 1)
+                try await person.cancel(on: bench)
+                let name = try await running.first("the end") { _ in true }
+                #expect(name == .keychainUserCanceled)
+            }
+            #expect(try await keychain.proxy.delete(ids: [key.id, plain.id]) == 2)
+        }
+    }
+
+    @Test("R64: a key with an application password signs with that one alone")
+    func password() async throws {
+        try await ServiceBench.run { bench in
+            let keychain = bench.keychain()
+            let context = try await bench.context()
+            let flags: AccessControl.Flags = [.privateKeyUsage, .applicationPassword]
+            await expectName(.keychainParameter) {
+                _ = try await Key(keychain, flags, context: context)
+            }
+            _ = try await context.setCredential(credentialType: 0, secret: sealed("word"))
+            let key = try await Key(keychain, flags, context: context)
+            #expect(try await !key.sign([1], context: context).value().isEmpty)
+            let other = try await bench.context()
+            _ = try await other.setCredential(credentialType: 0, secret: sealed("wrong"))
+            await expectName(.keychainAuthFailed) {
+                _ = try await key.sign([1], context: other).value()
+            }
+        }
+    }
+}

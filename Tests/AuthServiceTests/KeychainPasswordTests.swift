@@ -1,0 +1,159 @@
+import AuthEngine
+import DBus
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// Items that the app's own password guards, on the real daemon.
+@Suite("Application passwords of keychain items", .timeLimit(.minutes(2)))
+struct KeychainPasswordTests {
+    /// A context of a person's to which a password was lent.
+    @BusActor
+    private static func context(
+        _ bench: ServiceBench,
+        _ person: Person,
+        _ password: String
+    ) async throws -> Context1Proxy {
+        let context = try await bench.context(on: person.connection)
+        let isSet = try await context.setCredential(credentialType: 0, secret: sealed(password))
+        try expect(isSet, "a context that takes a credential")
+        return context
+    }
+
+    @Test("R37, R64: a password that was lent reads without a prompt, a wrong one is AuthFailed")
+    func lent() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            await expectName(.keychainParameter) {
+                _ = try await keychain.add("locked", flags: .applicationPassword)
+            }
+            let right = try await Self.context(bench, person, "right")
+            let wrong = try await Self.context(bench, person, "wrong")
+            let id = try await keychain.add("locked", flags: .applicationPassword, context: right)
+            #expect(try await keychain.read(id, context: right) == "secret")
+            await expectName(.keychainAuthFailed) {
+                _ = try await keychain.read(id, context: wrong)
+            }
+            for context in [wrong, nil] {
+                await expectName(.keychainAuthFailed) {
+                    try await keychain.proxy.setSecret(
+                        id: id,
+                        secret: sealed("other"),
+                        options: KeychainClient.options(context)
+                    )
+                }
+            }
+            try await keychain.proxy.setSecret(
+                id: id,
+                secret: sealed("second"),
+                options: KeychainClient.options(right)
+            )
+            #expect(try await keychain.read(id, context: right) == "second")
+            // A context's password is none of an item without the flag.
+            let free = try await keychain.add("free", context: right)
+            #expect(try await keychain.read(free) == "secret")
+            #expect(try await keychain.read(free, context: wrong) == "secret")
+            #expect(person.shownPrompts == 0)
+        }
+    }
+
+    @Test("R37, R64: a password that wasn't is asked for, one attempt a prompt, and kept if right")
+    func typed() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            let right = try await Self.context(bench, person, "right ß")
+            let id = try await keychain.add("locked", flags: .applicationPassword, context: right)
+            let context = try await bench.context(on: person.connection)
+            let failing = try keychain.reading(id, context: context)
+            let prompt = try await person.prompt()
+            #expect(prompt.details["stage"] == .string("application-password"))
+            try await person.type("wrong")
+            await expectName(.keychainAuthFailed) { _ = try await failing.value() }
+            #expect(try await !context.isCredentialSet(credentialType: 0))
+
+            let call = try keychain.reading(id, context: context)
+            _ = try await person.prompt(1)
+            try await person.type("right ß")
+            #expect(try await call.value() == "secret")
+            #expect(try await context.isCredentialSet(credentialType: 0))
+            #expect(try await keychain.read(id, context: context) == "secret")
+            #expect(person.shownPrompts == 2)
+            // The verifier of passcodes never saw one.
+            #expect(bench.verifier.verified.seen.isEmpty)
+
+            let canceled = try keychain.reading(id)
+            _ = try await person.prompt(2)
+            try await person.cancel(on: bench)
+            await expectName(.keychainUserCanceled) { _ = try await canceled.value() }
+        }
+    }
+
+    @Test("R64: biometry first, then the password, in one prompt; a wrong one releases nothing")
+    func both() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let right = try await Self.context(bench, person, "right")
+            let id = try await keychain.add(
+                "locked",
+                flags: [.biometryAny, .applicationPassword],
+                context: right
+            )
+            for (number, word) in ["right", "wrong"].enumerated() {
+                let call = try keychain.reading(id)
+                try await sensor.operation(number).succeed(template)
+                try await person.asked("application-password", number + 1)
+                #expect(call.isPending)
+                try await person.type(word)
+                if word == "right" {
+                    #expect(try await call.value() == "secret")
+                } else {
+                    await expectName(.keychainAuthFailed) { _ = try await call.value() }
+                }
+            }
+            let canceled = try keychain.reading(id)
+            try await sensor.operation(2).succeed(template)
+            try await person.asked("application-password", 3)
+            try await person.cancel(on: bench)
+            await expectName(.keychainUserCanceled) { _ = try await canceled.value() }
+            #expect(person.shownPrompts == 3)
+            // With the password at hand biometry alone is asked for.
+            let lent = try keychain.reading(id, context: right)
+            try await sensor.operation(3).succeed(template)
+            #expect(try await lent.value() == "secret")
+            #expect(try await keychain.read(id, context: right) == "secret")
+            #expect(person.shownPrompts == 4)
+            // A wrong one that was lent is not asked for again.
+            let wrong = try await Self.context(bench, person, "wrong")
+            let refused = try keychain.reading(id, context: wrong)
+            try await sensor.operation(4).succeed(template)
+            await expectName(.keychainAuthFailed) { _ = try await refused.value() }
+        }
+    }
+
+    @Test("R71: EvaluateAccessControl asks for the password that Add and Read then have")
+    func evaluated() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            let context = try await bench.context(on: person.connection)
+            let call = try context.evaluateAccessControlStream(
+                accessControl: KeychainClient.control(.applicationPassword),
+                operation: AccessOperation.createItem.rawValue,
+                reason: "test",
+                options: [:]
+            )
+            let prompt = try await person.prompt()
+            #expect(prompt.details["stage"] == .string("application-password"))
+            try await person.type("typed")
+            #expect(try await call.reply()["mechanism"] == .string("context"))
+            let id = try await keychain.add("locked", flags: .applicationPassword, context: context)
+            #expect(try await keychain.read(id, context: context) == "secret")
+            #expect(person.shownPrompts == 1)
+            let other = try await Self.context(bench, person, "typed")
+            #expect(try await keychain.read(id, context: other) == "secret")
+        }
+    }
+}
