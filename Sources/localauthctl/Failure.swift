@@ -79,6 +79,14 @@ func remedy(forRefusal name: String) -> String? {
     case "SystemCancel": localized("try again")
     case "LimitsExceeded": localized("wait for the prompts that are up")
     case "AccessDenied": localized("use your own account, or root's")
+    case "Duplicate", "NotFound": "localauthctl keychain list"
+    case "AuthFailed": localized("try again; localauthctl doctor says what keeps you from it")
+    case "InteractionNotAllowed":
+        localized("let it ask: without --no-prompt, or localauthctl agent")
+    case "UserCanceled": localized("try again")
+    case "Parameter", "InvalidArgs": localized("localauthctl help, and the verb")
+    case "Decode": localized("put an untouched copy back, or delete it and store it again")
+    case "NotAvailable": "localauthctl doctor"
     default: nil
     }
 }

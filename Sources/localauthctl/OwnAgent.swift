@@ -14,9 +14,12 @@ import Localization
 
     /// nil when an agent serves this process already, there is no terminal, or it isn't wanted.
     static func start(_ service: Service, _ person: PersonArguments) async throws -> OwnAgent? {
-        guard !person.noAgent, person.uid == nil, try await !service.manager.interactive() else {
-            return nil
-        }
+        try await start(service, isWanted: !person.noAgent && person.uid == nil)
+    }
+
+    /// nil when an agent serves this process already, there is no terminal, or it isn't wanted.
+    static func start(_ service: Service, isWanted: Bool) async throws -> OwnAgent? {
+        guard isWanted, try await !service.manager.interactive() else { return nil }
         let view = TerminalPrompt()
         guard view.isUsable else { return nil }
         let (states, continuation) = AsyncStream.makeStream(of: Agent.State.self)

@@ -55,6 +55,8 @@ enum ServiceSentences {
         marked("because this device was locked remotely"),
         marked("because the stored state was damaged"),
         marked("Too many wrong passcodes: none is taken for another %1$s."),
+        marked("Nothing has to be proved for this."),
+        marked("The app's password was wrong."),
         marked("%1$s seconds"),
         marked("%1$s minutes"),
     ]

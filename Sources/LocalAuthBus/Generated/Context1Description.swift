@@ -101,10 +101,14 @@ private let introspection = """
     `ck`, `aku`, `cku` or `akpu`; `dk` and `dku` read as `ak`)&#10;&#10;`operation`: 0 createItem, \
     1 useItem, 2 createKey, 3 useKeySign, 4 useKeyDecrypt, 5 \
     useKeyKeyExchange.&#10;&#10;Afterwards Keychain1 takes this context for such an item without a \
-    prompt. Several constraints are taken in one prompt. It never sets \
-    EvaluatedPolicyDomainState.&#10;&#10;Options and result are those of \
-    Evaluate.&#10;&#10;Errors: those of Evaluate; `org.freedesktop.DBus.Error.InvalidArgs` for an \
-    unknown operation or flags that can't be combined.&#10;&#10;Source: R60 to R67, R71, L8."/>
+    prompt, for this operation only. Several constraints are taken in one prompt, one after the \
+    other, and so is an application password that the context doesn't have; whether that is right \
+    shows when it opens something. Where nothing is to be proved the answer comes at once, with \
+    mechanism `context`. It never sets EvaluatedPolicyDomainState.&#10;&#10;Options and result are \
+    those of Evaluate, without a fallback button and without `domain-state`; sensors below the \
+    service's `KeychainStrength` don't count.&#10;&#10;Errors: those of Evaluate; \
+    `org.freedesktop.DBus.Error.InvalidArgs` for an unknown operation or flags that can't be \
+    combined.&#10;&#10;Source: R60 to R67, R71, L8."/>
         <arg name="accessControl" type="a{sv}" direction="in"/>
         <arg name="operation" type="u" direction="in"/>
         <arg name="reason" type="s" direction="in"/>

@@ -74,10 +74,14 @@ public protocol Context1Service: AnyObject {
     /// `operation`: 0 createItem, 1 useItem, 2 createKey, 3 useKeySign, 4 useKeyDecrypt, 5
     /// useKeyKeyExchange.
     ///
-    /// Afterwards Keychain1 takes this context for such an item without a prompt. Several
-    /// constraints are taken in one prompt. It never sets EvaluatedPolicyDomainState.
+    /// Afterwards Keychain1 takes this context for such an item without a prompt, for this
+    /// operation only. Several constraints are taken in one prompt, one after the other, and so is
+    /// an application password that the context doesn't have; whether that is right shows when it
+    /// opens something. Where nothing is to be proved the answer comes at once, with mechanism
+    /// `context`. It never sets EvaluatedPolicyDomainState.
     ///
-    /// Options and result are those of Evaluate.
+    /// Options and result are those of Evaluate, without a fallback button and without
+    /// `domain-state`; sensors below the service's `KeychainStrength` don't count.
     ///
     /// Errors: those of Evaluate; `org.freedesktop.DBus.Error.InvalidArgs` for an unknown operation
     /// or flags that can't be combined.

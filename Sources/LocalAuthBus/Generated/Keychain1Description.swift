@@ -26,18 +26,20 @@ private let introspection = """
     <interface name="org.localauth.Keychain1">
       <annotation name="org.gtk.GDBus.DocString" value="Secrets and keys that open only to the \
     person they belong to.&#10;&#10;Items belong to the caller's user; items of a sandboxed app \
-    whose identity a trusted party vouches for also belong to that app. Secrets are never message \
-    data: whoever receives one makes a SOCK_SEQPACKET pair and hands over the other end, and a \
-    secret for the daemon comes as a memfd sealed with F_SEAL_WRITE, F_SEAL_SHRINK and \
-    F_SEAL_GROW, at most 64 KiB.&#10;&#10;Attributes:&#10;- `class` (s, `genp`, `inet` or \
-    `keys`)&#10;- `svce`, `acct`, `labl`, `desc`, `icmt`, `srvr`, `sdmn`, `ptcl`, `atyp`, `path`, \
-    `agrp` (s)&#10;- `gena`, `atag` (ay)&#10;- `port`, `type`, `crtr` (u)&#10;- `invi`, `nega` \
-    (b)&#10;- added by the daemon: `id` (s), `cdat` and `mdat` (x, Unix seconds), `pdmn` \
-    (s)&#10;&#10;Primary keys: `genp` agrp, svce, acct; `inet` agrp, srvr, acct, sdmn, ptcl, atyp, \
-    port, path; `keys` agrp, atag.&#10;&#10;Access control:&#10;- `flags` (t, the \
-    SecAccessControlCreateFlags bits, default 0: no authentication)&#10;- `accessible` (s, `ak`, \
-    `ck`, `aku`, `cku` or `akpu`, default `ak`; `dk` and `dku` read as `ak`)&#10;&#10;Calls that \
-    may prompt take a `reason` as Evaluate does, and these options:&#10;- `context` (o, an \
+    whose identity a trusted party vouches for also belong to that app (there is no such party \
+    yet). Secrets are never message data: whoever receives one makes a SOCK_SEQPACKET pair and \
+    hands over the other end, and a secret for the daemon comes as a memfd sealed with \
+    F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW, at most 64 KiB.&#10;&#10;Attributes:&#10;- \
+    `class` (s, `genp`, `inet` or `keys`)&#10;- `svce`, `acct`, `labl`, `desc`, `icmt`, `srvr`, \
+    `sdmn`, `ptcl`, `atyp`, `path`, `agrp` (s)&#10;- `gena`, `atag` (ay)&#10;- `port`, `type`, \
+    `crtr` (u)&#10;- `invi`, `nega` (b)&#10;- `pdmn` (s, the words of `accessible` below; of a new \
+    item only without an access control)&#10;- added by the daemon: `id` (s), `cdat` and `mdat` \
+    (x, Unix seconds), `pdmn` where it was not given, and of a key `public-key` (ay, the X9.63 \
+    point; not for queries)&#10;&#10;Primary keys: `genp` agrp, svce, acct; `inet` agrp, srvr, \
+    acct, sdmn, ptcl, atyp, port, path; `keys` agrp, atag.&#10;&#10;Access control:&#10;- `flags` \
+    (t, the SecAccessControlCreateFlags bits, default 0: no authentication)&#10;- `accessible` (s, \
+    `ak`, `ck`, `aku`, `cku` or `akpu`, default `ak`; `dk` and `dku` read as `ak`)&#10;&#10;Calls \
+    that may prompt take a `reason` as Evaluate does, and these options:&#10;- `context` (o, an \
     evaluated context that satisfies the item needs no prompt; another one is prompted on)&#10;- \
     `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)&#10;- \
     `interaction-not-allowed` (b, default false)&#10;&#10;Errors map to OSStatus: Duplicate \
@@ -147,8 +149,11 @@ private let introspection = """
       </method>
       <method name="Decrypt">
         <annotation name="org.gtk.GDBus.DocString" value="Decrypts with a key and sends the plain \
-    text as one packet into the receiver.&#10;&#10;ECIES, cofactor, X9.63 with SHA-256, AES-GCM \
-    with a variable IV. `receiver` as in Read.&#10;&#10;Options: `context`, `timeout`, \
+    text as one packet into the receiver.&#10;&#10;`algorithm` is \
+    `ecies-cofactor-x963-sha256-aesgcm`: ECIES, cofactor, X9.63 with SHA-256, AES-GCM with a \
+    variable IV. `data` is the sender's X9.63 point (65 bytes), the encrypted bytes and a tag of \
+    16 bytes; the derivation's shared info is that point, and its 32 bytes are the AES key and the \
+    IV, 16 each. `receiver` as in Read.&#10;&#10;Options: `context`, `timeout`, \
     `interaction-not-allowed`.&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter` for an \
     unknown algorithm; `Decode` for data that doesn't decrypt; else those of \
     Read.&#10;&#10;Source: R66."/>
@@ -164,8 +169,8 @@ private let introspection = """
     sends it as one packet into the receiver.&#10;&#10;`algorithm` is `ecdh` or \
     `ecdh-x963-sha256`; `publicKey` is the other side's X9.63 point. `receiver` as in \
     Read.&#10;&#10;Options:&#10;- `shared-info` (ay, default empty), with `ecdh-x963-sha256`&#10;- \
-    `size` (u, bytes of the secret, default 32), with `ecdh-x963-sha256`&#10;- `context`, \
-    `timeout`, `interaction-not-allowed`&#10;&#10;Errors: \
+    `size` (u, bytes of the secret, 1 to 1024, default 32), with `ecdh-x963-sha256`&#10;- \
+    `context`, `timeout`, `interaction-not-allowed`&#10;&#10;Errors: \
     `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm, a size out of range or a \
     point that is not on the curve; else those of Read.&#10;&#10;Source: R66."/>
         <arg name="id" type="s" direction="in"/>

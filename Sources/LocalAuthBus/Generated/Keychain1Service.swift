@@ -4,9 +4,10 @@ public import DBus
 /// Secrets and keys that open only to the person they belong to.
 ///
 /// Items belong to the caller's user; items of a sandboxed app whose identity a trusted party
-/// vouches for also belong to that app. Secrets are never message data: whoever receives one makes
-/// a SOCK_SEQPACKET pair and hands over the other end, and a secret for the daemon comes as a memfd
-/// sealed with F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW, at most 64 KiB.
+/// vouches for also belong to that app (there is no such party yet). Secrets are never message
+/// data: whoever receives one makes a SOCK_SEQPACKET pair and hands over the other end, and a
+/// secret for the daemon comes as a memfd sealed with F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW,
+/// at most 64 KiB.
 ///
 /// Attributes:
 /// - `class` (s, `genp`, `inet` or `keys`)
@@ -14,7 +15,9 @@ public import DBus
 /// - `gena`, `atag` (ay)
 /// - `port`, `type`, `crtr` (u)
 /// - `invi`, `nega` (b)
-/// - added by the daemon: `id` (s), `cdat` and `mdat` (x, Unix seconds), `pdmn` (s)
+/// - `pdmn` (s, the words of `accessible` below; of a new item only without an access control)
+/// - added by the daemon: `id` (s), `cdat` and `mdat` (x, Unix seconds), `pdmn` where it was not
+///   given, and of a key `public-key` (ay, the X9.63 point; not for queries)
 ///
 /// Primary keys: `genp` agrp, svce, acct; `inet` agrp, srvr, acct, sdmn, ptcl, atyp, port, path;
 /// `keys` agrp, atag.
@@ -173,7 +176,10 @@ public protocol Keychain1Service: AnyObject {
 
     /// Decrypts with a key and sends the plain text as one packet into the receiver.
     ///
-    /// ECIES, cofactor, X9.63 with SHA-256, AES-GCM with a variable IV. `receiver` as in Read.
+    /// `algorithm` is `ecies-cofactor-x963-sha256-aesgcm`: ECIES, cofactor, X9.63 with SHA-256,
+    /// AES-GCM with a variable IV. `data` is the sender's X9.63 point (65 bytes), the encrypted
+    /// bytes and a tag of 16 bytes; the derivation's shared info is that point, and its 32 bytes
+    /// are the AES key and the IV, 16 each. `receiver` as in Read.
     ///
     /// Options: `context`, `timeout`, `interaction-not-allowed`.
     ///
@@ -198,7 +204,7 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// Options:
     /// - `shared-info` (ay, default empty), with `ecdh-x963-sha256`
-    /// - `size` (u, bytes of the secret, default 32), with `ecdh-x963-sha256`
+    /// - `size` (u, bytes of the secret, 1 to 1024, default 32), with `ecdh-x963-sha256`
     /// - `context`, `timeout`, `interaction-not-allowed`
     ///
     /// Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm, a size out of

@@ -36,9 +36,8 @@ package func control(
     )
     close(output[1])
     close(errors[1])
-    let written = readAll(output[0])
-    let said = readAll(errors[0])
-    return Ended(status: process.status(), output: written, errors: said)
+    let texts = readAll([output[0], errors[0]])
+    return Ended(status: process.status(), output: texts[0], errors: texts[1])
 }
 
 /// The program, which is built beside the tests.
@@ -56,14 +55,21 @@ package func builtProgram(_ name: String) -> String {
     return "/\(folder)/\(name)"
 }
 
-private func readAll(_ descriptor: Int32) -> String {
-    var bytes: [UInt8] = []
+/// Reads all of them side by side: whoever writes to one must not wait for the end of another.
+private func readAll(_ descriptors: [Int32]) -> [String] {
+    var polls = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    var texts = descriptors.map { _ in [UInt8]() }
     var chunk = [UInt8](repeating: 0, count: 4096)
-    while true {
-        let count = read(descriptor, &chunk, chunk.count)
-        guard count > 0 else { break }
-        bytes += chunk[..<count]
+    while polls.contains(where: { $0.fd >= 0 }), poll(&polls, nfds_t(polls.count), -1) > 0 {
+        for index in polls.indices where polls[index].fd >= 0 && polls[index].revents != 0 {
+            let count = read(polls[index].fd, &chunk, chunk.count)
+            if count > 0 {
+                texts[index] += chunk[..<count]
+            } else {
+                close(polls[index].fd)
+                polls[index].fd = -1
+            }
+        }
     }
-    close(descriptor)
-    return String(decoding: bytes, as: UTF8.self)
+    return texts.map { String(decoding: $0, as: UTF8.self) }
 }

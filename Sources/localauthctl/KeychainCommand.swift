@@ -1,0 +1,18 @@
+import ArgumentParser
+import Localization
+
+/// Secrets and keys that only an authentication releases.
+struct KeychainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keychain",
+        abstract: localized("Keep secrets and keys that open only to you."),
+        discussion: localized(
+            "Secrets are read from a file, a pipe or this terminal, never from the command line."
+        ),
+        subcommands: [
+            KeychainListCommand.self, KeychainAddCommand.self, KeychainReadCommand.self,
+            KeychainDeleteCommand.self, KeychainKeysCommand.self, KeychainCreateKeyCommand.self,
+            KeychainSignCommand.self, KeychainDecryptCommand.self, KeychainExchangeCommand.self,
+        ]
+    )
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import DBus
+import LocalAuthBus
+import Localization
+
+struct KeychainDecryptCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decrypt",
+        abstract: localized("Decrypt with a key what was encrypted for its public half."),
+        discussion: localized(
+            "ECIES, cofactor, X9.63 with SHA-256 and AES-GCM: the sender's point, the encrypted "
+                + "bytes, and a tag of 16 bytes."
+        )
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            localized("What is decrypted (default: standard input)."),
+            valueName: "file"
+        )
+    )
+    var file: String?
+
+    @OptionGroup var item: ItemArguments
+    @OptionGroup var use: UseArguments
+    @OptionGroup var target: SecretOutput
+    @OptionGroup var bus: BusArguments
+
+    /// The sender's point and the tag come on top of the secret.
+    private static let limit = SecretBuffer.limit + 65 + 16
+
+    func run() throws {
+        let (file, item, use, target) = (file, item, use, target)
+        try perform(bus) { service in
+            let (data, count) = try SecretInput.read(file, limit: Self.limit)
+            let id = try await item.find(service, class: "keys")
+            try await target.receive { receiver in
+                try await use.perform(service) { options throws(DBusError) in
+                    try await service.keychain.decrypt(
+                        id: id,
+                        algorithm: "ecies-cofactor-x963-sha256-aesgcm",
+                        data: Array(data.bytes.prefix(count)),
+                        receiver: receiver,
+                        reason: use.reason,
+                        options: options
+                    )
+                }
+            }
+        }
+    }
+}

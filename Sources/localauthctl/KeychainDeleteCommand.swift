@@ -1,0 +1,37 @@
+import ArgumentParser
+import DBus
+import LocalAuthBus
+import Localization
+
+struct KeychainDeleteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: localized("Delete items for good."),
+        discussion: localized("Asks nobody. Exit status 1 when one of them isn't there.")
+    )
+
+    @Argument(help: ArgumentHelp(localized("Ids, as “localauthctl keychain list” shows them.")))
+    var ids: [String]
+
+    @OptionGroup var bus: BusArguments
+    @OptionGroup var output: OutputArguments
+
+    func run() throws {
+        let (ids, output) = (ids, output)
+        try perform(bus) { service in
+            let deleted = try await service.keychain.delete(ids: ids)
+            if output.json {
+                print(JSON.object([("deleted", .int(Int64(deleted)))]).text)
+            } else {
+                print(localizedCount("Deleted %1$s item.", "Deleted %1$s items.", Int(deleted)))
+            }
+            guard deleted == Set(ids).count else {
+                throw Failure(
+                    .refused,
+                    localized("There is no such item."),
+                    hint: "localauthctl keychain list"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import DBus
+import LocalAuthBus
+import Localization
+
+struct KeychainSignCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: localized("Sign with a key; the signature is DER."),
+        discussion: localized(
+            "Of more than 64 KiB sign the digest: openssl dgst -sha256 -binary FILE | localauthctl "
+                + "keychain sign ID --algorithm ecdsa-digest-sha256"
+        )
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            localized("Of the message, or of its SHA-256 digest."),
+            valueName: "name"
+        )
+    )
+    var algorithm = SignatureArgument.message
+
+    @Option(
+        help: ArgumentHelp(
+            localized("What is signed (default: standard input)."),
+            valueName: "file"
+        )
+    )
+    var file: String?
+
+    @OptionGroup var item: ItemArguments
+    @OptionGroup var use: UseArguments
+    @OptionGroup var target: SecretOutput
+    @OptionGroup var bus: BusArguments
+
+    func run() throws {
+        let (algorithm, file, item) = (algorithm.rawValue, file, item)
+        let (use, target) = (use, target)
+        try perform(bus) { service in
+            let (data, count) = try SecretInput.read(file)
+            let id = try await item.find(service, class: "keys")
+            let signature = try await use.perform(service) { options throws(DBusError) in
+                try await service.keychain.sign(
+                    id: id,
+                    algorithm: algorithm,
+                    data: Array(data.bytes.prefix(count)),
+                    reason: use.reason,
+                    options: options
+                )
+            }
+            try target.write(signature, named: "signature")
+        }
+    }
+}
+
+enum SignatureArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case message = "ecdsa-message-sha256"
+    case digest = "ecdsa-digest-sha256"
+}

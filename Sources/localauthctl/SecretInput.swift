@@ -1,0 +1,100 @@
+import AgentKit
+import CSystemd
+import DBus
+import Glibc
+import Localization
+
+/// Where a secret is read from: a file, a pipe or the terminal, never the command line.
+enum SecretInput {
+    /// Reads a secret into sealed memory, which is what the service takes.
+    ///
+    /// Without a file the person types it after `label`; `-` is standard input. Where there is no
+    /// terminal, `option` is what the command line should have had.
+    static func sealed(
+        _ file: String?,
+        label: String,
+        option: String
+    ) async throws -> OwnedDescriptor {
+        let memory = try memory()
+        if let file {
+            let (buffer, count) = try read(file)
+            guard buffer.write(count, to: memory.rawValue) else { throw Self.unusable }
+        } else {
+            try await ask(label, memory, option)
+        }
+        // Sealed, it can't change while the service reads it.
+        guard fcntl(memory.rawValue, Self.addSeals, Self.seals) == 0 else { throw Self.unusable }
+        return memory
+    }
+
+    /// Reads data of at most `limit` bytes, from standard input without a file or with `-`.
+    static func read(
+        _ file: String?,
+        limit: Int = SecretBuffer.limit
+    ) throws(Failure) -> (buffer: SecretBuffer, count: Int) {
+        let isPipe = file == nil || file == "-"
+        let descriptor = isPipe ? dup(STDIN_FILENO) : open(file ?? "-", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unreadable(file ?? "-") }
+        defer { close(descriptor) }
+        let buffer = SecretBuffer(capacity: limit + 1)
+        let count = buffer.fill(from: descriptor)
+        guard count >= 0 else { throw unreadable(file ?? "-") }
+        guard count <= limit else {
+            throw Failure(
+                .refused,
+                localized("%1$s has more than %2$s bytes.", shown(file ?? "-"), "\(limit)"),
+                hint: localized("keep it in a file, and the key of that file here")
+            )
+        }
+        return (buffer, count)
+    }
+
+    private static func ask(
+        _ label: String,
+        _ memory: OwnedDescriptor,
+        _ option: String
+    ) async throws {
+        guard await TerminalPrompt().isUsable else {
+            throw Failure(
+                .usage,
+                localized("There is no terminal to ask on."),
+                hint: localized("%1$s FILE, or %1$s - to read standard input", option)
+            )
+        }
+        guard try await SecretQuestion.ask(label + " ", into: memory) else {
+            throw Failure(.refused, localized("Canceled."))
+        }
+    }
+
+    private static func memory() throws(Failure) -> OwnedDescriptor {
+        let closedOnExec: UInt32 = 1
+        let allowsSeals: UInt32 = 2
+        let descriptor = memfdCreate("secret", closedOnExec | allowsSeals)
+        guard descriptor >= 0 else { throw unusable }
+        return OwnedDescriptor(adopting: descriptor)
+    }
+
+    private static let unusable = Failure(.refused, localized("There is no memory for a secret."))
+
+    private static func unreadable(_ file: String) -> Failure {
+        let reason = String(cString: strerror(errno))
+        return Failure(
+            .refused,
+            localized("%1$s can't be read: %2$s", shown(file), reason),
+            hint: localized("name a file that you can read, or - for standard input")
+        )
+    }
+
+    private static func shown(_ file: String) -> String {
+        file == "-" ? localized("Standard input") : plainText(file, limit: 256)
+    }
+
+    /// `F_ADD_SEALS` of linux/fcntl.h, a macro that Swift doesn't see.
+    private static let addSeals: Int32 = 1033
+    /// `F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE`, likewise.
+    private static let seals: Int32 = 2 | 4 | 8
+}
+
+@_silgen_name("memfd_create")
+// glibc has it, Swift's module of glibc doesn't.
+private func memfdCreate(_ name: UnsafePointer<CChar>, _ flags: UInt32) -> Int32

@@ -1,0 +1,243 @@
+import AgentTestSupport
+import Foundation
+import Testing
+
+/// The verbs of `localauthctl keychain`, with nothing stood in for.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct KeychainCommandTests {
+    private let service: RealService
+    private let folder: Folder
+
+    init() async throws {
+        service = try await RealService()
+        folder = try Folder()
+    }
+
+    /// Runs a verb without any terminal.
+    private func keychain(_ verb: String, _ arguments: String...) async throws -> Ended {
+        try await control(["keychain", verb, "--bus", service.bus.address] + arguments)
+    }
+
+    private func json(_ ended: Ended) throws -> [String: Any] {
+        #expect(ended.status == 0, "\(ended.errors)")
+        let value = try JSONSerialization.jsonObject(with: Data(ended.output.utf8))
+        return try #require(value as? [String: Any])
+    }
+
+    private func bytes(_ ended: Ended, _ name: String) throws -> Data {
+        let text = try #require(try json(ended)[name] as? String)
+        return try #require(Data(base64Encoded: text))
+    }
+
+    private func add(
+        _ name: String,
+        _ secret: String,
+        _ arguments: String...
+    ) async throws -> String {
+        let file = try folder.file(Data(secret.utf8))
+        let ended = try await control(
+            ["keychain", "add", "--bus", service.bus.address, "--service", name, "--json"]
+                + ["--secret-file", file] + arguments
+        )
+        return try #require(try json(ended)["id"] as? String)
+    }
+
+    @Test("A secret from a file is stored, listed, read byte for byte, and deleted")
+    func items() async throws {
+        let secret = Data((0..<65_536).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 >> 8) })
+        let file = try folder.file(secret)
+        let added = try await keychain(
+            "add",
+            "--service",
+            "mail",
+            "--account",
+            "ann",
+            "--secret-file",
+            file
+        )
+        #expect(added.status == 0 && added.output.hasPrefix("Stored as "))
+        let listed = try await keychain("list", "--service", "mail", "--json")
+        let value = try JSONSerialization.jsonObject(with: Data(listed.output.utf8))
+        let item = try #require((value as? [[String: Any]])?.first)
+        #expect(item["class"] as? String == "genp" && item["account"] as? String == "ann")
+        #expect(item["accessible"] as? String == "ak" && item["created"] is Int)
+        let id = try #require(item["id"] as? String)
+        #expect(try await keychain("list").output.contains(id))
+        #expect(try await keychain("list", "--service", "male", "--json").output == "[]\n")
+
+        #expect(try bytes(await keychain("read", id, "--json"), "secret") == secret)
+        let output = folder.path + "/secret"
+        #expect(try await keychain("read", id, "--output", output).status == 0)
+        #expect(try Data(contentsOf: URL(filePath: output)) == secret)
+        let mode = try FileManager.default.attributesOfItem(atPath: output)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+
+        let again = try await keychain(
+            "add",
+            "--service",
+            "mail",
+            "--account",
+            "ann",
+            "--secret-file",
+            file
+        )
+        #expect(again.status == 1 && again.errors.contains("localauthctl keychain list"))
+        #expect(try await keychain("delete", id).output == "Deleted 1 item.\n")
+        let gone = try await keychain("delete", id, "--json")
+        #expect(gone.status == 1 && gone.output == "{\"deleted\": 0}\n")
+        let missing = try await keychain("read", id)
+        #expect(missing.status == 1 && missing.output.isEmpty)
+        #expect(missing.errors.contains("There is no such item."))
+    }
+
+    @Test("What is typed is never shown, and a pipe gets the bytes alone")
+    func typed() async throws {
+        let pty = try Pty()
+        let adding = try service.start(["keychain", "add", "--service", "mail"], on: pty)
+        #expect(pty.shows("Secret:"))
+        pty.type("op\u{7F}en sesame\n")
+        #expect(adding.status() == 0)
+        #expect(pty.shows("Stored as "))
+        #expect(!pty.screen.contains("sesame") && pty.isPlain)
+        #expect(try await keychain("read", "--service", "mail").output == "oen sesame")
+        let reading = try service.start(["keychain", "read", "--service", "mail"], on: pty)
+        #expect(reading.status() == 0)
+        #expect(pty.shows("oen sesame\r\n"))
+
+        let canceled = try service.start(["keychain", "add", "--service", "no"], on: pty)
+        #expect(pty.shows("Secret:", times: 2))
+        pty.type("never\u{3}")
+        #expect(canceled.status() == 1)
+        #expect(try await keychain("list", "--service", "no", "--json").output == "[]\n")
+    }
+
+    @Test("A finger releases an item, and a wrong one leaves nothing behind")
+    func finger() async throws {
+        try await service.queue("match", "match", "match", "match", "match")
+        let pty = try Pty()
+        let enrolling = try service.start(["enroll"], on: pty)
+        if geteuid() != 0 {
+            #expect(pty.shows("Password of"))
+            pty.type("\(RealService.passcode)\n")
+        }
+        #expect(enrolling.status() == 0)
+        let id = try await add("vault", "sesame", "--flags", "biometry-current-set")
+
+        let output = folder.path + "/secret"
+        let quiet = try await keychain("read", id, "--no-prompt", "--output", output)
+        #expect(quiet.status == 1 && quiet.errors.contains("--no-prompt"))
+        #expect(!FileManager.default.fileExists(atPath: output))
+
+        let words = ["keychain", "read", "--service", "vault", "--output", output]
+        try await service.queue("no-match", "no-match", "no-match")
+        let refused = try service.start(words, on: pty)
+        #expect(pty.shows("is trying to use an item of your keychain"))
+        #expect(refused.status() == 1)
+        #expect(pty.shows("localauthctl doctor"))
+        #expect(!FileManager.default.fileExists(atPath: output))
+
+        try await service.queue("match")
+        #expect(try service.start(words, on: pty).status() == 0)
+        #expect(try String(contentsOfFile: output, encoding: .utf8) == "sesame")
+        #expect(!pty.screen.contains("sesame"))
+    }
+
+    @Test("An item's own password opens it, from a file or typed, and no other does")
+    func password() async throws {
+        let right = try folder.file(Data("1234".utf8))
+        let wrong = try folder.file(Data("1235".utf8))
+        let flags = ["--flags", "application-password", "--password-file", right]
+        let id = try await add("vault", "sesame", flags[0], flags[1], flags[2], flags[3])
+        #expect(try await keychain("read", id, "--password-file", right).output == "sesame")
+        let refused = try await keychain("read", id, "--password-file", wrong)
+        #expect(refused.status == 1 && refused.output.isEmpty)
+        #expect(refused.errors.contains("The application password is wrong."))
+        let pty = try Pty()
+        let reading = try service.start(["keychain", "read", id], on: pty)
+        #expect(pty.shows("is trying to use an item of your keychain"))
+        pty.type("1234\n")
+        #expect(reading.status() == 0)
+        #expect(pty.shows("sesame"))
+    }
+
+    @Test("OpenSSL takes a key's signatures, and agrees with it on secrets")
+    func keys() async throws {
+        let made = try json(await keychain("create-key", "--tag", "work", "--json"))
+        let id = try #require(made["id"] as? String)
+        let text = try #require(made["publicKey"] as? String)
+        let point = try #require(Data(base64Encoded: text))
+        #expect(point.count == 65)
+        #expect(try await keychain("keys", "--json").output.contains(text))
+        let message = try folder.file(Data("a message".utf8))
+        let pem = try folder.publicKey(point)
+
+        let signature = folder.path + "/signature"
+        let signed = try await keychain("sign", id, "--file", message, "--output", signature)
+        #expect(signed.status == 0, "\(signed.errors)")
+        #expect(
+            try folder.openssl("dgst", "-sha256", "-verify", pem, "-signature", signature, message)
+                == 0
+        )
+        let other = try folder.file(Data("a massage".utf8))
+        #expect(
+            try folder.openssl("dgst", "-sha256", "-verify", pem, "-signature", signature, other)
+                != 0
+        )
+        let short = try await keychain(
+            "sign",
+            id,
+            "--algorithm",
+            "ecdsa-digest-sha256",
+            "--file",
+            message
+        )
+        #expect(short.status == 1 && short.errors.contains("32 bytes"))
+
+        let (their, theirPoint) = try folder.key()
+        let exchanged = try await keychain(
+            "exchange",
+            "--tag",
+            "work",
+            "--algorithm",
+            "ecdh",
+            "--public-key",
+            theirPoint.base64EncodedString(),
+            "--json"
+        )
+        let shared = folder.path + "/shared"
+        #expect(
+            try folder.openssl(
+                "pkeyutl",
+                "-derive",
+                "-inkey",
+                their,
+                "-peerkey",
+                pem,
+                "-out",
+                shared
+            ) == 0
+        )
+        #expect(try bytes(exchanged, "secret") == Data(contentsOf: URL(filePath: shared)))
+        let garbage = try await keychain("decrypt", id, "--file", message)
+        #expect(garbage.status == 1 && garbage.output.isEmpty)
+    }
+
+    @Test("Wrong usage is status 64, an unreachable service 3, and both say what to do")
+    func usage() async throws {
+        for words in [
+            ["add", "--secret-file", "-", "--flags", "nonsense"], ["add", "--class", "keys"],
+            ["read"], ["read", "id", "--service", "mail"], ["exchange", "id", "--public-key", "?"],
+            ["add", "--service", "mail"],
+        ] {
+            let ended = try await control(
+                ["keychain"] + words + ["--bus", service.bus.address]
+            )
+            #expect(ended.status == 64, "\(words)")
+            #expect(!ended.errors.isEmpty && ended.output.isEmpty, "\(words)")
+        }
+        let away = try await control("keychain", "list", "--bus", "unix:path=/nonexistent")
+        #expect(away.status == 3)
+        let large = try folder.file(Data(count: 65_537))
+        let refused = try await keychain("add", "--service", "mail", "--secret-file", large)
+        #expect(refused.status == 1 && refused.errors.contains("more than 65536 bytes"))
+    }
+}
