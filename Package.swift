@@ -178,8 +178,8 @@ let package = Package(
         .executableTarget(
             name: "localauthctl",
             dependencies: [
-                "AgentKit", "CSystemd", "DBus", "LocalAuthBus", "Localization",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "AgentKit", "AuthService", "CSystemd", "DBus", "KeychainStore", "LocalAuthBus",
+                "Localization", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
         ),
