@@ -33,7 +33,8 @@ extension AuthEngine {
     ///
     /// With which sensor it was is not known: a caller that is choosy about it gets a prompt.
     func reusableUnlock(for request: Request, _ plan: [SensorFact]) -> Grant.Evidence? {
-        guard !request.isUnlock, request.operation == nil, request.sensors == nil, request.minimumStrength == nil,
+        guard !request.isUnlock, request.operation == nil, request.sensors == nil,
+            request.minimumStrength == nil,
             let unlock = record(of: request.uid).lastBiometricUnlock,
             now - unlock < min(request.reuseDuration, settings.longestReuse),
             let sensor = plan.filter({ $0.type != .none }).max(by: { $0.strength < $1.strength })

@@ -151,7 +151,7 @@ extension ItemDictionary {
         let id = attributes["id"]?.asString ?? ""
         let key =
             attributes["class"] == .string("keys")
-            ? SecKey(id: id, publicKey: attributes["pubk"]?.asBytes, use: use) : nil
+            ? SecKey(id: id, publicKey: attributes["public-key"]?.asBytes, use: use) : nil
         if returns == .data { return .data(secret ?? []) }
         if returns == .reference, let key { return .key(key) }
         if returns == .persistentReference { return .reference(id) }

@@ -32,7 +32,7 @@ struct FaceServiceTests {
         _ what: String,
         _ holds: @BusActor () async throws -> Bool
     ) async throws {
-        for _ in 0..<500 {
+        for _ in 0..<2000 {
             if try await holds() { return }
             await pause(.milliseconds(20))
         }

@@ -14,22 +14,9 @@ struct SlowMatchTests {
         try await ReaderBench.run { reader in
             let large = try Fingerprints.slow()
             let id = try await reader.enroll(image: large)
-            let (number, call) = try await reader.bench.verify()
-            try await reader.rig.waitForFingerNeeded()
-            reader.rig.readers[0].touch(large)
             let clock = ContinuousClock()
             let start = clock.now
-            // fprintd takes the image, and then no call before it has matched it.
-            try await reader.wait("fprintd to be busy") {
-                do throws(DBusError) {
-                    _ = try await reader.device("GetDevices", within: .milliseconds(100))
-                    return false
-                } catch { return error.name == .noReply }
-            }
-            // Whoever had to wait for fprintd would be answered behind the match.
-            try await reader.sensor.cancel(operation: number)
-            let (error, _) = try await reader.failure(of: call)
-            #expect(error.name == .sensorCanceled)
+            let number = try await reader.canceled(large)
             #expect(try await reader.sensor.health(timeout: .seconds(1)).state == "ok")
             #expect(try await reader.templates().map(\.id) == [id])
             #expect(reader.overheard.seen.allSatisfy { $0 != "verify-match" }, "it still matches")
@@ -54,12 +41,12 @@ struct SlowMatchTests {
             let id = try await reader.enrollByName("right")
             let (number, call) = try await reader.bench.verify()
             reader.rig.readers[0].command("SET_CANCELLATION_ENABLED 0")
-            reader.rig.readers[0].command("SLEEP 1500")
+            reader.rig.readers[0].command("SLEEP 5000")
             reader.rig.readers[0].command("SCAN right")
             try await reader.sensor.cancel(operation: number)
             let (error, after) = try await reader.failure(of: call)
             #expect(error.name == .sensorCanceled)
-            #expect(after < .milliseconds(500))
+            #expect(after < .seconds(4), "it waited for the reader")
             #expect(reader.kinds(number) == ["ready"])
             #expect(try await reader.templates().map(\.id) == [id])
         }
@@ -67,6 +54,31 @@ struct SlowMatchTests {
 }
 
 extension ReaderBench {
+    /// Cancels a Verify while fprintd matches; the number of its operation.
+    ///
+    /// On a busy machine the match can be over before Cancel is there: then once more.
+    func canceled(_ image: Fingerprints.Image) async throws -> UInt64 {
+        for _ in 0..<8 {
+            overheard.forget()
+            let (number, call) = try await bench.verify()
+            try await rig.waitForFingerNeeded()
+            rig.readers[0].touch(image)
+            // fprintd takes the image, and then no call before it has matched it.
+            try await wait("fprintd to be busy") {
+                do throws(DBusError) {
+                    _ = try await self.device("GetDevices", within: .milliseconds(100))
+                    return false
+                } catch { return error.name == .noReply }
+            }
+            // Whoever had to wait for fprintd would be answered behind the match.
+            try await sensor.cancel(operation: number)
+            guard let (error, _) = try? await failure(of: call) else { continue }
+            #expect(error.name == .sensorCanceled)
+            return number
+        }
+        throw ContractFailure("expected Cancel to come before the match once in eight times")
+    }
+
     /// Calls the manager of fprintd.
     func device(_ member: String, within limit: Duration) async throws(DBusError) -> Message {
         try await rig.client.call(
