@@ -94,12 +94,18 @@ struct SensorOperationTests {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await Self.enrolled(bench)
             sensor.onCancel = .ignore
+            let reasons = Witness<String>()
+            let source = bench.device()
+                .onPropertiesChanged { changed, _ in
+                    if let reason = changed["Unavailability"]?.asString { reasons.record(reason) }
+                }
+            defer { source.cancel() }
             let evaluation = bench.evaluate(person)
             _ = try await sensor.operation()
             try await bench.manager(person.connection).invalidate()
             #expect(await evaluation.error() == .appCancel)
-            try await bench.waitForDevice(is: "failed")
-            try await bench.waitForDevice(is: "")
+            _ = try await reasons.first("failed", within: .seconds(30)) { $0 == "failed" }
+            try await bench.waitForDevice(is: "", within: .seconds(30))
         }
     }
 

@@ -58,15 +58,11 @@ final class RealService: Sendable {
     private static func installPAM(in folder: String) throws {
         let source = URL(filePath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent().appending(path: "pam")
-        for name in ["localauth-test", "check-passcode"] {
-            let text = try String(contentsOf: source.appending(path: name), encoding: .utf8)
-            try text.replacingOccurrences(of: "@SCRIPTS@", with: folder)
-                .write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
-        }
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755],
-            ofItemAtPath: "\(folder)/check-passcode"
-        )
+        let name = "localauth-test"
+        let text = try String(contentsOf: source.appending(path: name), encoding: .utf8)
+        // The scripts stay where they are: one that is being written somewhere can't be run.
+        try text.replacingOccurrences(of: "@SCRIPTS@", with: source.path)
+            .write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
     }
 
     @BusActor private static func wait(for name: String, _ client: Connection) async throws {

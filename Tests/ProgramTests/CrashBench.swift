@@ -57,16 +57,15 @@ import Testing
         try await register()
     }
 
-    /// The service files of `Tests/pam`, with their scripts.
+    /// The service file of `Tests/pam`, whose script stays there: one that is being written can't
+    /// be run.
     private static func installPasscodeCheck(in folder: String) throws {
         let source =
             URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().path + "/pam/"
         let text = try String(contentsOfFile: source + "localauth-test", encoding: .utf8)
-        try text.replacingOccurrences(of: "@SCRIPTS@", with: folder)
+        try text.replacingOccurrences(of: "@SCRIPTS@/", with: source)
             .write(toFile: folder + "/localauth-test", atomically: true, encoding: .utf8)
-        let files = FileManager.default
-        try files.copyItem(atPath: source + "check-passcode", toPath: folder + "/check-passcode")
     }
 
     // MARK: - Programs
