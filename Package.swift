@@ -295,6 +295,7 @@ let package = Package(
             name: "FaceTests",
             dependencies: [
                 "CV4L2", "CameraDevice", "DBus", "FaceSensor", "LocalAuthBus", "SensorContract",
+                "ToolSupport",
                 "localauth-sensor-face",
             ],
             swiftSettings: strict

@@ -4,6 +4,7 @@ import Glibc
 import LocalAuthBus
 import SensorContract
 import Testing
+import ToolSupport
 
 /// The face sensor beside others that change its files, and as a user of its own.
 @Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: Studio.isReady, Studio.reason))
@@ -126,8 +127,12 @@ struct FaceServiceTests {
         chmod(folder.path + "/state/models", 0o700)
         // A copy: where the tests are built is not everybody's to read.
         let name = "localauth-sensor-face"
-        let program = try TemporaryFolder.read("\(LaunchedProgram.folder)/\(name)")
-        try folder.write(name, program, mode: 0o755)
+        // By another process: what this one has open for writing others inherit, and then can't run.
+        let copied = try Tool.run(
+            "/bin/cp",
+            ["\(LaunchedProgram.folder)/\(name)", "\(folder.path)/\(name)"]
+        )
+        try expect(copied.status == 0, "copied")
         try folder.write("clip", TemporaryFolder.read("\(Studio.clips)/empty.mjpeg"))
         let words = [
             "/usr/bin/setpriv", "--reuid=\(Self.nobody)", "--regid=\(Self.nobody)",

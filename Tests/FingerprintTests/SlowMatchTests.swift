@@ -19,8 +19,6 @@ struct SlowMatchTests {
             let number = try await reader.canceled(large)
             #expect(try await reader.sensor.health(timeout: .seconds(1)).state == "ok")
             #expect(try await reader.templates().map(\.id) == [id])
-            #expect(reader.overheard.seen.allSatisfy { $0 != "verify-match" }, "it still matches")
-
             _ = try await reader.overheard.first("the match", within: .seconds(20)) {
                 $0 == "verify-match"
             }
@@ -39,16 +37,21 @@ struct SlowMatchTests {
     @BusActor func uncancelable() async throws {
         try await ReaderBench.run([.device]) { reader in
             let id = try await reader.enrollByName("right")
-            let (number, call) = try await reader.bench.verify()
             reader.rig.readers[0].command("SET_CANCELLATION_ENABLED 0")
-            reader.rig.readers[0].command("SLEEP 5000")
-            reader.rig.readers[0].command("SCAN right")
-            try await reader.sensor.cancel(operation: number)
-            let (error, after) = try await reader.failure(of: call)
-            #expect(error.name == .sensorCanceled)
-            #expect(after < .seconds(4), "it waited for the reader")
-            #expect(reader.kinds(number) == ["ready"])
-            #expect(try await reader.templates().map(\.id) == [id])
+            // On a busy machine the match can be over before Cancel is there: then once more.
+            for _ in 0..<8 {
+                let (number, call) = try await reader.bench.verify()
+                reader.rig.readers[0].command("SLEEP 5000")
+                reader.rig.readers[0].command("SCAN right")
+                try await reader.sensor.cancel(operation: number)
+                guard let (error, after) = try? await reader.failure(of: call) else { continue }
+                #expect(error.name == .sensorCanceled)
+                #expect(after < .seconds(4), "it waited for the reader")
+                #expect(reader.kinds(number) == ["ready"])
+                #expect(try await reader.templates().map(\.id) == [id])
+                return
+            }
+            Issue.record("Cancel never came before the match")
         }
     }
 }
@@ -74,6 +77,7 @@ extension ReaderBench {
             try await sensor.cancel(operation: number)
             guard let (error, _) = try? await failure(of: call) else { continue }
             #expect(error.name == .sensorCanceled)
+            guard overheard.seen.allSatisfy({ $0 != "verify-match" }) else { continue }
             return number
         }
         throw ContractFailure("expected Cancel to come before the match once in eight times")
