@@ -127,7 +127,7 @@ struct FaceServiceTests {
         chmod(folder.path + "/state/models", 0o700)
         // A copy: where the tests are built is not everybody's to read.
         let name = "localauth-sensor-face"
-        // By another process: what this one has open for writing others inherit, and then can't run.
+        // By another process: what this one writes others inherit, and then it can't be run.
         let copied = try Tool.run(
             "/bin/cp",
             ["\(LaunchedProgram.folder)/\(name)", "\(folder.path)/\(name)"]
