@@ -55,7 +55,10 @@ build: setup ## Debug build of everything, tests included; warnings are errors
 	$(SWIFT) build --build-tests $(STRICT) $(TRAITS)
 
 release: setup ## Release build of the programs, with the static standard library
-	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) $(TRAITS)
+	for program in $(SERVICES) localauth-sensor-simulated localauthctl; do \
+	    $(SWIFT) build -c release --static-swift-stdlib $(STRICT) $(TRAITS) \
+	        --product $$program || exit 1; \
+	done
 
 demo: release ## A private bus, the programs, and real busctl calls; ends by itself
 	@scripts/demo $(RELEASE)
