@@ -1,4 +1,5 @@
 import AuthEngine
+import CSystemd
 import DBus
 import Glibc
 import KeychainStore
