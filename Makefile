@@ -76,6 +76,7 @@ test: build ## Every test
 	done
 
 demo-fingerprint: release ## The fingerprint sensor on fprintd with a virtual reader
+	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) $(TRAITS) --product fingerprint-rig
 	@scripts/demo-fingerprint $(RELEASE)
 
 demo-face: release face-studio ## Enroll and Evaluate by face, on clips of photographs
