@@ -69,7 +69,8 @@ struct InstallTests {
                 target,
                 "PREFIX=\(site.folder)/usr",
                 "PAMDIR=\(site.folder)/etc/pam.d",
-                "POLICYDIR=\(site.folder)/usr/share/dbus-1/system.d"
+                "POLICYDIR=\(site.folder)/usr/share/dbus-1/system.d",
+                "POLKITDIR=\(site.folder)/usr/share/polkit-1/rules.d"
             )
         }
         return site
@@ -113,6 +114,8 @@ struct InstallTests {
         try await make("install", "DESTDIR=\(site.folder)", "PREFIX=/opt/localauth")
         let files = try site.files()
         #expect(files.contains("etc/dbus-1/system.d/org.localauth.Authentication1.conf"))
+        // polkit reads no rules below another prefix either.
+        #expect(files.contains("etc/polkit-1/rules.d/50-localauth-fingerprint.rules"))
         #expect(files.contains("opt/localauth/libexec/localauth/localauthd"))
         let unit = try site.text("opt/localauth/lib/systemd/system/localauthd.service")
         #expect(unit.contains("\nExecStart=/opt/localauth/libexec/localauth/localauthd "))
