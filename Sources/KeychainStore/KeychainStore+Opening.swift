@@ -88,11 +88,12 @@ extension KeychainStore {
         KeychainError(
             .notAvailable,
             "The keychain's master key \(try keyName(of: database)) is missing: put it back, or "
-                + "restore it from the recovery key."
+                + "restore it from the recovery key. If it is sealed, the journal of "
+                + "localauth-master-key.service says why it was not given."
         )
     }
 
-    private static func keyName(of database: Database) throws(KeychainError) -> String {
+    static func keyName(of database: Database) throws(KeychainError) -> String {
         let name = try translating { () throws(StoreError) in
             try KeychainSchema.meta("key", in: database)
         }
@@ -161,6 +162,20 @@ extension KeychainStore {
         return KeyRing(key, identity: []).recoveryKey
     }
 
+    /// A master key as the text of its recovery key.
+    ///
+    /// - Throws: `notAvailable` for bytes that are no master key.
+    public static func recoveryKey(of secret: SecretBytes) throws(KeychainError) -> String {
+        guard secret.count == MasterKey.size else {
+            throw KeychainError(
+                .notAvailable,
+                "The keychain's master key must have \(MasterKey.size) bytes, this has "
+                    + "\(secret.count)."
+            )
+        }
+        return secret.use { RecoveryKey.text(for: $0) }
+    }
+
     /// Puts the master key of a recovery key in place, for a keychain that nobody has open.
     ///
     /// What was in its place is kept beside it.
@@ -168,20 +183,6 @@ extension KeychainStore {
     ///   `notAvailable` when the keychain is open: the service has to be stopped first.
     public static func restore(_ text: String, directory: String) throws(KeychainError) {
         let secret = try RecoveryKey.key(of: text)
-        let folder = try folder(in: directory)
-        let (database, _) = try openDatabase(in: folder)
-        let identity = try identity(of: database)
-        let verifier = try verifier(of: database)
-        let key = secret.use { MasterKey($0) }
-        let ring = KeyRing(key, identity: identity)
-        if let verifier, !KeyRing.isSame(verifier, ring.verifier) {
-            throw .parameter(
-                "this is the recovery key of the master key \(key.name), the keychain was "
-                    + "written with \(try keyName(of: database))"
-            )
-        }
-        _ = try secret.use { bytes throws(KeychainError) in
-            try MasterKey.write(bytes, in: folder)
-        }
+        try IdleKeychain(directory: directory).writeKeyFile(secret)
     }
 }

@@ -15,6 +15,9 @@ struct MasterKey {
         key = SymmetricKey(data: bytes)
     }
 
+    /// The key itself, to be kept elsewhere.
+    var secret: SecretBytes { key.withUnsafeBytes { SecretBytes(Array($0)) } }
+
     /// What people tell keys apart by: 8 hexadecimal digits that say nothing of the key.
     var name: String {
         let digest = HKDF<SHA256>
@@ -70,6 +73,26 @@ struct MasterKey {
             try directory.synchronize()
         }
         return MasterKey(bytes)
+    }
+
+    /// Overwrites the file and removes it, on the disk; it need not be there.
+    static func remove(in directory: PrivateDirectory) throws(KeychainError) {
+        try translating { () throws(StoreError) in
+            // A start that was interrupted may have left the second one.
+            for file in [directory.key, directory.key + ".new"]
+            where try PrivateDirectory.holdsPrivateFile(file) {
+                let descriptor = open(file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+                let zeros = [UInt8](repeating: 0, count: size)
+                // Where the disk writes in place nothing of the key is left.
+                _ = pwrite(descriptor, zeros, zeros.count, 0)
+                fsync(descriptor)
+                close(descriptor)
+                guard unlink(file) == 0 else {
+                    throw StoreError(errno: errno, "The file can't be removed", path: file)
+                }
+            }
+            try directory.synchronize()
+        }
     }
 
     private static func freeName(_ start: String) -> String {

@@ -13,7 +13,7 @@ struct KeychainCommand: ParsableCommand {
             KeychainListCommand.self, KeychainAddCommand.self, KeychainReadCommand.self,
             KeychainDeleteCommand.self, KeychainKeysCommand.self, KeychainCreateKeyCommand.self,
             KeychainSignCommand.self, KeychainDecryptCommand.self, KeychainExchangeCommand.self,
-            KeychainExportCommand.self, KeychainRestoreCommand.self,
+            KeychainInitCommand.self, KeychainExportCommand.self, KeychainRestoreCommand.self,
         ]
     )
 }

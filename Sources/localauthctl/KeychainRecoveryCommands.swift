@@ -1,42 +1,8 @@
 import ArgumentParser
-import AuthService
 import DBus
 import Glibc
 import KeychainStore
 import Localization
-
-/// Where the service keeps its state.
-struct StateArguments: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(localized("Where the service keeps its state."), valueName: "directory")
-    )
-    var stateDirectory: String?
-
-    /// The folder, as the service finds it; from now on this process is its owner.
-    ///
-    /// What root would write there the service could not read.
-    func enter() throws(Failure) -> String {
-        let directory: String
-        do {
-            directory = try StateDirectory.path(stateDirectory)
-        } catch {
-            throw Failure(.usage, "\(error)", hint: "--state-directory")
-        }
-        var status = stat()
-        guard stat(directory + "/keychain", &status) == 0 else {
-            throw Failure(
-                .refused,
-                localized("There is no keychain in %1$s.", directory),
-                hint: localized("--state-directory, as the service has it")
-            )
-        }
-        if geteuid() == 0, status.st_uid != 0 {
-            guard setgroups(0, nil) == 0, setgid(status.st_gid) == 0, setuid(status.st_uid) == 0
-            else { throw Failure(.refused, String(cString: strerror(errno))) }
-        }
-        return directory
-    }
-}
 
 struct KeychainExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -45,22 +11,30 @@ struct KeychainExportCommand: ParsableCommand {
         discussion: localized("Whoever has it and the state directory can read every secret.")
     )
 
+    @OptionGroup var sealed: SealedKeyArguments
     @OptionGroup var state: StateArguments
 
     func run() throws {
         try performOnLoop {
-            let directory = try state.enter()
+            let owner = try StateOwner(state)
+            let unsealed = try unsealed()
             let credentials = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) }
-            do throws(KeychainError) {
-                let key = try KeychainStore.recoveryKey(
-                    directory: directory,
-                    credentials: credentials
-                )
-                print(key)
-            } catch {
-                throw Failure(.refused, error.message, hint: "localauthctl keychain restore")
+            let key = try owner.perform { directory throws(KeychainError) in
+                if let unsealed { return try KeychainStore.recoveryKey(of: unsealed) }
+                return try KeychainStore.recoveryKey(directory: directory, credentials: credentials)
             }
+            print(key)
         }
+    }
+
+    /// The sealed key, where it is the only one; another keychain has its own.
+    private func unsealed() throws(Failure) -> SecretBytes? {
+        if sealed.credential != nil { return try sealed.key.unseal() }
+        let file = try state.path() + "/keychain/master.key"
+        guard state.stateDirectory == nil, access(file, F_OK) != 0, sealed.key.isThere else {
+            return nil
+        }
+        return try sealed.key.unseal()
     }
 }
 
@@ -83,26 +57,28 @@ struct KeychainRestoreCommand: ParsableCommand {
 
     func run() throws {
         try performOnLoop {
-            let sealed = try await SecretInput.sealed(
+            let memory = try await SecretInput.sealed(
                 keyFile,
                 label: localized("Recovery key:"),
                 option: "--key-file"
             )
-            let directory = try state.enter()
+            let owner = try StateOwner(state)
             let buffer = SecretBuffer(capacity: 1024)
-            lseek(sealed.rawValue, 0, SEEK_SET)
-            let count = max(0, buffer.fill(from: sealed.rawValue))
+            lseek(memory.rawValue, 0, SEEK_SET)
+            let count = max(0, buffer.fill(from: memory.rawValue))
             let text = String(decoding: buffer.bytes[..<count], as: UTF8.self)
-            do throws(KeychainError) {
+            try owner.perform { directory throws(KeychainError) in
                 try KeychainStore.restore(text, directory: directory)
-            } catch {
-                throw Failure(
-                    .refused,
-                    error.message,
-                    hint: localized("stop the service, and compare the key with what was printed")
-                )
             }
             print(localized("The master key is in place. Start the service."))
+            let standard = SealedKey(path: SealedKey.standard, device: nil)
+            guard state.stateDirectory == nil, standard.isThere else { return }
+            let seal = localized(
+                "move %1$s away, which comes first, and seal again: %2$s",
+                standard.path,
+                "localauthctl keychain init --tpm"
+            )
+            print("  " + localized("Next: %1$s", seal))
         }
     }
 }

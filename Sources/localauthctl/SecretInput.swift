@@ -66,7 +66,8 @@ enum SecretInput {
         }
     }
 
-    private static func memory() throws(Failure) -> OwnedDescriptor {
+    /// Memory that is a file to other programs.
+    static func memory() throws(Failure) -> OwnedDescriptor {
         let closedOnExec: UInt32 = 1
         let allowsSeals: UInt32 = 2
         let descriptor = memfdCreate("secret", closedOnExec | allowsSeals)

@@ -1,0 +1,91 @@
+import AuthStore
+import Glibc
+
+/// A keychain that no service has open, so that its master key can be put elsewhere.
+///
+/// No service can open it as long as this lives.
+public final class IdleKeychain {
+    private let folder: PrivateDirectory
+    private let database: Database
+    private let identity: [UInt8]
+
+    /// Opens the keychain of a state directory, or makes one that is empty and has no key.
+    ///
+    /// - Throws: `notAvailable` when a service has it open, or a file isn't ours alone; `decode`
+    ///   for a database that was tampered with as a whole.
+    public init(directory: String) throws(KeychainError) {
+        folder = try KeychainStore.folder(in: directory)
+        (database, _) = try KeychainStore.openDatabase(in: folder)
+        identity = try KeychainStore.identity(of: database)
+    }
+
+    /// The file that a clear master key is in.
+    public var keyFile: String { folder.key }
+
+    /// The master key of the file; nil: there is no file.
+    ///
+    /// - Throws: `notAvailable` for a key that can't be read, or that isn't this keychain's.
+    public func fileKey() throws(KeychainError) -> SecretBytes? {
+        guard let key = try MasterKey.find(in: folder, credentials: nil) else { return nil }
+        if let verifier = try KeychainStore.verifier(of: database) {
+            try KeychainStore.check(verifier, KeyRing(key, identity: identity), database)
+        }
+        return key.secret
+    }
+
+    /// A random master key, for a keychain that never had one.
+    ///
+    /// - Throws: `duplicate` when there is a key, `notAvailable` when one is missing: what was
+    ///   written with it could never be read with another.
+    public func freshKey() throws(KeychainError) -> SecretBytes {
+        guard try fileKey() == nil else {
+            throw KeychainError(.duplicate, "There is a master key in \(folder.key) already.")
+        }
+        guard try KeychainStore.verifier(of: database) == nil else {
+            throw try KeychainStore.missingKey(database)
+        }
+        var bytes = SecretBytes.random(count: MasterKey.size)
+        return SecretBytes(wiping: &bytes)
+    }
+
+    /// Ties the keychain to its master key: from now on it opens with no other.
+    ///
+    /// - Returns: What people tell the key apart by.
+    /// - Throws: `parameter` when it is tied to another.
+    @discardableResult
+    public func tie(to secret: SecretBytes) throws(KeychainError) -> String {
+        let ring = try ring(secret)
+        if try KeychainStore.verifier(of: database) == nil {
+            try KeychainStore.begin(ring, database)
+        }
+        return ring.name
+    }
+
+    /// Puts a master key that was lost into the file, on the disk; what was there is kept beside it.
+    ///
+    /// - Throws: `parameter` for the recovery key of another keychain.
+    public func writeKeyFile(_ secret: SecretBytes) throws(KeychainError) {
+        _ = try ring(secret)
+        _ = try secret.use { bytes throws(KeychainError) in
+            try MasterKey.write(bytes, in: folder)
+        }
+    }
+
+    /// Removes the file of the master key, which has to be somewhere else by now.
+    ///
+    /// - Throws: `notAvailable` when it can't be removed.
+    public func removeKeyFile() throws(KeychainError) {
+        try MasterKey.remove(in: folder)
+    }
+
+    private func ring(_ secret: SecretBytes) throws(KeychainError) -> KeyRing {
+        let ring = KeyRing(secret.use { MasterKey($0) }, identity: identity)
+        guard let verifier = try KeychainStore.verifier(of: database),
+            !KeyRing.isSame(verifier, ring.verifier)
+        else { return ring }
+        throw .parameter(
+            "this is the recovery key of the master key \(ring.name), the keychain was "
+                + "written with \(try KeychainStore.keyName(of: database))"
+        )
+    }
+}

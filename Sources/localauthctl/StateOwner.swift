@@ -1,0 +1,73 @@
+import ArgumentParser
+import AuthService
+import Glibc
+import KeychainStore
+import Localization
+
+/// Where the service keeps its state.
+struct StateArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(localized("Where the service keeps its state."), valueName: "directory")
+    )
+    var stateDirectory: String?
+
+    /// The folder, as the service finds it.
+    func path() throws(Failure) -> String {
+        do {
+            return try StateDirectory.path(stateDirectory)
+        } catch {
+            throw Failure(.usage, "\(error)", hint: "--state-directory")
+        }
+    }
+}
+
+/// Whoever the state directory belongs to: what root would write there the service could not read.
+struct StateOwner {
+    private let directory: String
+    private let status: stat
+
+    /// Finds out who that is.
+    init(_ state: StateArguments) throws(Failure) {
+        directory = try state.path()
+        var status = stat()
+        guard stat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw Failure(
+                .refused,
+                localized("There is no state directory %1$s.", directory),
+                hint: localized("--state-directory, as the service has it; its start makes one")
+            )
+        }
+        self.status = status
+    }
+
+    /// Does something in the owner's name; afterwards root is root again.
+    func perform<Result>(
+        _ body: (String) throws(KeychainError) -> Result
+    ) throws(Failure) -> Result {
+        let isRoot = geteuid() == 0 && status.st_uid != 0
+        if isRoot {
+            guard setgroups(0, nil) == 0, setegid(status.st_gid) == 0, seteuid(status.st_uid) == 0
+            else { throw Failure(.refused, String(cString: strerror(errno))) }
+        }
+        defer {
+            if isRoot {
+                seteuid(0)
+                setegid(0)
+            }
+        }
+        do throws(KeychainError) {
+            return try body(directory)
+        } catch {
+            throw Failure(.refused, error.message, hint: hint(for: error))
+        }
+    }
+
+    private func hint(for error: KeychainError) -> String {
+        switch error.code {
+        case .duplicate: localized("localauthctl keychain init --tpm seals it")
+        case .notAvailable:
+            localized("stop the service; localauthctl keychain restore brings a lost key back")
+        default: localized("compare the recovery key with what was printed")
+        }
+    }
+}
