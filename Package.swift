@@ -377,6 +377,7 @@ let package = Package(
                 "AgentTestSupport", "DBus", "LocalAuthBus", "localauth-passcode",
                 "localauth-sensor-simulated", "localauthctl", "localauthd",
             ],
+            exclude: ["Spy"],
             swiftSettings: strict
         ),
         .testTarget(

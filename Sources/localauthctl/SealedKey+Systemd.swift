@@ -53,7 +53,7 @@ extension SealedKey {
             if status & needed != 0 {
                 return Failure(
                     .refused,
-                    localized("This machine has no TPM 2.0 that systemd can use."),
+                    localized("There is no TPM 2.0 that systemd can use: %1$s", complaint),
                     hint: localized("systemd-creds has-tpm2; without one the key stays in a file")
                 )
             }

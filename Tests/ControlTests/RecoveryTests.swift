@@ -1,0 +1,226 @@
+import AgentTestSupport
+import Foundation
+import Testing
+
+/// L18: the master key in its file, lost and brought back, with the real daemon.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct RecoveryTests {
+    private let host: KeychainHost
+
+    init() throws { host = try KeychainHost() }
+
+    /// A daemon that has one item, stopped again.
+    private func used() async throws {
+        try await host.start()
+        try await host.add("mail", "sesame")
+        host.stop()
+    }
+
+    private func recoveryKey() async throws -> String {
+        let exported = try await host.keychain("export-recovery-key")
+        #expect(exported.status == 0, "\(exported.errors)")
+        return exported.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private func restore(_ text: String) async throws -> Ended {
+        let file = try host.folder.file(Data(text.utf8))
+        return try await host.keychain("restore", "--key-file", file)
+    }
+
+    @Test(
+        "A lost key is told by name, nothing is made in its place, and the recovery key restores it"
+    )
+    func lost() async throws {
+        try await host.start()
+        try await host.add("mail", "sesame")
+        let text = try await recoveryKey()
+        let running = try await restore(text)
+        #expect(running.status == 1 && running.errors.contains("stop the service"))
+        host.stop()
+        let key = try host.bytes(host.keyFile)
+        try FileManager.default.removeItem(atPath: host.keyFile)
+
+        try await host.start()
+        let refusal = try await host.refusal()
+        #expect(refusal.name == "org.localauth.Keychain1.Error.NotAvailable")
+        #expect(refusal.message.contains("is missing"))
+        #expect(refusal.message.contains("recovery key"))
+        let read = try await host.read("mail")
+        #expect(read.status == 1 && read.output.isEmpty)
+        #expect(read.errors.contains("is missing"))
+        host.stop()
+        for verb in ["export-recovery-key", "init"] {
+            let refused = try await host.keychain(verb)
+            #expect(refused.status == 1 && refused.output.isEmpty, "\(verb)")
+        }
+        #expect(!host.exists(host.keyFile))
+
+        #expect(try await restore(text).status == 0)
+        #expect(try host.bytes(host.keyFile) == key)
+        try await host.start()
+        #expect(try await host.read("mail").output == "sesame")
+    }
+
+    @Test(
+        "A wrong key is refused by the names of both, and restoring keeps it beside the right one"
+    )
+    func wrong() async throws {
+        try await used()
+        let text = try await recoveryKey()
+        let wrong = Data(repeating: 9, count: 32)
+        try host.write(wrong, to: host.keyFile)
+        try await host.start()
+        let refusal = try await host.refusal()
+        #expect(refusal.name == "org.localauth.Keychain1.Error.NotAvailable")
+        #expect(refusal.message.contains("was written with the master key"))
+        #expect(try await host.read("mail").status == 1)
+        host.stop()
+        #expect(try host.bytes(host.keyFile) == wrong)
+        #expect(try await restore(text).status == 0)
+        #expect(try host.bytes(host.keyFile + ".replaced-1") == wrong)
+        try await host.start()
+        #expect(try await host.read("mail").output == "sesame")
+    }
+
+    @Test("A slip, a part or another keychain's recovery key is refused, and changes nothing")
+    func slips() async throws {
+        try await used()
+        let text = try await recoveryKey()
+        let key = try host.bytes(host.keyFile)
+        let other = try KeychainHost()
+        #expect(try await other.keychain("init").status == 0)
+        let foreign = try await other.keychain("export-recovery-key").output
+        let slip = String(text.dropLast()) + (text.hasSuffix("0") ? "1" : "0")
+        for (wrong, reason) in [
+            (slip, "mistyped"), (String(text.dropLast(5)), "letters and digits"),
+            (foreign, "recovery key of the master key"), ("", "letters and digits"),
+        ] {
+            let refused = try await restore(wrong)
+            #expect(refused.status == 1 && refused.errors.contains(reason), "\(refused.errors)")
+            #expect(refused.errors.contains("Next: "))
+            #expect(try host.bytes(host.keyFile) == key)
+            #expect(!host.exists(host.keyFile + ".replaced-1"))
+        }
+    }
+
+    @Test("Typed on a terminal it is never shown, in capitals or not")
+    func typed() async throws {
+        try await used()
+        let text = try await recoveryKey()
+        let key = try host.bytes(host.keyFile)
+        try FileManager.default.removeItem(atPath: host.keyFile)
+        let pty = try Pty()
+        let restoring = try ChildProcess(
+            localauthctl(),
+            ["keychain", "restore", "--state-directory", host.state],
+            terminal: pty.path
+        )
+        #expect(pty.shows("Recovery key:"))
+        let typed = text.lowercased().replacing("-", with: " ")
+        pty.type(typed + "\n")
+        #expect(restoring.status() == 0)
+        #expect(pty.shows("The master key is in place."))
+        #expect(!pty.screen.contains(typed.prefix(4)) && !pty.screen.contains(text.prefix(4)))
+        #expect(try host.bytes(host.keyFile) == key)
+    }
+
+    @Test("A key that others may read, or that isn't the service's, is not exported")
+    func permissions() async throws {
+        try await used()
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o644],
+            ofItemAtPath: host.keyFile
+        )
+        let open = try await host.keychain("export-recovery-key")
+        #expect(open.status == 1 && open.output.isEmpty)
+        #expect(open.errors.contains("0600"))
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600],
+            ofItemAtPath: host.keyFile
+        )
+        #expect(try await host.keychain("export-recovery-key").status == 0)
+        guard geteuid() == 0 else { return }
+        try #require(chown(host.keyFile, 65_534, 65_534) == 0)
+        let foreign = try await host.keychain("export-recovery-key")
+        #expect(foreign.status == 1 && foreign.output.isEmpty)
+        #expect(foreign.errors.contains("ours alone"))
+    }
+
+    @Test("init makes one key of 32 bytes, and never another")
+    func initialize() async throws {
+        let made = try await host.keychain("init", "--json")
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.output.contains("\"file\": \"\(host.keyFile)\""))
+        let key = try host.bytes(host.keyFile)
+        #expect(key.count == 32)
+        let again = try await host.keychain("init")
+        #expect(again.status == 1 && again.errors.contains("already"))
+        #expect(try host.bytes(host.keyFile) == key)
+        try await used()
+        #expect(try host.bytes(host.keyFile) == key)
+        try FileManager.default.removeItem(atPath: host.keyFile)
+        let lost = try await host.keychain("init")
+        #expect(lost.status == 1 && lost.errors.contains("is missing"))
+        #expect(!host.exists(host.keyFile))
+    }
+
+    @Test(
+        "What root does there is the service's afterwards",
+        .enabled(if: geteuid() == 0, "only root can be two users")
+    )
+    func owner() async throws {
+        try #require(chmod(host.folder.path, 0o711) == 0)
+        try #require(chown(host.state, 65_534, 65_534) == 0)
+        #expect(try await host.keychain("init").status == 0)
+        #expect(
+            try await host
+                .keychain(
+                    "restore",
+                    "--key-file",
+                    try host.folder.file(
+                        Data(try await recoveryKey().utf8)
+                    )
+                )
+                .status == 0
+        )
+        for name in ["", "/master.key", "/items.sqlite", "/lock", "/master.key.replaced-1"] {
+            let file = host.state + "/keychain" + name
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            #expect(attributes[.ownerAccountID] as? Int == 65_534, "\(name)")
+        }
+    }
+
+    @Test(
+        "Without a TPM, or without systemd-creds, the key stays in its file, and the reason is told"
+    )
+    func unsealable() async throws {
+        #expect(try await host.keychain("init").status == 0)
+        let key = try host.bytes(host.keyFile)
+        let place = ["--tpm", "--credential", host.credential]
+        let none = try await host.keychain(
+            "init",
+            place[0],
+            place[1],
+            place[2],
+            "--tpm2-device",
+            "swtpm:path=/nonexistent"
+        )
+        #expect(none.status == 1 && none.errors.contains("doesn't seal the key: "))
+        let path = try await host.keychain(
+            "init",
+            place[0],
+            place[1],
+            place[2],
+            environment: ["PATH": "/nonexistent"]
+        )
+        #expect(path.status == 1 && path.errors.contains("systemd-creds can't be started"))
+        #expect(path.errors.contains("Next: "))
+        let nowhere = try await host.keychain("init", "--tpm", "--credential", "/proc/no/file")
+        #expect(nowhere.status == 1 && nowhere.errors.contains("can't be written"))
+        #expect(try host.bytes(host.keyFile) == key)
+        #expect(!host.exists(host.credential) && !host.exists(host.credential + ".new"))
+        let usage = try await host.keychain("init", "--credential", host.credential)
+        #expect(usage.status == 64 && usage.errors.contains("--tpm"))
+        let away = try await control("keychain", "init", "--state-directory", "/nonexistent")
+        #expect(away.status == 1 && away.errors.contains("--state-directory"))
+    }
+}

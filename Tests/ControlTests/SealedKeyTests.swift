@@ -1,0 +1,241 @@
+import AgentTestSupport
+import Foundation
+import Testing
+
+/// L18: the master key sealed by a TPM: swtpm, through the system's own systemd-creds.
+@Suite(
+    .serialized,
+    .timeLimit(.minutes(2)),
+    .enabled(if: SoftwareTPM.isReady, SoftwareTPM.reason)
+)
+struct SealedKeyTests {
+    private let host: KeychainHost
+    private let tpm: SoftwareTPM
+
+    init() throws {
+        host = try KeychainHost()
+        tpm = try SoftwareTPM()
+    }
+
+    private func recoveryKey() async throws -> String {
+        let exported = try await host.keychain("export-recovery-key", on: tpm)
+        #expect(exported.status == 0, "\(exported.errors)")
+        return exported.output
+    }
+
+    @Test("A new keychain is sealed from the start, and opens with what systemd unseals alone")
+    func fullCircle() async throws {
+        let made = try await host.keychain("init", "--tpm", "--json", on: tpm)
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.output.contains("\"credential\": \"\(host.credential)\""))
+        #expect(!host.exists(host.keyFile))
+        let mode = try FileManager.default.attributesOfItem(atPath: host.credential)
+        #expect(mode[.posixPermissions] as? Int == 0o600)
+        let key = try #require(try host.unseal(on: tpm))
+        #expect(key.count == 32)
+
+        try await host.start(credentials: key)
+        try await host.add("mail", "sesame")
+        #expect(try await host.read("mail").output == "sesame")
+        host.stop()
+
+        // Without the credential, and with another: refused, and no key is made beside the items.
+        try await host.start()
+        let missing = try await host.refusal()
+        #expect(missing.name == "org.localauth.Keychain1.Error.NotAvailable")
+        #expect(missing.message.contains("is missing"))
+        #expect(missing.message.contains("localauth-master-key.service"))
+        #expect(!host.exists(host.keyFile))
+        host.stop()
+        for wrong in [Data(key.reversed()), Data(), Data(key.dropLast())] {
+            try await host.start(credentials: wrong)
+            #expect(try await host.refusal().name == "org.localauth.Keychain1.Error.NotAvailable")
+            #expect(try await host.read("mail").status == 1)
+            #expect(!host.exists(host.keyFile))
+            host.stop()
+        }
+
+        try await host.start(credentials: key)
+        #expect(try await host.read("mail").output == "sesame")
+    }
+
+    @Test("The key of a file moves into the credential, with every item, and its file is gone")
+    func migration() async throws {
+        try await host.start()
+        try await host.add("mail", "sesame")
+        let running = try await host.keychain("init", "--tpm", on: tpm)
+        #expect(running.status == 1 && running.errors.contains("stop the service"))
+        #expect(!host.exists(host.credential))
+        host.stop()
+        let key = try host.bytes(host.keyFile)
+        let text = try await host.keychain("export-recovery-key").output
+
+        let sealed = try await host.keychain("init", "--tpm", on: tpm)
+        #expect(sealed.status == 0, "\(sealed.errors)")
+        #expect(sealed.output.contains(host.credential))
+        #expect(sealed.output.contains("export-recovery-key"))
+        #expect(!host.exists(host.keyFile) && !host.exists(host.credential + ".new"))
+        #expect(try host.unseal(on: tpm) == key)
+        #expect(try await recoveryKey() == text)
+        try await host.start(credentials: key)
+        #expect(try await host.read("mail").output == "sesame")
+        host.stop()
+
+        let before = try host.bytes(host.credential)
+        let again = try await host.keychain("init", "--tpm", on: tpm)
+        #expect(again.status == 1 && again.errors.contains("already"))
+        let plain = try await host.keychain("init")
+        #expect(plain.status == 1 && plain.errors.contains("is missing"))
+        #expect(try host.bytes(host.credential) == before && !host.exists(host.keyFile))
+    }
+
+    @Test("Another TPM opens nothing and says so; the recovery key brings the items back")
+    func movedDisk() async throws {
+        try await host.start()
+        try await host.add("mail", "sesame")
+        host.stop()
+        #expect(try await host.keychain("init", "--tpm", on: tpm).status == 0)
+        let text = try await recoveryKey()
+        let sealed = try host.bytes(host.credential)
+
+        let other = try SoftwareTPM()
+        #expect(try host.unseal(on: other) == nil)
+        let refused = try await host.keychain("export-recovery-key", on: other)
+        #expect(refused.status == 1 && refused.output.isEmpty)
+        #expect(refused.errors.contains("can't be unsealed"))
+        #expect(refused.errors.contains("keychain restore"))
+        #expect(try host.bytes(host.credential) == sealed)
+        // The TPM alone is not enough either: the key of this installation is the other half.
+        let elsewhere = ["SYSTEMD_CREDENTIAL_SECRET": host.folder.path + "/other.secret"]
+        let half = try await host.keychain("export-recovery-key", on: tpm, environment: elsewhere)
+        #expect(half.status == 1 && half.output.isEmpty)
+
+        let file = try host.folder.file(Data(text.utf8))
+        #expect(try await host.keychain("restore", "--key-file", file).status == 0)
+        try await host.start()
+        #expect(try await host.read("mail").output == "sesame")
+    }
+
+    @Test(
+        "Killed at any step it leaves the key in its file, and the next run does the rest",
+        arguments: ["before encrypt", "after encrypt", "before decrypt", "after decrypt"]
+    )
+    func killed(instant: String) async throws {
+        #expect(try await host.keychain("init").status == 0)
+        let key = try host.bytes(host.keyFile)
+        let spy = Spy(in: host.folder)
+        let killed = try await host.keychain(
+            "init",
+            "--tpm",
+            on: tpm,
+            environment: spy.environment(killing: instant)
+        )
+        #expect(killed.status == 128 + SIGKILL)
+        #expect(try host.bytes(host.keyFile) == key)
+        #expect(!host.exists(host.credential))
+        let next = try await host.keychain("init", "--tpm", on: tpm)
+        #expect(next.status == 0, "\(next.errors)")
+        #expect(!host.exists(host.keyFile) && !host.exists(host.credential + ".new"))
+        #expect(try host.unseal(on: tpm) == key)
+    }
+
+    @Test(
+        "Killed once it is sealed there are both; the next run removes the file, if it is the same"
+    )
+    func both() async throws {
+        #expect(try await host.keychain("init").status == 0)
+        let key = try host.bytes(host.keyFile)
+        #expect(try await host.keychain("init", "--tpm", on: tpm).status == 0)
+        try host.write(key, to: host.keyFile)
+        try await host.start(credentials: key)
+        #expect(try await host.refusal().name.isEmpty)
+        host.stop()
+        let next = try await host.keychain("init", "--tpm", on: tpm)
+        #expect(next.status == 0, "\(next.errors)")
+        #expect(!host.exists(host.keyFile))
+        #expect(try host.unseal(on: tpm) == key)
+    }
+
+    @Test("A credential that holds another key than the file is told, and both stay")
+    func different() async throws {
+        #expect(try await host.keychain("init", "--tpm", on: tpm).status == 0)
+        let sealed = try host.bytes(host.credential)
+        try FileManager.default.removeItem(atPath: host.state + "/keychain")
+        #expect(try await host.keychain("init").status == 0)
+        let key = try host.bytes(host.keyFile)
+        let refused = try await host.keychain("init", "--tpm", on: tpm)
+        #expect(refused.status == 1 && refused.errors.contains("another key"))
+        #expect(try host.bytes(host.keyFile) == key)
+        #expect(try host.bytes(host.credential) == sealed)
+    }
+
+    @Test("The file of another keychain's key is not sealed")
+    func foreignKey() async throws {
+        #expect(try await host.keychain("init").status == 0)
+        let foreign = Data(repeating: 7, count: 32)
+        try host.write(foreign, to: host.keyFile)
+        let refused = try await host.keychain("init", "--tpm", on: tpm)
+        #expect(refused.status == 1 && refused.errors.contains("was written with"))
+        #expect(!host.exists(host.credential))
+        #expect(try host.bytes(host.keyFile) == foreign)
+    }
+
+    @Test("Nothing of the key is in a command line, an environment or a file with a name")
+    func unseen() async throws {
+        #expect(try await host.keychain("init").status == 0)
+        let key = try host.bytes(host.keyFile)
+        let spy = Spy(in: host.folder)
+        let sealed = try await host.keychain(
+            "init",
+            "--tpm",
+            on: tpm,
+            environment: spy.environment()
+        )
+        #expect(sealed.status == 0, "\(sealed.errors)")
+        let exported = try await host.keychain(
+            "export-recovery-key",
+            on: tpm,
+            environment: spy.environment()
+        )
+        let text = exported.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let notes = try host.bytes(spy.log)
+        let said = String(decoding: notes, as: UTF8.self)
+        #expect(said.contains("encrypt\n--name=localauth.master-key\n--with-key=host+tpm2\n"))
+        #expect(said.contains("decrypt\n--name=localauth.master-key\n"))
+        let hex = key.map { String(format: "%02x", $0) }.joined()
+        let spellings = [
+            key, Data(hex.utf8), Data(key.base64EncodedString().utf8), Data(text.utf8),
+        ]
+        let all = try FileManager.default.subpathsOfDirectory(atPath: host.folder.path)
+        for path in all.map({ host.folder.path + "/" + $0 }) {
+            guard let content = FileManager.default.contents(atPath: path) else { continue }
+            for spelling in spellings {
+                #expect(content.range(of: spelling) == nil, "\(path)")
+            }
+        }
+    }
+}
+
+/// In CI nothing of it may be left out.
+@Suite struct SoftwareTPMTests {
+    @Test("In CI swtpm and what systemd needs for it are there")
+    func complete() {
+        guard SoftwareTPM.isCI else { return }
+        #expect(SoftwareTPM.missing.isEmpty)
+    }
+}
+
+/// The systemd-creds of `Spy`, which notes what others can see and kills at an instant.
+private struct Spy {
+    let log: String
+
+    init(in folder: Folder) { log = folder.path + "/seen" }
+
+    func environment(killing instant: String = "") -> [String: String] {
+        let source = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+        return [
+            "PATH": source.appending(path: "Spy").path + ":/usr/bin:/bin", "SPY_LOG": log,
+            "SPY_KILL": instant,
+        ]
+    }
+}
