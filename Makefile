@@ -154,6 +154,8 @@ install: catalogues ## Install the release build under $(DESTDIR)$(PREFIX)
 	    $(PLACED) dbus/systemd/$$unit | \
 	        $(INSTALL) -m 644 /dev/stdin $(DESTDIR)$(SYSTEMDDIR)/$$unit || exit 1; \
 	done
+	$(INSTALL) -m 644 dbus/systemd/system/localauth-master-key.service \
+	    $(DESTDIR)$(SYSTEMDDIR)/system
 	$(INSTALL) -m 644 dbus/systemd/localauth.catalog $(DESTDIR)$(SYSTEMDDIR)/catalog
 	$(INSTALL) -m 644 dbus/sysusers/localauth.conf $(DESTDIR)$(SYSUSERSDIR)
 	$(INSTALL) -m 644 dbus/pam/localauth $(DESTDIR)$(PAMDIR)

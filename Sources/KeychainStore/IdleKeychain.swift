@@ -1,19 +1,24 @@
 import AuthStore
 import Glibc
 
-/// A keychain that no service has open, so that its master key can be put elsewhere.
+/// The keychain of a service that doesn't run, so that its master key can be put elsewhere.
 ///
-/// No service can open it as long as this lives.
+/// No service can start on it as long as this lives.
 public final class IdleKeychain {
+    /// The daemon's: it may run without having its keychain open.
+    private let daemonLock: DirectoryLock
     private let folder: PrivateDirectory
     private let database: Database
     private let identity: [UInt8]
 
     /// Opens the keychain of a state directory, or makes one that is empty and has no key.
     ///
-    /// - Throws: `notAvailable` when a service has it open, or a file isn't ours alone; `decode`
+    /// - Throws: `notAvailable` when a service runs there, or a file isn't ours alone; `decode`
     ///   for a database that was tampered with as a whole.
     public init(directory: String) throws(KeychainError) {
+        daemonLock = try translating { () throws(StoreError) in
+            try PrivateDirectory(path: directory).lock()
+        }
         folder = try KeychainStore.folder(in: directory)
         (database, _) = try KeychainStore.openDatabase(in: folder)
         identity = try KeychainStore.identity(of: database)
@@ -61,7 +66,7 @@ public final class IdleKeychain {
         return ring.name
     }
 
-    /// Puts a master key that was lost into the file, on the disk; what was there is kept beside it.
+    /// Puts a master key into the file, on the disk; what was there is kept beside it.
     ///
     /// - Throws: `parameter` for the recovery key of another keychain.
     public func writeKeyFile(_ secret: SecretBytes) throws(KeychainError) {

@@ -60,6 +60,22 @@ import Testing
         #expect(try await host.read("mail").output == "sesame")
     }
 
+    @Test("A service that runs counts, also before it has opened its keychain")
+    func running() async throws {
+        #expect(try await host.keychain("init").status == 0)
+        let text = try await recoveryKey()
+        let key = try host.bytes(host.keyFile)
+        try await host.start()
+        for ended in [
+            try await restore(text), try await host.keychain("init"),
+            try await host.keychain("init", "--tpm", "--credential", host.credential),
+        ] {
+            #expect(ended.status == 1 && ended.errors.contains("stop the service"))
+        }
+        #expect(try host.bytes(host.keyFile) == key)
+        #expect(!host.exists(host.keyFile + ".replaced-1") && !host.exists(host.credential))
+    }
+
     @Test(
         "A wrong key is refused by the names of both, and restoring keeps it beside the right one"
     )

@@ -90,6 +90,7 @@ struct InstallTests {
             "usr/share/dbus-1/interfaces/org.localauth.Authentication1.xml",
             "usr/lib/systemd/system/localauthd.service",
             "usr/lib/systemd/system/localauth-passcode.service",
+            "usr/lib/systemd/system/localauth-master-key.service",
             "usr/lib/systemd/user/localauthd.service",
             "usr/lib/systemd/user/localauth-passcode.service",
             "usr/lib/systemd/catalog/localauth.catalog", "usr/lib/sysusers.d/localauth.conf",
@@ -130,7 +131,9 @@ struct InstallTests {
         for unit in units {
             let command = try #require(value("ExecStart", in: try site.text(unit)))
             let program = String(command.prefix { $0 != " " })
-            #expect(program.hasPrefix(site.folder + "/usr/libexec/"))
+            // Copying a file takes no program of ours.
+            let isKey = unit.hasSuffix("/system/localauth-master-key.service")
+            #expect(program.hasPrefix(isKey ? "/usr/bin/install" : site.folder + "/usr/libexec/"))
             #expect(FileManager.default.isExecutableFile(atPath: program), "\(unit): \(program)")
         }
         for service in files where service.contains("/system-services/") {
@@ -144,6 +147,26 @@ struct InstallTests {
         let system = units.filter { $0.contains("/system/") }.map { "\(site.folder)/\($0)" }
         let said = try await run(analyze, ["verify", "--man=no"] + system)
         #expect(said.status == 0 && said.text.isEmpty, "\(said.text)")
+    }
+
+    @Test("The sealed key that localauthctl makes is the one that systemd gives to the service")
+    func sealedKey() async throws {
+        let site = try await installed("install")
+        let folder = "usr/lib/systemd/system/"
+        let unsealing = try site.text(folder + "localauth-master-key.service")
+        let service = try site.text(folder + "localauthd.service")
+        let name = "localauth.master-key"
+        let place = try #require(value("ConditionPathExists", in: unsealing))
+        #expect(place == "/etc/credstore.encrypted/" + name)
+        let help = try await run(Program.folder + "/localauthctl", ["keychain", "init", "--help"])
+        #expect(help.text.contains("\(place))."), "\(help.text)")
+        #expect(value("LoadCredentialEncrypted", in: unsealing) == name)
+        let copied = "%d/\(name) /run/credstore/\(name)"
+        #expect(value("ExecStart", in: unsealing)?.hasSuffix(" " + copied) == true)
+        // A name and no path: without such a file the service starts all the same.
+        #expect(value("LoadCredential", in: service) == name)
+        #expect(value("Wants", in: service) == "localauth-master-key.service")
+        #expect(value("After", in: service)?.contains("localauth-master-key.service") == true)
     }
 
     /// What a key of a unit or an activation file says.
