@@ -104,6 +104,8 @@ def fill(session, url, timeout):
             try:
                 response, start = answer(session, url, have if have < size else 0, timeout)
                 file.truncate(start)
+                if start:
+                    print(f"{name}: going on behind {start / 1e6:.1f} MB", flush=True)
                 if response:
                     with response:
                         append(file, response, file.seek(start))
@@ -114,10 +116,10 @@ def fill(session, url, timeout):
         os.fsync(file.fileno())
 
 
-def found():
+def found(place):
     """The digest of what came."""
     hasher = hashlib.sha256()
-    with open(part, "rb") as file:
+    with open(place, "rb") as file:
         for content in iter(lambda: file.read(1 << 20), b""):
             hasher.update(content)
     return hasher.hexdigest()
@@ -128,13 +130,19 @@ def fetch(session, links, timeout):
     if not links:
         raise Refused(f"pip finds no {name}: see what it says above, the network, and its settings "
                       "(python3 -m pip config list).")
-    # One that was killed may not have ended yet, and what it had started neither.
+    # Of one that was killed, what it had started may not have ended.
     lock = os.open(folder, os.O_RDONLY)
-    fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"{name}: waiting for another fetch", flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.exists(path) and found(path) == digest:
+            return
     # What is there already may be of another file: then once more from the beginning.
     for _ in range(2 if os.path.exists(part) else 1):
         fill(session, links[0].url_without_fragment, timeout)
-        if found() == digest:
+        if found(part) == digest:
             os.replace(part, path)
             return
         os.unlink(part)
