@@ -85,8 +85,6 @@ def append(file, response, have):
         if not content:
             break
         file.write(content)
-        # Who is killed now goes on behind this.
-        file.flush()
         have += len(content)
         show(have - len(content), have)
     if have < size:

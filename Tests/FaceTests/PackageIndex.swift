@@ -33,7 +33,8 @@ final class PackageIndex: Sendable {
         class Index(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 if not self.path.endswith(name):
-                    page = f"<!DOCTYPE html><a href='/files/{name}'>{name}</a>".encode()
+                    link = f"<a href='/files/{name}' data-requires-python='&lt;3'>{name}</a>"
+                    page = ("<!DOCTYPE html>" + link).encode()
                     self.begin(200, {"Content-Type": "text/html", "Content-Length": len(page)})
                     self.wfile.write(page)
                     return
@@ -120,7 +121,9 @@ final class PackageIndex: Sendable {
     }
 
     private static let python = ModelFetch(folder: "") { _ in }.client
+    /// The user may want no source packages, and the package another Python: it isn't installed.
     private static let clean = [
         "/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "PIP_CONFIG_FILE=/dev/null",
+        "PIP_ONLY_BINARY=:all:",
     ]
 }
