@@ -78,7 +78,7 @@ public struct ModelFetch {
             .failed(
                 number == ENOENT
                     ? "\(client[0]) is missing: install python3-pip."
-                    : "The archive could not be got; what was said is above. What came of it is kept."
+                    : "The archive could not be got; what was said is above. Try again."
             )
         }
     }

@@ -246,17 +246,10 @@ import ToolSupport
         #expect(plain.count { $0 == UInt8(ascii: "\n") } == 10)
         #expect(!plain.contains(UInt8(ascii: "\r")))
         unlink(folder.path + "/models/download/" + Self.name)
-        try folder.write(
-            "run",
-            "exec \(words.map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " "))"
-                .utf8
-        )
-        let shown =
-            try Tool.run(
-                "/usr/bin/script",
-                ["-qec", "sh '\(folder.path)/run'", "/dev/null"]
-            )
-            .output
+        let quoted = words.map { "'" + $0.replacing("'", with: "'\\''") + "'" }
+        try folder.write("run", "exec \(quoted.joined(separator: " "))\n".utf8)
+        let script = ["-qec", "sh '\(folder.path)/run'", "/dev/null"]
+        let shown = try Tool.run("/usr/bin/script", script).output
         let said = String(decoding: shown, as: UTF8.self)
         #expect(shown.count { $0 == UInt8(ascii: "\n") } == 1 && said.contains("100 %"), "\(said)")
         #expect(shown.count { $0 == UInt8(ascii: "\r") } > 10)
