@@ -123,6 +123,8 @@ public final class AuthService {
             configuration = try readConfiguration()
             engine.settings = configuration.engineSettings(isSystemBus: isSystemBus)
             directory.disabled = Set(configuration.disabledSensors)
+            let (keychain, itemLimit) = (keychain, configuration.itemsPerUser)
+            onLoop { await keychain?.limitItems(to: itemLimit) }
             log(.notice, "the configuration was read again")
             audit.write(AuditRecord(.configurationReloaded))
         } catch {

@@ -8,6 +8,7 @@ public actor Keychain {
     private let thread: StoreThread
     private let open: @Sendable () throws(KeychainError) -> KeychainStore
     private var store: KeychainStore?
+    private var itemLimit: Int?
 
     /// The thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -36,8 +37,15 @@ public actor Keychain {
     ) throws(KeychainError) -> Result {
         if let store { return try body(store) }
         let opened = try open()
+        if let itemLimit { opened.itemLimit = itemLimit }
         store = opened
         return try body(opened)
+    }
+
+    /// Lets a user have so many items from now on; those that are there stay.
+    public func limitItems(to count: Int) {
+        itemLimit = count
+        store?.itemLimit = count
     }
 
     /// Lets go of the files; the next call opens them again.

@@ -10,7 +10,7 @@ import AuthStore
 public final class KeychainStore {
     let database: Database
     let ring: KeyRing
-    let itemLimit: Int
+    var itemLimit: Int
     private let anchor: Anchor
     private let isLost: Bool
     private var root: LedgerRoot

@@ -101,6 +101,17 @@ final class ServiceBench {
         try await findOwner()
     }
 
+    /// Has the daemon read another configuration, and waits until it has.
+    func reload(_ configuration: String) async throws {
+        let told = "the configuration was read again"
+        let count = daemon.output.error.ranges(of: told).count
+        try Self.write(configuration, to: bus.folder + "/localauth.conf")
+        daemon.signal(SIGHUP)
+        try await wait(for: "the configuration to be read") {
+            self.daemon.output.error.ranges(of: told).count > count
+        }
+    }
+
     // MARK: - Who is there
 
     /// A sensor of the test's own, usable for the daemon when this returns.
