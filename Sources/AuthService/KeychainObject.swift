@@ -8,8 +8,10 @@ import LocalAuthBus
 final class KeychainObject: Keychain1Service {
     static let path = ObjectPath(trusted: "/org/localauth/Keychain1")
 
-    private let store: Keychain?
+    let store: Keychain?
     unowned let service: AuthService
+    /// Users whose passcode was removed, and whose items that need one have yet to go.
+    var withoutPasscode: Set<UInt32> = []
 
     init(keychain: Keychain?, service: AuthService) {
         store = keychain
@@ -40,8 +42,9 @@ final class KeychainObject: Keychain1Service {
         let new = try NewItem(attributes, accessControl, options, call, service)
         let secret = try SecretBytes(sealed: secret)
         return .later { () throws(DBusError) in
-            let caller = try await self.caller(of: call.peer, for: new.accessControl)
-            return try await self.run { keychain throws(KeychainError) in
+            try await self.store(new.accessControl, as: call.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.add(
                     new.attributes,
                     secret: secret,
@@ -62,20 +65,16 @@ final class KeychainObject: Keychain1Service {
         let values = try KeychainValues.attributes(query)
         let skips = try OptionReader(options).value("skip-authenticated", \.asBool) ?? false
         return .later { () throws(DBusError) in
-            func found(by caller: Caller) async throws(DBusError) -> [Item] {
-                try await self.run { keychain throws(KeychainError) in
-                    try keychain.search(
-                        try Query(values),
-                        skipsAuthenticated: skips,
-                        caller: caller
-                    )
-                }
+            try await self.current(for: call.peer) {
+                $0.map(\.accessControl)
+            } find: { keychain, caller throws(KeychainError) in
+                try keychain.search(
+                    try Query(values),
+                    skipsAuthenticated: skips,
+                    caller: caller
+                )
             }
-            var items = try await found(by: self.caller(of: call.peer))
-            if try await self.mayBeGone(items.map(\.accessControl), call.peer) {
-                items = try await found(by: self.caller(of: call.peer))
-            }
-            return items.map(KeychainValues.wire)
+            .map(KeychainValues.wire)
         }
     }
 
@@ -89,8 +88,10 @@ final class KeychainObject: Keychain1Service {
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useItem, reason, options, call, service)
         return .later { () throws(DBusError) in
-            let (caller, permission) = try await self.permission(for: use)
-            let secret = try await self.run { keychain throws(KeychainError) in
+            let permission = try await self.permission(for: use)
+            let secret = try await self.run(as: use.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.secret(
                     of: id,
                     authorization: permission.authorization,
@@ -111,8 +112,8 @@ final class KeychainObject: Keychain1Service {
         let changes = try KeychainValues.attributes(attributes)
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
-            let (caller, _) = try await self.item(id, of: call.peer)
-            try await self.run { keychain throws(KeychainError) in
+            _ = try await self.item(id, of: call.peer)
+            try await self.placing(as: call.peer) { keychain, caller throws(KeychainError) in
                 try keychain.update(id, changes, caller: caller, date: date)
             }
         }
@@ -128,8 +129,8 @@ final class KeychainObject: Keychain1Service {
         let password = try NewItem.password(options, call, service)
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
-            let (caller, _) = try await self.item(id, of: call.peer)
-            try await self.run { keychain throws(KeychainError) in
+            _ = try await self.item(id, of: call.peer)
+            try await self.run(as: call.peer) { keychain, caller throws(KeychainError) in
                 try keychain.setSecret(
                     of: id,
                     to: secret,
@@ -143,8 +144,15 @@ final class KeychainObject: Keychain1Service {
 
     func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
         .later { () throws(DBusError) in
-            let caller = self.caller(of: call.peer)
-            let count = try await self.run { keychain throws(KeychainError) in
+            // One that is gone by now is no longer there to be deleted.
+            _ = try await self.current(for: call.peer) {
+                $0
+            } find: { keychain, caller in
+                ids.compactMap { try? keychain.item($0, caller: caller).accessControl }
+            }
+            let count = try await self.run(as: call.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.delete(ids, caller: caller)
             }
             return UInt32(clamping: count)
@@ -161,8 +169,9 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<(id: String, publicKey: [UInt8])> {
         let new = try NewItem(attributes, accessControl, options, call, service)
         return .later { () throws(DBusError) in
-            let caller = try await self.caller(of: call.peer, for: new.accessControl)
-            return try await self.run { keychain throws(KeychainError) in
+            try await self.store(new.accessControl, as: call.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.createKey(
                     new.attributes,
                     accessControl: new.accessControl,
@@ -187,8 +196,10 @@ final class KeychainObject: Keychain1Service {
         }
         let use = try KeychainUse(id, .useKeySign, reason, options, call, service)
         return .later { () throws(DBusError) in
-            let (caller, permission) = try await self.permission(for: use)
-            return try await self.run { keychain throws(KeychainError) in
+            let permission = try await self.permission(for: use)
+            return try await self.run(as: use.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.sign(
                     data,
                     with: id,
@@ -216,8 +227,10 @@ final class KeychainObject: Keychain1Service {
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useKeyDecrypt, reason, options, call, service)
         return .later { () throws(DBusError) in
-            let (caller, permission) = try await self.permission(for: use)
-            let clear = try await self.run { keychain throws(KeychainError) in
+            let permission = try await self.permission(for: use)
+            let clear = try await self.run(as: use.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.decrypt(
                     data,
                     with: id,
@@ -246,8 +259,10 @@ final class KeychainObject: Keychain1Service {
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useKeyKeyExchange, reason, options, call, service)
         return .later { () throws(DBusError) in
-            let (caller, permission) = try await self.permission(for: use)
-            let shared = try await self.run { keychain throws(KeychainError) in
+            let permission = try await self.permission(for: use)
+            let shared = try await self.run(as: use.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.exchange(
                     publicKey,
                     with: id,

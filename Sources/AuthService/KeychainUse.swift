@@ -71,8 +71,8 @@ extension KeychainObject {
     /// - Throws: by R68.
     func permission(
         for use: KeychainUse
-    ) async throws(DBusError) -> (Caller, KeychainPermission) {
-        let (caller, item) = try await prepared(use)
+    ) async throws(DBusError) -> KeychainPermission {
+        let item = try await prepared(use)
         let requirement = item.accessControl.requirement(for: use.operation)
         let password = requirement.needsApplicationPassword ? use.context?.applicationPassword : nil
         let asksPassword = requirement.needsApplicationPassword && password == nil
@@ -80,15 +80,17 @@ extension KeychainObject {
             throw DBusError(.keychainAuthFailed, "The context was invalidated.")
         }
         guard !requirement.isFree || asksPassword else {
-            return (caller, try permission(by: [], for: use, item, password))
+            return try permission(by: [], for: use, item, password)
         }
-        let trial = PasswordTrial(id: use.id, caller: caller, keychain: try keychain)
+        let trial = PasswordTrial(of: use, keychain: self)
         let proofs = try await proofs(of: use, requirement, asksPassword ? trial : nil)
         if let typed = trial.correct { use.context?.keep(applicationPassword: typed) }
-        return (caller, try permission(by: proofs, for: use, item, password ?? trial.correct))
+        // Whoever enrolled while the prompt was up may be the one who passed it.
+        let now = try await self.item(use.id, of: use.peer)
+        return try permission(by: proofs, for: use, now, password ?? trial.correct)
     }
 
-    private func prepared(_ use: KeychainUse) async throws(DBusError) -> (Caller, Item) {
+    private func prepared(_ use: KeychainUse) async throws(DBusError) -> Item {
         defer { use.client.preparing -= 1 }
         return try await item(use.id, of: use.peer)
     }
@@ -138,28 +140,26 @@ extension KeychainObject {
 /// One attempt at an item's application password.
 @BusActor
 private final class PasswordTrial {
-    private let id: String
-    private let caller: Caller
-    private let keychain: Keychain
+    private let use: KeychainUse
+    private let keychain: KeychainObject
     /// The password, once it was right.
     private(set) var correct: SecretBytes?
 
-    init(id: String, caller: Caller, keychain: Keychain) {
-        self.id = id
-        self.caller = caller
+    init(of use: KeychainUse, keychain: KeychainObject) {
+        self.use = use
         self.keychain = keychain
     }
 
     func attempt(_ password: SecretBytes) async -> PasscodeVerdict {
-        let (id, caller) = (id, caller)
-        do throws(KeychainError) {
-            try await keychain.run { keychain throws(KeychainError) in
+        let id = use.id
+        do throws(DBusError) {
+            try await keychain.run(as: use.peer) { keychain, caller throws(KeychainError) in
                 try keychain.check(password: password, of: id, caller: caller)
             }
             correct = password
             return .correct
         } catch {
-            return error.code == .authFailed ? .wrong : .failed
+            return error.name == .keychainAuthFailed ? .wrong : .failed
         }
     }
 }

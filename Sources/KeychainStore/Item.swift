@@ -76,6 +76,8 @@ public struct Item: Hashable, Sendable {
     /// Whether a caller may see it.
     func isVisible(to caller: Caller) -> Bool {
         uid == caller.uid && (caller.app == nil || caller.app == app)
+            // One that is to be deleted, and couldn't be: gone all the same.
+            && (enrolment == nil || enrolment == caller.enrolment)
     }
 
     /// Everything that decides who gets the secret: it is authenticated with it.

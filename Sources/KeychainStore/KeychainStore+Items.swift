@@ -41,7 +41,7 @@ extension KeychainStore {
         skipsAuthenticated: Bool = false,
         caller: Caller
     ) throws(KeychainError) -> [Item] {
-        try settle(caller)
+        settle(caller)
         let (items, damage) = try allItems(of: caller.uid)
         let found = items.filter { item in
             guard item.isVisible(to: caller), query.matches(item) else { return false }
@@ -143,7 +143,7 @@ extension KeychainStore {
     /// An item that was changed in the file can be deleted, by a caller who is not confined.
     /// - Throws: `decode`.
     public func delete(_ ids: some Sequence<String>, caller: Caller) throws(KeychainError) -> Int {
-        try settle(caller)
+        settle(caller)
         let ledger = try ledger(of: caller.uid)
         var doomed: Set<ItemID> = []
         for id in ids {
@@ -168,14 +168,18 @@ extension KeychainStore {
 
     /// Deletes the items of another enrolment than the caller's (R67).
     ///
-    /// Every call does it first; the service does it as well when the enrolment changes, so that
-    /// an item is gone even if that change is undone.
-    public func settle(_ caller: Caller) throws(KeychainError) {
+    /// Every call does it first; the service does it as well when the enrolment changes. What a
+    /// full disk leaves is tried again by the next call, and nobody sees it meanwhile.
+    public func settle(_ caller: Caller) {
         guard settled[caller.uid] != .some(caller.enrolment) else { return }
-        try delete(of: caller.uid) { item in
-            item.accessControl.isOfCurrentEnrolment && item.enrolment != caller.enrolment
+        do throws(KeychainError) {
+            try delete(of: caller.uid) { item in
+                item.accessControl.isOfCurrentEnrolment && item.enrolment != caller.enrolment
+            }
+            settled[caller.uid] = .some(caller.enrolment)
+        } catch {
+            return
         }
-        settled[caller.uid] = .some(caller.enrolment)
     }
 }
 
@@ -192,7 +196,7 @@ extension KeychainStore {
         date: Int64
     ) throws(KeychainError) -> String {
         try Self.check(size: secret)
-        try settle(caller)
+        settle(caller)
         guard accessControl.flags.contains(.applicationPassword) == (password != nil) else {
             throw .parameter(
                 password == nil
@@ -233,7 +237,7 @@ extension KeychainStore {
         _ id: String,
         caller: Caller
     ) throws(KeychainError) -> (item: Item, envelope: Envelope) {
-        try settle(caller)
+        settle(caller)
         guard let itemID = ItemID(id) else { throw unknown }
         let ledger = try ledger(of: caller.uid)
         guard let row = try row(itemID, uid: caller.uid) else {

@@ -93,9 +93,10 @@ final class ServiceBench {
     }
 
     /// Kills the daemon and starts it anew on the same state.
-    func restartDaemon() async throws {
+    func restartDaemon(_ meanwhile: @BusActor () -> Void = {}) async throws {
         await daemon.end()
         _ = try await bus.waitForOwner(of: Self.name, false)
+        meanwhile()
         daemon = try bus.start(Self.command(bus))
         _ = try await bus.waitForOwner(of: Self.name, within: .seconds(20))
         try await findOwner()
@@ -218,6 +219,8 @@ final class ScriptedVerifier: Passcode1Service {
     nonisolated static let passcode = "horse battery 2468"
 
     var isPasscodeSet = true
+    /// It can't say whether a passcode is set.
+    var isBroken = false
     /// So many verifications say neither yes nor no.
     var faults = 0
     /// Verifications are not answered.
@@ -237,6 +240,7 @@ final class ScriptedVerifier: Passcode1Service {
 
     func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
         asked.record(uid)
+        guard !isBroken else { throw DBusError(.failed, "scripted") }
         return .now(isPasscodeSet)
     }
 
