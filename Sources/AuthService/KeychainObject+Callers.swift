@@ -31,22 +31,56 @@ extension KeychainObject {
     ///
     /// - Throws: NotAvailable for an item that needs a passcode where none is set (R69).
     func store<Result: Sendable>(
-        _ accessControl: AccessControl,
+        _ new: NewItem,
+        _ operation: String,
         as peer: Peer,
-        _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
+        id: (Result) -> String,
+        storing body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
     ) async throws(DBusError) -> Result {
-        if accessControl.isOfCurrentEnrolment { await service.enrolments.refresh(peer.uid) }
-        if accessControl.needsPasscodeSet, await !service.verifier.isSet(for: peer.uid) {
-            throw DBusError(
-                .keychainNotAvailable,
-                "Such an item needs a passcode, and this user has none."
-            )
+        try await audited(.itemAdded, operation, by: peer) {
+            $0.map { [id($0)] } ?? []
+        } _: { () throws(DBusError) in
+            let (uid, accessControl) = (peer.uid, new.accessControl)
+            if accessControl.isOfCurrentEnrolment { await service.enrolments.refresh(uid) }
+            if accessControl.needsPasscodeSet, await !service.verifier.isSet(for: uid) {
+                throw DBusError(
+                    .keychainNotAvailable,
+                    "Such an item needs a passcode, and this user has none."
+                )
+            }
+            return try await placing(as: peer, body)
         }
-        return try await placing(as: peer, body)
+    }
+
+    /// Changes an item that is still there.
+    func change(
+        _ id: String,
+        _ operation: String,
+        as peer: Peer,
+        _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Void
+    ) async throws(DBusError) {
+        try await audited(.itemChanged, operation, by: peer) { _ in
+            [id]
+        } _: { () throws(DBusError) in
+            _ = try await item(id, of: peer)
+            try await placing(as: peer, body)
+        }
+    }
+
+    /// Deletes items; one that is gone by now is no longer there to be deleted.
+    func delete(_ ids: [String], as peer: Peer) async throws(DBusError) -> [String] {
+        _ = try await current(for: peer) {
+            $0
+        } find: { keychain, caller in
+            ids.compactMap { try? keychain.item($0, caller: caller).accessControl }
+        }
+        return try await run(as: peer) { keychain, caller throws(KeychainError) in
+            try keychain.delete(ids, caller: caller)
+        }
     }
 
     /// Gives an item its primary key; one that has it, and is gone by now, is not in the way.
-    func placing<Result: Sendable>(
+    private func placing<Result: Sendable>(
         as peer: Peer,
         _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
     ) async throws(DBusError) -> Result {

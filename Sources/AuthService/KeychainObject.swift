@@ -42,9 +42,9 @@ final class KeychainObject: Keychain1Service {
         let new = try NewItem(attributes, accessControl, options, call, service)
         let secret = try SecretBytes(sealed: secret)
         return .later { () throws(DBusError) in
-            try await self.store(new.accessControl, as: call.peer) {
-                keychain,
-                caller throws(KeychainError) in
+            try await self.store(new, "add", as: call.peer) {
+                $0
+            } storing: { keychain, caller throws(KeychainError) in
                 try keychain.add(
                     new.attributes,
                     secret: secret,
@@ -87,8 +87,7 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<Void> {
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useItem, reason, options, call, service)
-        return .later { () throws(DBusError) in
-            let permission = try await self.permission(for: use)
+        return audited("read", use) { permission throws(DBusError) in
             let secret = try await self.run(as: use.peer) {
                 keychain,
                 caller throws(KeychainError) in
@@ -112,8 +111,9 @@ final class KeychainObject: Keychain1Service {
         let changes = try KeychainValues.attributes(attributes)
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
-            _ = try await self.item(id, of: call.peer)
-            try await self.placing(as: call.peer) { keychain, caller throws(KeychainError) in
+            try await self.change(id, "update", as: call.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.update(id, changes, caller: caller, date: date)
             }
         }
@@ -129,8 +129,9 @@ final class KeychainObject: Keychain1Service {
         let password = try NewItem.password(options, call, service)
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
-            _ = try await self.item(id, of: call.peer)
-            try await self.run(as: call.peer) { keychain, caller throws(KeychainError) in
+            try await self.change(id, "set-secret", as: call.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.setSecret(
                     of: id,
                     to: secret,
@@ -144,18 +145,12 @@ final class KeychainObject: Keychain1Service {
 
     func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
         .later { () throws(DBusError) in
-            // One that is gone by now is no longer there to be deleted.
-            _ = try await self.current(for: call.peer) {
-                $0
-            } find: { keychain, caller in
-                ids.compactMap { try? keychain.item($0, caller: caller).accessControl }
+            let deleted = try await self.audited(.itemDeleted, "delete", by: call.peer) {
+                $0 ?? ids
+            } _: { () throws(DBusError) in
+                try await self.delete(ids, as: call.peer)
             }
-            let count = try await self.run(as: call.peer) {
-                keychain,
-                caller throws(KeychainError) in
-                try keychain.delete(ids, caller: caller)
-            }
-            return UInt32(clamping: count)
+            return UInt32(clamping: deleted.count)
         }
     }
 
@@ -169,9 +164,9 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<(id: String, publicKey: [UInt8])> {
         let new = try NewItem(attributes, accessControl, options, call, service)
         return .later { () throws(DBusError) in
-            try await self.store(new.accessControl, as: call.peer) {
-                keychain,
-                caller throws(KeychainError) in
+            try await self.store(new, "create-key", as: call.peer) {
+                $0.id
+            } storing: { keychain, caller throws(KeychainError) in
                 try keychain.createKey(
                     new.attributes,
                     accessControl: new.accessControl,
@@ -195,9 +190,8 @@ final class KeychainObject: Keychain1Service {
             throw .parameter("there is no signature algorithm \(algorithm.prefix(40))")
         }
         let use = try KeychainUse(id, .useKeySign, reason, options, call, service)
-        return .later { () throws(DBusError) in
-            let permission = try await self.permission(for: use)
-            return try await self.run(as: use.peer) {
+        return audited("sign", use) { permission throws(DBusError) in
+            try await self.run(as: use.peer) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.sign(
@@ -226,8 +220,7 @@ final class KeychainObject: Keychain1Service {
         }
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useKeyDecrypt, reason, options, call, service)
-        return .later { () throws(DBusError) in
-            let permission = try await self.permission(for: use)
+        return audited("decrypt", use) { permission throws(DBusError) in
             let clear = try await self.run(as: use.peer) {
                 keychain,
                 caller throws(KeychainError) in
@@ -258,8 +251,7 @@ final class KeychainObject: Keychain1Service {
         let algorithm = try KeychainValues.exchange(algorithm, options)
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useKeyKeyExchange, reason, options, call, service)
-        return .later { () throws(DBusError) in
-            let permission = try await self.permission(for: use)
+        return audited("exchange", use) { permission throws(DBusError) in
             let shared = try await self.run(as: use.peer) {
                 keychain,
                 caller throws(KeychainError) in

@@ -61,6 +61,8 @@ final class KeychainUse {
 /// What an authentication allows.
 struct KeychainPermission: Sendable {
     let authorization: AccessGrant
+    /// What proved it in this call; nil: nothing had to be proved.
+    let mechanism: Grant.Mechanism?
     /// The application password, if the item has one.
     var password: SecretBytes?
 }
@@ -80,14 +82,14 @@ extension KeychainObject {
             throw DBusError(.keychainAuthFailed, "The context was invalidated.")
         }
         guard !requirement.isFree || asksPassword else {
-            return try permission(by: [], for: use, item, password)
+            return try permission(by: nil, for: use, item, password)
         }
         let trial = PasswordTrial(of: use, keychain: self)
-        let proofs = try await proofs(of: use, requirement, asksPassword ? trial : nil)
+        let grant = try await grant(for: use, requirement, asksPassword ? trial : nil)
         if let typed = trial.correct { use.context?.keep(applicationPassword: typed) }
         // Whoever enrolled while the prompt was up may be the one who passed it.
         let now = try await self.item(use.id, of: use.peer)
-        return try permission(by: proofs, for: use, now, password ?? trial.correct)
+        return try permission(by: grant, for: use, now, password ?? trial.correct)
     }
 
     private func prepared(_ use: KeychainUse) async throws(DBusError) -> Item {
@@ -96,13 +98,13 @@ extension KeychainObject {
     }
 
     private func permission(
-        by proofs: [Grant],
+        by grant: Grant?,
         for use: KeychainUse,
         _ item: Item,
         _ password: SecretBytes?
     ) throws(DBusError) -> KeychainPermission {
         let authorization = AccessGrant.resting(
-            on: proofs,
+            on: grant?.proofs ?? [],
             for: use.operation,
             uid: use.peer.uid,
             accessControl: item.accessControl,
@@ -111,14 +113,18 @@ extension KeychainObject {
         guard let authorization else {
             throw DBusError(.keychainAuthFailed, "The authentication is not enough for this item.")
         }
-        return KeychainPermission(authorization: authorization, password: password)
+        return KeychainPermission(
+            authorization: authorization,
+            mechanism: grant?.mechanism,
+            password: password
+        )
     }
 
-    private func proofs(
-        of use: KeychainUse,
+    private func grant(
+        for use: KeychainUse,
         _ requirement: Requirement,
         _ trial: PasswordTrial?
-    ) async throws(DBusError) -> [Grant] {
+    ) async throws(DBusError) -> Grant {
         let reason = try Checked.reason(use.reason)
         let request = service.request(
             for: use.operation,
@@ -131,7 +137,7 @@ extension KeychainObject {
         var text = Evaluation.Text(reason: reason, options: use.options)
         text.fallbackTitle = ""
         switch await service.outcome(of: request, text, use.audience, trial?.attempt) {
-        case .granted(let grant): return grant.proofs
+        case .granted(let grant): return grant
         case .refused(let refusal): throw DBusError(keychain: refusal)
         }
     }

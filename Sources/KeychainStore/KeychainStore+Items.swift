@@ -54,6 +54,9 @@ extension KeychainStore {
         return found.sorted { ($0.created, $0.itemID) < ($1.created, $1.itemID) }
     }
 
+    /// Whether a text has the form of an item's identifier.
+    public static func isIdentifier(_ text: String) -> Bool { ItemID(text) != nil }
+
     /// One item.
     ///
     /// - Throws: `notFound`, `decode`.
@@ -138,11 +141,15 @@ extension KeychainStore {
         }
     }
 
-    /// Deletes items for good, without any authentication (R66); the result is how many there were.
+    /// Deletes items for good, without any authentication (R66); the result are those that were
+    /// there.
     ///
     /// An item that was changed in the file can be deleted, by a caller who is not confined.
     /// - Throws: `decode`.
-    public func delete(_ ids: some Sequence<String>, caller: Caller) throws(KeychainError) -> Int {
+    public func delete(
+        _ ids: some Sequence<String>,
+        caller: Caller
+    ) throws(KeychainError) -> [String] {
         settle(caller)
         let ledger = try ledger(of: caller.uid)
         var doomed: Set<ItemID> = []
@@ -154,11 +161,12 @@ extension KeychainStore {
             if let row { found = try? item(row, uid: caller.uid, ledger: ledger) }
             if found?.isVisible(to: caller) ?? (caller.app == nil) { doomed.insert(itemID) }
         }
-        guard !doomed.isEmpty else { return 0 }
+        guard !doomed.isEmpty else { return [] }
+        let sorted = doomed.sorted()
         try change(caller.uid) { change in
-            for id in doomed.sorted() { change.delete(id) }
+            for id in sorted { change.delete(id) }
         }
-        return doomed.count
+        return sorted.map(\.text)
     }
 
     /// Deletes the items of a user that live only as long as there is a passcode (R69).

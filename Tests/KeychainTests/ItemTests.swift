@@ -188,12 +188,12 @@ struct ItemTests {
         let foreign = try store.add("a", caller: .other)
         let unknown = String(repeating: "0", count: 32)
         #expect(
-            try store.delete(ids + ids + [foreign, unknown, "", "x"], caller: .person) == 2
+            try store.delete(ids + ids + [foreign, unknown, "", "x"], caller: .person).count == 2
         )
         #expect(try store.find().isEmpty)
         #expect(try store.read(foreign, caller: .other) == "secret")
         expectRefusal(.notFound) { _ = try store.read(ids[0]) }
-        #expect(try store.delete(ids, caller: .person) == 0)
+        #expect(try store.delete(ids, caller: .person).count == 0)
     }
 
     @Test("Another user's item, and another sandboxed app's, doesn't exist")
@@ -213,7 +213,7 @@ struct ItemTests {
                 expectRefusal(.notFound) {
                     try store.update(id, ["labl": .text("")], caller: caller, date: 0)
                 }
-                #expect(try store.delete([id], caller: caller) == 0)
+                #expect(try store.delete([id], caller: caller).count == 0)
             }
         }
         expectRefusal(.notFound) { _ = try store.item(plain, caller: app) }
@@ -226,7 +226,7 @@ struct ItemTests {
         let ids = try (0..<3).map { try store.add("\($0)") }
         expectRefusal(.limitsExceeded) { try store.add("more") }
         try store.add("other", caller: .other)
-        #expect(try store.delete([ids[1]], caller: .person) == 1)
+        #expect(try store.delete([ids[1]], caller: .person).count == 1)
         try store.add("more")
     }
 
@@ -345,7 +345,7 @@ struct ItemTests {
         }
         let store = try StateFolder().open()
         let id = try store.add("a", flags: .biometryCurrentSet)
-        #expect(try store.delete([id], caller: Caller.person.with(nil)) == 0)
+        #expect(try store.delete([id], caller: Caller.person.with(nil)).count == 0)
         expectRefusal(.notAvailable) {
             try store.add("b", flags: .biometryCurrentSet, caller: Caller.person.with(nil))
         }
