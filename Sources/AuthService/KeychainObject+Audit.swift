@@ -46,6 +46,13 @@ extension KeychainObject {
         }
     }
 
+    /// Writes down, once, that the keychain's database was damaged.
+    func report(setAside: String?) {
+        guard let setAside, !isSetAsideReported else { return }
+        isSetAsideReported = true
+        service.audit.write(AuditRecord(.databaseSetAside, [.file: setAside]))
+    }
+
     private func report(
         _ kind: AuditKind,
         _ operation: String,

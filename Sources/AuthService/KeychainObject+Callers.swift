@@ -19,9 +19,11 @@ extension KeychainObject {
         do throws(KeychainError) {
             while withoutPasscode.contains(uid) { try await deletePasscodeItems(of: uid) }
             let caller = Caller(uid: uid, app: nil, enrolment: service.enrolments.mark(of: uid))
-            return try await keychain.run { store throws(KeychainError) in
-                try body(store, caller)
+            let (result, setAside) = try await keychain.run { store throws(KeychainError) in
+                (try body(store, caller), store.setAside)
             }
+            report(setAside: setAside)
+            return result
         } catch {
             throw DBusError(error)
         }

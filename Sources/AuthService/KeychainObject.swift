@@ -12,6 +12,7 @@ final class KeychainObject: Keychain1Service {
     unowned let service: AuthService
     /// Users whose passcode was removed, and whose items that need one have yet to go.
     var withoutPasscode: Set<UInt32> = []
+    var isSetAsideReported = false
 
     init(keychain: Keychain?, service: AuthService) {
         store = keychain

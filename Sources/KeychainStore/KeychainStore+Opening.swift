@@ -90,7 +90,8 @@ extension KeychainStore {
         throw KeychainError(
             .notAvailable,
             "The keychain was written with the master key \(try keyName(of: database)), this is "
-                + "\(ring.name): put the right one back, or restore it from the recovery key."
+                + "\(ring.name): put the right one back, or restore it from the recovery key.",
+            needsMasterKey: true
         )
     }
 
@@ -98,7 +99,8 @@ extension KeychainStore {
         KeychainError(
             .notAvailable,
             "The keychain's master key \(try keyName(of: database)) is missing: put it back, or "
-                + "restore it from the recovery key."
+                + "restore it from the recovery key.",
+            needsMasterKey: true
         )
     }
 
