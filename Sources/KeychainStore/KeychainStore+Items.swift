@@ -32,7 +32,8 @@ extension KeychainStore {
         )
     }
 
-    /// The items that a query finds, oldest first.
+    /// The items that a query finds: by the second in which they were made, those of one second in
+    /// the order in which they were.
     ///
     /// An item that was changed in the file is left out, unless that leaves nothing.
     /// - Throws: `decode`.
@@ -51,7 +52,7 @@ extension KeychainStore {
         }
         // "There is none" would be a guess.
         if found.isEmpty, let damage { throw damage }
-        return found.sorted { ($0.created, $0.itemID) < ($1.created, $1.itemID) }
+        return found.sorted { ($0.created, $0.added) < ($1.created, $1.added) }
     }
 
     /// Whether a text has the form of an item's identifier.
@@ -225,6 +226,7 @@ extension KeychainStore {
             attributes: attributes,
             accessControl: accessControl,
             created: date,
+            added: 0,
             modified: date,
             publicKey: publicKey,
             enrolment: accessControl.isOfCurrentEnrolment ? caller.enrolment : nil,
@@ -233,6 +235,7 @@ extension KeychainStore {
         )
         try refuseDuplicate(of: item)
         try change(caller.uid) { change throws(KeychainError) in
+            item.added = change.version
             item.secretVersion = change.version
             let envelope = try Envelope(sealing: secret, of: item, password: password, ring: ring)
             change.write(item, envelope: envelope.bytes)

@@ -115,6 +115,33 @@ struct ItemTests {
         expectRefusal(.parameter) { _ = try store.find(["class": .text("cert")]) }
     }
 
+    @Test("A search gives items by their second, and those of one in the order of their making")
+    func order() throws {
+        let folder = try StateFolder()
+        var store: KeychainStore? = try folder.open()
+        var ids: [String] = []
+        for number in 0..<20 {
+            ids.append(try #require(try store?.add("\(number)", date: 7)))
+        }
+        let early = try #require(try store?.add("early", date: 6))
+        // Neither a change nor another item's end moves one.
+        try store?.update(ids[3], ["labl": .text("x")], caller: .person, date: 9)
+        try store?
+            .setSecret(
+                of: ids[5],
+                to: SecretBytes("x"),
+                password: nil,
+                caller: .person,
+                date: 9
+            )
+        #expect(try store?.delete([ids.remove(at: 1)], caller: .person).count == 1)
+        for _ in 0..<2 {
+            #expect(try store?.find().map(\.id) == [early] + ids)
+            store = nil
+            store = try folder.open()
+        }
+    }
+
     @Test("Attributes of another class, type or size, and those of the keychain, are refused")
     func attributes() throws {
         let plain: [String: AttributeValue] = ["class": .text("genp")]
