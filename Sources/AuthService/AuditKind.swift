@@ -9,6 +9,10 @@ enum AuditKind: String, CaseIterable, Sendable {
     case passcodeDelayBegan = "passcode-delay-began"
     case passcodeRequired = "passcode-required"
     case enrolmentChanged = "enrolment-changed"
+    case itemAdded = "item-added"
+    case itemChanged = "item-changed"
+    case itemDeleted = "item-deleted"
+    case itemUsed = "item-used"
     case agentRegistered = "agent-registered"
     case agentLeft = "agent-left"
     case sensorFailed = "sensor-failed"
@@ -30,6 +34,10 @@ enum AuditKind: String, CaseIterable, Sendable {
         case .passcodeDelayBegan: "b382faae24f34ce19f8f298b4d5d9a3e"
         case .passcodeRequired: "460e43af153940e4b0c0b65c1afbb2c4"
         case .enrolmentChanged: "0c17829cefee42dc8cc3cc8fa640276e"
+        case .itemAdded: "67b02612f61f431ebca3677bd55e41bf"
+        case .itemChanged: "16e7c2b2c72c426c9c84e665c9d1f637"
+        case .itemDeleted: "7df966535f134896b503afc57242ea45"
+        case .itemUsed: "bfc9e5df22ae49aeb8eb18fce2094c87"
         case .agentRegistered: "6a69796e129340e48c6350221cda497d"
         case .agentLeft: "ba585072c727455a82f2a83a84a6be0d"
         case .sensorFailed: "0389d166640c428ab91c645a82bbbe97"
@@ -48,8 +56,8 @@ enum AuditKind: String, CaseIterable, Sendable {
     /// The others need a person, a passcode or the administrator.
     var isRepeatable: Bool {
         switch self {
-        case .evaluationEnded, .passcodeRequired, .enrolmentChanged, .agentRegistered, .agentLeft,
-            .sensorFailed, .sensorUntrusted:
+        case .evaluationEnded, .passcodeRequired, .enrolmentChanged, .itemAdded, .itemChanged,
+            .itemDeleted, .itemUsed, .agentRegistered, .agentLeft, .sensorFailed, .sensorUntrusted:
             true
         case .lockoutBegan, .lockoutCleared, .passcodeDelayBegan, .configurationReloaded,
             .configurationRefused, .databaseSetAside, .serviceStarted, .serviceStopped, .repeated:
@@ -75,6 +83,10 @@ enum AuditField: String, CaseIterable, Sendable {
     case callerProgram = "LOCALAUTH_CALLER_PROGRAM"
     /// 1 to 4.
     case policy = "LOCALAUTH_POLICY"
+    /// The identifier of a keychain item.
+    case item = "LOCALAUTH_ITEM"
+    /// What was done with it.
+    case operation = "LOCALAUTH_OPERATION"
     /// `Success`, or the name of the error.
     case outcome = "LOCALAUTH_OUTCOME"
     case mechanism = "LOCALAUTH_MECHANISM"

@@ -37,9 +37,8 @@ struct AuditRecord: Hashable, Sendable {
     /// A person who proved who they are is always written down, so that no flood of refusals hides
     /// it; what an earlier proof is worth is not, because an app can ask for that without end.
     var isRepeatable: Bool {
-        guard kind == .evaluationEnded, let mechanism = fields[.mechanism] else {
-            return kind.isRepeatable
-        }
+        guard kind == .evaluationEnded || kind == .itemUsed, let mechanism = fields[.mechanism]
+        else { return kind.isRepeatable }
         return mechanism == "context" || mechanism == "reuse"
     }
 
@@ -48,16 +47,20 @@ struct AuditRecord: Hashable, Sendable {
         let user = "user \(fields[.uid] ?? "?")"
         let sensor = fields[.sensor] ?? "?"
         let cause = fields[.cause] ?? "?"
+        let outcome = (fields[.outcome] ?? "?") + (fields[.mechanism].map { " by \($0)" } ?? "")
         return switch kind {
         case .evaluationEnded:
-            "Evaluation of \(user) for \(fields[.callerProgram] ?? "?") ended: "
-                + (fields[.outcome] ?? "?") + (fields[.mechanism].map { " by \($0)" } ?? "") + "."
+            "Evaluation of \(user) for \(fields[.callerProgram] ?? "?") ended: \(outcome)."
         case .lockoutBegan: "Biometry of \(user) is locked after too many failed attempts."
         case .lockoutCleared: "Biometry of \(user) can be used again."
         case .passcodeDelayBegan:
             "No passcode of \(user) is taken for \(fields[.seconds] ?? "?") seconds."
         case .passcodeRequired: "Biometry of \(user) waits for a passcode: \(cause)."
         case .enrolmentChanged: "The templates of \(user) changed."
+        case .itemAdded: "A keychain item of \(user) was to be added: \(outcome)."
+        case .itemChanged: "A keychain item of \(user) was to be changed: \(outcome)."
+        case .itemDeleted: "A keychain item of \(user) was to be deleted: \(outcome)."
+        case .itemUsed: "A keychain item of \(user) was asked for: \(outcome)."
         case .agentRegistered: "A prompt agent of \(user) registered."
         case .agentLeft: "A prompt agent of \(user) left."
         case .sensorFailed: "The sensor \(sensor) can't be used: \(cause)."

@@ -39,12 +39,12 @@ final class AuditTrail {
     /// Whether there is a journal now.
     var hasJournal: Bool { journal.isThere }
 
-    /// Writes a record, or counts it when there were too many like it.
-    func write(_ record: AuditRecord) {
+    /// Writes a record with who called, or counts it when there were too many like it.
+    func write(_ record: AuditRecord, by peer: Peer? = nil) {
         let now = clock()
         summarize(limit.due(at: now))
         if !record.isRepeatable || limit.admits(record.kind, uid: record.uid, at: now) {
-            send(record)
+            send(record.called(by: peer))
         }
         arm(now)
     }

@@ -1,6 +1,7 @@
 import AuthEngine
 import DBus
 import Glibc
+import KeychainStore
 import LocalAuthBus
 
 /// Where a diagnosis comes from.
@@ -25,6 +26,7 @@ extension AuthService {
         }
         diagnosis.hasJournal = audit.hasJournal
         diagnosis.setAside = setAside
+        diagnosis.keychain = await items.diagnosis(for: peer)
         diagnosis.hasVerifier = verifier.owner != nil
         diagnosis.delay = delay(of: uid)
         if !sessions.isAbsent {
@@ -101,6 +103,30 @@ extension AuthService {
         guard localtime_r(&moment, &parts) != nil else { return "?" }
         let digits = [parts.tm_hour, parts.tm_min].map { $0 < 10 ? "0\($0)" : "\($0)" }
         return digits.joined(separator: ":")
+    }
+}
+
+extension KeychainObject {
+    /// How the keychain is; none is made to find out.
+    func diagnosis(for peer: Peer) async -> Diagnosis.Keychain? {
+        guard let store else { return nil }
+        let uid = peer.uid
+        do throws(KeychainError) {
+            let found = try await store.runIfThere { keychain throws(KeychainError) in
+                let count = try keychain.itemCount(of: uid)
+                guard !keychain.isLost || count > 0 else {
+                    return Diagnosis.Keychain.lost(setAside: keychain.setAside)
+                }
+                return .open(
+                    key: keychain.keyName,
+                    isCredential: keychain.isKeyCredential,
+                    items: count
+                )
+            }
+            return found ?? .unused
+        } catch {
+            return .refused(message: error.message, needsMasterKey: error.needsMasterKey)
+        }
     }
 }
 

@@ -21,7 +21,7 @@ public final class AuthService {
     private(set) var engine: AuthEngine
     let setAside: String?
     let audit: AuditTrail
-    private let keychain: Keychain?
+    let keychain: Keychain?
     private let readConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)?
 
     private(set) lazy var directory = SensorDirectory(connection: connection, service: self)
@@ -31,6 +31,7 @@ public final class AuthService {
     private(set) lazy var enrolments = Enrolments(loadedEnrolments, store: store, service: self)
     private(set) lazy var monitors = Monitors(service: self)
     private(set) lazy var manager = AuthenticationObject(service: self)
+    private(set) lazy var items = KeychainObject(keychain: keychain, service: self)
     private var loadedEnrolments: [UInt32: Enrolment]
 
     var evaluations: [EvaluationID: Evaluation] = [:]
@@ -91,7 +92,6 @@ public final class AuthService {
         if isSystemBus { _ = forbid_tracing() }
         connection.serveObjectManager(at: AuthenticationObject.path)
         connection.export(AuthenticationObject.path, [Authentication1Interface(manager)])
-        let items = KeychainObject(keychain: keychain, service: self)
         connection.export(KeychainObject.path, [Keychain1Interface(items)])
         directory.disabled = Set(configuration.disabledSensors)
         sessions.start()
@@ -123,6 +123,8 @@ public final class AuthService {
             configuration = try readConfiguration()
             engine.settings = configuration.engineSettings(isSystemBus: isSystemBus)
             directory.disabled = Set(configuration.disabledSensors)
+            let (keychain, itemLimit) = (keychain, configuration.itemsPerUser)
+            onLoop { await keychain?.limitItems(to: itemLimit) }
             log(.notice, "the configuration was read again")
             audit.write(AuditRecord(.configurationReloaded))
         } catch {
@@ -259,6 +261,7 @@ public final class AuthService {
     /// A user's templates are others now: the contexts of that user say so.
     func enrolmentChanged(_ uid: UInt32) {
         audit.write(AuditRecord(.enrolmentChanged, uid: uid))
+        items.enrolmentChanged(uid)
         for client in clients.values where client.peer.uid == uid {
             for context in client.contexts.values { context.announce("DomainState") }
         }

@@ -49,12 +49,25 @@ struct Diagnosis: Sendable {
         var until: String
     }
 
+    /// The keychain, and what the caller has in it.
+    enum Keychain: Hashable, Sendable {
+        /// Nobody has stored anything yet.
+        case unused
+        case open(key: String, isCredential: Bool, items: Int)
+        /// An earlier database was damaged or lost, and no item of the caller's was stored since;
+        /// where it is kept, if it was found now.
+        case lost(setAside: String?)
+        case refused(message: String, needsMasterKey: Bool)
+    }
+
     var isSystemBus = false
     /// Whether the policy of the system bus is where it belongs; nil on another bus.
     var hasPolicy: Bool?
     var hasJournal = true
     /// Where a damaged database is kept.
     var setAside: String?
+    /// Nil where the service has none.
+    var keychain: Keychain?
     var hasVerifier = true
     var facts = Facts()
     var delay: Delay?
@@ -70,7 +83,10 @@ struct Diagnosis: Sendable {
 
     /// Every check, in the order in which an evaluation would fail.
     var checks: [Check] {
-        let machine = [bus, policy, journal, state, passcode, passcodeDelay, session, lid, fprintd]
+        let machine = [
+            bus, policy, journal, state, keychainCheck, passcode, passcodeDelay, session, lid,
+            fprintd,
+        ]
         return machine.compactMap(\.self) + sensorChecks
             + [enrolment, biometry, agent, monitor]
     }
@@ -117,6 +133,34 @@ struct Diagnosis: Sendable {
             remedy:
                 "Give your passcode once (localauthctl evaluate --policy 2), then delete that file."
         )
+    }
+
+    private var keychainCheck: Check? {
+        switch keychain {
+        case nil: nil
+        case .unused: ok("keychain", "Nothing is in the keychain yet.")
+        case .open(let key, isCredential: true, let items):
+            ok("keychain", "Keychain items of yours: \(items); the key \(key) is a credential.")
+        case .open(let key, isCredential: false, let items):
+            ok("keychain", "Keychain items of yours: \(items); the key \(key) is in a file.")
+        case .lost(let setAside):
+            Check(
+                name: "keychain",
+                state: .warning,
+                message: setAside.map { "The keychain was damaged and set aside as \($0)." }
+                    ?? "An earlier keychain was damaged or lost.",
+                remedy: "Put a backup of it in place, or store the items again."
+            )
+        case .refused(let message, let needsMasterKey):
+            Check(
+                name: "keychain",
+                state: .failed,
+                message: message,
+                remedy: needsMasterKey
+                    ? "Put the master key back, or restore it: localauthctl keychain restore."
+                    : "Nothing is lost by it: put right what that says, then ask again."
+            )
+        }
     }
 
     // MARK: - The user

@@ -19,8 +19,7 @@ struct EvaluationReport {
     /// `Success`, or the name of the error without its prefix.
     var outcomeName: String {
         guard case .refused(let refusal) = outcome else { return "Success" }
-        let name = DBusError(refusal).name.rawValue
-        return name.split(separator: ".").last.map(String.init) ?? name
+        return DBusError(refusal).outcome
     }
 
     /// What is written down of it.
@@ -64,4 +63,9 @@ struct EvaluationReport {
         clock_gettime(CLOCK_REALTIME, &now)
         return UInt64(max(0, now.tv_sec)) * 1_000_000 + UInt64(now.tv_nsec / 1000)
     }
+}
+
+extension DBusError {
+    /// Its name without the prefix, as it is written down.
+    var outcome: String { name.rawValue.split(separator: ".").last.map(String.init) ?? "" }
 }

@@ -8,8 +8,11 @@ import LocalAuthBus
 final class KeychainObject: Keychain1Service {
     static let path = ObjectPath(trusted: "/org/localauth/Keychain1")
 
-    private let store: Keychain?
+    let store: Keychain?
     unowned let service: AuthService
+    /// Users whose passcode was removed, and whose items that need one have yet to go.
+    var withoutPasscode: Set<UInt32> = []
+    var isSetAsideReported = false
 
     init(keychain: Keychain?, service: AuthService) {
         store = keychain
@@ -40,8 +43,9 @@ final class KeychainObject: Keychain1Service {
         let new = try NewItem(attributes, accessControl, options, call, service)
         let secret = try SecretBytes(sealed: secret)
         return .later { () throws(DBusError) in
-            let caller = try await self.caller(of: call.peer, for: new.accessControl)
-            return try await self.run { keychain throws(KeychainError) in
+            try await self.store(new, "add", as: call.peer) {
+                $0
+            } storing: { keychain, caller throws(KeychainError) in
                 try keychain.add(
                     new.attributes,
                     secret: secret,
@@ -62,20 +66,16 @@ final class KeychainObject: Keychain1Service {
         let values = try KeychainValues.attributes(query)
         let skips = try OptionReader(options).value("skip-authenticated", \.asBool) ?? false
         return .later { () throws(DBusError) in
-            func found(by caller: Caller) async throws(DBusError) -> [Item] {
-                try await self.run { keychain throws(KeychainError) in
-                    try keychain.search(
-                        try Query(values),
-                        skipsAuthenticated: skips,
-                        caller: caller
-                    )
-                }
+            try await self.current(for: call.peer) {
+                $0.map(\.accessControl)
+            } find: { keychain, caller throws(KeychainError) in
+                try keychain.search(
+                    try Query(values),
+                    skipsAuthenticated: skips,
+                    caller: caller
+                )
             }
-            var items = try await found(by: self.caller(of: call.peer))
-            if try await self.mayBeGone(items.map(\.accessControl), call.peer) {
-                items = try await found(by: self.caller(of: call.peer))
-            }
-            return items.map(KeychainValues.wire)
+            .map(KeychainValues.wire)
         }
     }
 
@@ -88,9 +88,10 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<Void> {
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useItem, reason, options, call, service)
-        return .later { () throws(DBusError) in
-            let (caller, permission) = try await self.permission(for: use)
-            let secret = try await self.run { keychain throws(KeychainError) in
+        return audited("read", use) { permission throws(DBusError) in
+            let secret = try await self.run(as: use.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.secret(
                     of: id,
                     authorization: permission.authorization,
@@ -111,8 +112,9 @@ final class KeychainObject: Keychain1Service {
         let changes = try KeychainValues.attributes(attributes)
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
-            let (caller, _) = try await self.item(id, of: call.peer)
-            try await self.run { keychain throws(KeychainError) in
+            try await self.change(id, "update", as: call.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.update(id, changes, caller: caller, date: date)
             }
         }
@@ -128,8 +130,9 @@ final class KeychainObject: Keychain1Service {
         let password = try NewItem.password(options, call, service)
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
-            let (caller, _) = try await self.item(id, of: call.peer)
-            try await self.run { keychain throws(KeychainError) in
+            try await self.change(id, "set-secret", as: call.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.setSecret(
                     of: id,
                     to: secret,
@@ -143,11 +146,12 @@ final class KeychainObject: Keychain1Service {
 
     func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
         .later { () throws(DBusError) in
-            let caller = self.caller(of: call.peer)
-            let count = try await self.run { keychain throws(KeychainError) in
-                try keychain.delete(ids, caller: caller)
+            let deleted = try await self.audited(.itemDeleted, "delete", by: call.peer) {
+                $0 ?? ids
+            } _: { () throws(DBusError) in
+                try await self.delete(ids, as: call.peer)
             }
-            return UInt32(clamping: count)
+            return UInt32(clamping: deleted.count)
         }
     }
 
@@ -161,8 +165,9 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<(id: String, publicKey: [UInt8])> {
         let new = try NewItem(attributes, accessControl, options, call, service)
         return .later { () throws(DBusError) in
-            let caller = try await self.caller(of: call.peer, for: new.accessControl)
-            return try await self.run { keychain throws(KeychainError) in
+            try await self.store(new, "create-key", as: call.peer) {
+                $0.id
+            } storing: { keychain, caller throws(KeychainError) in
                 try keychain.createKey(
                     new.attributes,
                     accessControl: new.accessControl,
@@ -186,9 +191,10 @@ final class KeychainObject: Keychain1Service {
             throw .parameter("there is no signature algorithm \(algorithm.prefix(40))")
         }
         let use = try KeychainUse(id, .useKeySign, reason, options, call, service)
-        return .later { () throws(DBusError) in
-            let (caller, permission) = try await self.permission(for: use)
-            return try await self.run { keychain throws(KeychainError) in
+        return audited("sign", use) { permission throws(DBusError) in
+            try await self.run(as: use.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.sign(
                     data,
                     with: id,
@@ -215,9 +221,10 @@ final class KeychainObject: Keychain1Service {
         }
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useKeyDecrypt, reason, options, call, service)
-        return .later { () throws(DBusError) in
-            let (caller, permission) = try await self.permission(for: use)
-            let clear = try await self.run { keychain throws(KeychainError) in
+        return audited("decrypt", use) { permission throws(DBusError) in
+            let clear = try await self.run(as: use.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.decrypt(
                     data,
                     with: id,
@@ -245,9 +252,10 @@ final class KeychainObject: Keychain1Service {
         let algorithm = try KeychainValues.exchange(algorithm, options)
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useKeyKeyExchange, reason, options, call, service)
-        return .later { () throws(DBusError) in
-            let (caller, permission) = try await self.permission(for: use)
-            let shared = try await self.run { keychain throws(KeychainError) in
+        return audited("exchange", use) { permission throws(DBusError) in
+            let shared = try await self.run(as: use.peer) {
+                keychain,
+                caller throws(KeychainError) in
                 try keychain.exchange(
                     publicKey,
                     with: id,

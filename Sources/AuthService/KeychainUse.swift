@@ -61,6 +61,8 @@ final class KeychainUse {
 /// What an authentication allows.
 struct KeychainPermission: Sendable {
     let authorization: AccessGrant
+    /// What proved it in this call; nil: nothing had to be proved.
+    let mechanism: Grant.Mechanism?
     /// The application password, if the item has one.
     var password: SecretBytes?
 }
@@ -71,8 +73,8 @@ extension KeychainObject {
     /// - Throws: by R68.
     func permission(
         for use: KeychainUse
-    ) async throws(DBusError) -> (Caller, KeychainPermission) {
-        let (caller, item) = try await prepared(use)
+    ) async throws(DBusError) -> KeychainPermission {
+        let item = try await prepared(use)
         let requirement = item.accessControl.requirement(for: use.operation)
         let password = requirement.needsApplicationPassword ? use.context?.applicationPassword : nil
         let asksPassword = requirement.needsApplicationPassword && password == nil
@@ -80,27 +82,29 @@ extension KeychainObject {
             throw DBusError(.keychainAuthFailed, "The context was invalidated.")
         }
         guard !requirement.isFree || asksPassword else {
-            return (caller, try permission(by: [], for: use, item, password))
+            return try permission(by: nil, for: use, item, password)
         }
-        let trial = PasswordTrial(id: use.id, caller: caller, keychain: try keychain)
-        let proofs = try await proofs(of: use, requirement, asksPassword ? trial : nil)
+        let trial = PasswordTrial(of: use, keychain: self)
+        let grant = try await grant(for: use, requirement, asksPassword ? trial : nil)
         if let typed = trial.correct { use.context?.keep(applicationPassword: typed) }
-        return (caller, try permission(by: proofs, for: use, item, password ?? trial.correct))
+        // Whoever enrolled while the prompt was up may be the one who passed it.
+        let now = try await self.item(use.id, of: use.peer)
+        return try permission(by: grant, for: use, now, password ?? trial.correct)
     }
 
-    private func prepared(_ use: KeychainUse) async throws(DBusError) -> (Caller, Item) {
+    private func prepared(_ use: KeychainUse) async throws(DBusError) -> Item {
         defer { use.client.preparing -= 1 }
         return try await item(use.id, of: use.peer)
     }
 
     private func permission(
-        by proofs: [Grant],
+        by grant: Grant?,
         for use: KeychainUse,
         _ item: Item,
         _ password: SecretBytes?
     ) throws(DBusError) -> KeychainPermission {
         let authorization = AccessGrant.resting(
-            on: proofs,
+            on: grant?.proofs ?? [],
             for: use.operation,
             uid: use.peer.uid,
             accessControl: item.accessControl,
@@ -109,14 +113,18 @@ extension KeychainObject {
         guard let authorization else {
             throw DBusError(.keychainAuthFailed, "The authentication is not enough for this item.")
         }
-        return KeychainPermission(authorization: authorization, password: password)
+        return KeychainPermission(
+            authorization: authorization,
+            mechanism: grant?.mechanism,
+            password: password
+        )
     }
 
-    private func proofs(
-        of use: KeychainUse,
+    private func grant(
+        for use: KeychainUse,
         _ requirement: Requirement,
         _ trial: PasswordTrial?
-    ) async throws(DBusError) -> [Grant] {
+    ) async throws(DBusError) -> Grant {
         let reason = try Checked.reason(use.reason)
         let request = service.request(
             for: use.operation,
@@ -129,7 +137,7 @@ extension KeychainObject {
         var text = Evaluation.Text(reason: reason, options: use.options)
         text.fallbackTitle = ""
         switch await service.outcome(of: request, text, use.audience, trial?.attempt) {
-        case .granted(let grant): return grant.proofs
+        case .granted(let grant): return grant
         case .refused(let refusal): throw DBusError(keychain: refusal)
         }
     }
@@ -138,28 +146,26 @@ extension KeychainObject {
 /// One attempt at an item's application password.
 @BusActor
 private final class PasswordTrial {
-    private let id: String
-    private let caller: Caller
-    private let keychain: Keychain
+    private let use: KeychainUse
+    private let keychain: KeychainObject
     /// The password, once it was right.
     private(set) var correct: SecretBytes?
 
-    init(id: String, caller: Caller, keychain: Keychain) {
-        self.id = id
-        self.caller = caller
+    init(of use: KeychainUse, keychain: KeychainObject) {
+        self.use = use
         self.keychain = keychain
     }
 
     func attempt(_ password: SecretBytes) async -> PasscodeVerdict {
-        let (id, caller) = (id, caller)
-        do throws(KeychainError) {
-            try await keychain.run { keychain throws(KeychainError) in
+        let id = use.id
+        do throws(DBusError) {
+            try await keychain.run(as: use.peer) { keychain, caller throws(KeychainError) in
                 try keychain.check(password: password, of: id, caller: caller)
             }
             correct = password
             return .correct
         } catch {
-            return error.code == .authFailed ? .wrong : .failed
+            return error.name == .keychainAuthFailed ? .wrong : .failed
         }
     }
 }

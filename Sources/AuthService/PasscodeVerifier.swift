@@ -79,6 +79,7 @@ final class PasscodeVerifier {
         if answers.count > 1024 {
             answers = answers.filter { service.now - $0.value.at < Self.warmth }
         }
+        if !isSet, answers[uid]?.isSet != false { service.items.passcodeRemoved(uid) }
         answers[uid] = (isSet, service.now)
     }
 

@@ -65,6 +65,8 @@ extension Keychain {
                 credentials: credentials,
                 itemLimit: itemLimit
             )
+        } isThere: {
+            KeychainStore.isThere(in: directory)
         }
     }
 }

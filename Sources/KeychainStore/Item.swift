@@ -48,6 +48,8 @@ public struct Item: Hashable, Sendable {
     public let accessControl: AccessControl
     /// When it was made, in Unix seconds.
     public let created: Int64
+    /// At which change of the keychain it was made: tells those of one second apart.
+    var added: UInt64
     /// When it was changed last, in Unix seconds.
     public internal(set) var modified: Int64
     /// The X9.63 point of a key, uncompressed; empty for other items.
@@ -76,6 +78,8 @@ public struct Item: Hashable, Sendable {
     /// Whether a caller may see it.
     func isVisible(to caller: Caller) -> Bool {
         uid == caller.uid && (caller.app == nil || caller.app == app)
+            // One that is to be deleted, and couldn't be: gone all the same.
+            && (enrolment == nil || enrolment == caller.enrolment)
     }
 
     /// Everything that decides who gets the secret: it is authenticated with it.
@@ -108,6 +112,7 @@ public struct Item: Hashable, Sendable {
         writer.add(enrolment?.generation ?? 0)
         writer.add(enrolment?.state ?? [])
         writer.add(created)
+        writer.add(added)
         writer.add(publicKey)
         writer.add(secretVersion)
         writer.add(secretSize)
@@ -127,6 +132,7 @@ extension Item {
         let mark = EnrolmentMark(generation: try reader.number(), state: try reader.value())
         enrolment = hasEnrolment ? mark : nil
         created = try reader.number()
+        added = try reader.number()
         publicKey = try reader.value()
         secretVersion = try reader.number()
         secretSize = try reader.number()

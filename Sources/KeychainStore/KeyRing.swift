@@ -25,6 +25,9 @@ struct KeyRing {
     /// What people tell master keys apart by.
     var name: String { master.name }
 
+    /// Whether the master key came as systemd's credential.
+    var isCredential: Bool { master.isCredential }
+
     /// What shows that this is the key that the database was written with.
     var verifier: [UInt8] { ledgerCode(ByteWriter("verifier").bytes) }
 

@@ -7,7 +7,9 @@ import Synchronization
 public actor Keychain {
     private let thread: StoreThread
     private let open: @Sendable () throws(KeychainError) -> KeychainStore
+    private let isThere: @Sendable () -> Bool
     private var store: KeychainStore?
+    private var itemLimit: Int?
 
     /// The thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -16,12 +18,15 @@ public actor Keychain {
 
     /// A keychain that the first call opens; one that can't be opened is tried again by the next.
     ///
+    /// `isThere` says whether there is one to open; else opening makes it.
     /// - Throws: `notAvailable` when no thread can be had.
     public init(
-        opening open: @escaping @Sendable () throws(KeychainError) -> KeychainStore
+        opening open: @escaping @Sendable () throws(KeychainError) -> KeychainStore,
+        isThere: @escaping @Sendable () -> Bool = { true }
     ) throws(KeychainError) {
         thread = try translating { () throws(StoreError) in try StoreThread(path: "keychain") }
         self.open = open
+        self.isThere = isThere
     }
 
     deinit {
@@ -36,8 +41,25 @@ public actor Keychain {
     ) throws(KeychainError) -> Result {
         if let store { return try body(store) }
         let opened = try open()
+        if let itemLimit { opened.itemLimit = itemLimit }
         store = opened
         return try body(opened)
+    }
+
+    /// Makes calls on the keychain, if there is one: none is made for that.
+    ///
+    /// - Returns: What the body returns; nil: there is no keychain yet.
+    /// - Throws: what the body throws.
+    public func runIfThere<Result: Sendable>(
+        _ body: @Sendable (KeychainStore) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result? {
+        store != nil || isThere() ? try run(body) : nil
+    }
+
+    /// Lets a user have so many items from now on; those that are there stay.
+    public func limitItems(to count: Int) {
+        itemLimit = count
+        store?.itemLimit = count
     }
 
     /// Lets go of the files; the next call opens them again.

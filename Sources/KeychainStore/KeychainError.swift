@@ -33,25 +33,29 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
     public let code: Code
     /// One sentence for people, with what they can do.
     public let message: String
+    /// Whether the right master key is what is missing.
+    public let needsMasterKey: Bool
 
     /// The sentence.
     public var description: String { message }
 
-    init(_ code: Code, _ message: String) {
+    init(_ code: Code, _ message: String, needsMasterKey: Bool = false) {
         self.code = code
         self.message = message
+        self.needsMasterKey = needsMasterKey
     }
 
     /// A failure of the file or the disk.
     init(_ error: StoreError) {
-        code = error.code == .damaged ? .decode : .notAvailable
-        message = "The keychain's file: \(error)"
+        self.init(
+            error.code == .damaged ? .decode : .notAvailable,
+            "The keychain's file: \(error)"
+        )
     }
 
     /// An access control whose parts don't go together.
     public init(_ refusal: AccessControl.Refusal) {
-        code = .parameter
-        message = refusal.description
+        self.init(.parameter, refusal.description)
     }
 
     static func parameter(_ message: String) -> KeychainError { .init(.parameter, message) }

@@ -32,7 +32,8 @@ extension KeychainStore {
         )
     }
 
-    /// The items that a query finds, oldest first.
+    /// The items that a query finds: by the second in which they were made, those of one second in
+    /// the order in which they were.
     ///
     /// An item that was changed in the file is left out, unless that leaves nothing.
     /// - Throws: `decode`.
@@ -41,7 +42,7 @@ extension KeychainStore {
         skipsAuthenticated: Bool = false,
         caller: Caller
     ) throws(KeychainError) -> [Item] {
-        try settle(caller)
+        settle(caller)
         let (items, damage) = try allItems(of: caller.uid)
         let found = items.filter { item in
             guard item.isVisible(to: caller), query.matches(item) else { return false }
@@ -51,8 +52,11 @@ extension KeychainStore {
         }
         // "There is none" would be a guess.
         if found.isEmpty, let damage { throw damage }
-        return found.sorted { ($0.created, $0.itemID) < ($1.created, $1.itemID) }
+        return found.sorted { ($0.created, $0.added) < ($1.created, $1.added) }
     }
+
+    /// Whether a text has the form of an item's identifier.
+    public static func isIdentifier(_ text: String) -> Bool { ItemID(text) != nil }
 
     /// One item.
     ///
@@ -138,12 +142,16 @@ extension KeychainStore {
         }
     }
 
-    /// Deletes items for good, without any authentication (R66); the result is how many there were.
+    /// Deletes items for good, without any authentication (R66); the result are those that were
+    /// there.
     ///
     /// An item that was changed in the file can be deleted, by a caller who is not confined.
     /// - Throws: `decode`.
-    public func delete(_ ids: some Sequence<String>, caller: Caller) throws(KeychainError) -> Int {
-        try settle(caller)
+    public func delete(
+        _ ids: some Sequence<String>,
+        caller: Caller
+    ) throws(KeychainError) -> [String] {
+        settle(caller)
         let ledger = try ledger(of: caller.uid)
         var doomed: Set<ItemID> = []
         for id in ids {
@@ -154,11 +162,12 @@ extension KeychainStore {
             if let row { found = try? item(row, uid: caller.uid, ledger: ledger) }
             if found?.isVisible(to: caller) ?? (caller.app == nil) { doomed.insert(itemID) }
         }
-        guard !doomed.isEmpty else { return 0 }
+        guard !doomed.isEmpty else { return [] }
+        let sorted = doomed.sorted()
         try change(caller.uid) { change in
-            for id in doomed.sorted() { change.delete(id) }
+            for id in sorted { change.delete(id) }
         }
-        return doomed.count
+        return sorted.map(\.text)
     }
 
     /// Deletes the items of a user that live only as long as there is a passcode (R69).
@@ -168,14 +177,18 @@ extension KeychainStore {
 
     /// Deletes the items of another enrolment than the caller's (R67).
     ///
-    /// Every call does it first; the service does it as well when the enrolment changes, so that
-    /// an item is gone even if that change is undone.
-    public func settle(_ caller: Caller) throws(KeychainError) {
+    /// Every call does it first; the service does it as well when the enrolment changes. What a
+    /// full disk leaves is tried again by the next call, and nobody sees it meanwhile.
+    public func settle(_ caller: Caller) {
         guard settled[caller.uid] != .some(caller.enrolment) else { return }
-        try delete(of: caller.uid) { item in
-            item.accessControl.isOfCurrentEnrolment && item.enrolment != caller.enrolment
+        do throws(KeychainError) {
+            try delete(of: caller.uid) { item in
+                item.accessControl.isOfCurrentEnrolment && item.enrolment != caller.enrolment
+            }
+            settled[caller.uid] = .some(caller.enrolment)
+        } catch {
+            return
         }
-        settled[caller.uid] = .some(caller.enrolment)
     }
 }
 
@@ -192,7 +205,7 @@ extension KeychainStore {
         date: Int64
     ) throws(KeychainError) -> String {
         try Self.check(size: secret)
-        try settle(caller)
+        settle(caller)
         guard accessControl.flags.contains(.applicationPassword) == (password != nil) else {
             throw .parameter(
                 password == nil
@@ -213,6 +226,7 @@ extension KeychainStore {
             attributes: attributes,
             accessControl: accessControl,
             created: date,
+            added: 0,
             modified: date,
             publicKey: publicKey,
             enrolment: accessControl.isOfCurrentEnrolment ? caller.enrolment : nil,
@@ -221,6 +235,7 @@ extension KeychainStore {
         )
         try refuseDuplicate(of: item)
         try change(caller.uid) { change throws(KeychainError) in
+            item.added = change.version
             item.secretVersion = change.version
             let envelope = try Envelope(sealing: secret, of: item, password: password, ring: ring)
             change.write(item, envelope: envelope.bytes)
@@ -233,7 +248,7 @@ extension KeychainStore {
         _ id: String,
         caller: Caller
     ) throws(KeychainError) -> (item: Item, envelope: Envelope) {
-        try settle(caller)
+        settle(caller)
         guard let itemID = ItemID(id) else { throw unknown }
         let ledger = try ledger(of: caller.uid)
         guard let row = try row(itemID, uid: caller.uid) else {

@@ -1,4 +1,5 @@
 import AuthStore
+import Glibc
 
 /// What opening takes.
 extension KeychainStore {
@@ -7,11 +8,20 @@ extension KeychainStore {
         "The keychain's database was changed behind its back: put an untouched one back."
     )
 
+    /// Whether a state directory has a keychain; nothing is made or opened.
+    public static func isThere(in directory: String) -> Bool {
+        access(path(in: directory) + "/" + databaseName, F_OK) == 0
+    }
+
+    private static let databaseName = "items.sqlite"
+
+    private static func path(in directory: String) -> String { directory + "/keychain" }
+
     static func folder(in directory: String) throws(KeychainError) -> PrivateDirectory {
         try translating { () throws(StoreError) in
             try PrivateDirectory(
-                path: directory + "/keychain",
-                database: "items.sqlite",
+                path: path(in: directory),
+                database: databaseName,
                 key: "master.key"
             )
         }
@@ -80,7 +90,8 @@ extension KeychainStore {
         throw KeychainError(
             .notAvailable,
             "The keychain was written with the master key \(try keyName(of: database)), this is "
-                + "\(ring.name): put the right one back, or restore it from the recovery key."
+                + "\(ring.name): put the right one back, or restore it from the recovery key.",
+            needsMasterKey: true
         )
     }
 
@@ -89,7 +100,8 @@ extension KeychainStore {
             .notAvailable,
             "The keychain's master key \(try keyName(of: database)) is missing: put it back, or "
                 + "restore it from the recovery key. If it is sealed, the journal of "
-                + "localauth-master-key.service says why it was not given."
+                + "localauth-master-key.service says why it was not given.",
+            needsMasterKey: true
         )
     }
 

@@ -10,9 +10,10 @@ import AuthStore
 public final class KeychainStore {
     let database: Database
     let ring: KeyRing
-    let itemLimit: Int
+    var itemLimit: Int
     private let anchor: Anchor
-    private let isLost: Bool
+    /// Whether an earlier database was damaged or lost, at this start or before.
+    public let isLost: Bool
     private var root: LedgerRoot
     /// The ledgers that were read and found to be right.
     private var ledgers: [UInt32: Ledger] = [:]
@@ -85,6 +86,16 @@ public final class KeychainStore {
 
     /// What people tell master keys apart by: 8 hexadecimal digits.
     public var keyName: String { ring.name }
+
+    /// Whether the master key came as systemd's credential; else it is in a file.
+    public var isKeyCredential: Bool { ring.isCredential }
+
+    /// How many items a user has.
+    ///
+    /// - Throws: `decode`.
+    public func itemCount(of uid: UInt32) throws(KeychainError) -> Int {
+        try ledger(of: uid).count
+    }
 
     /// The master key as a text that people keep in a safe place.
     public var recoveryKey: String { ring.recoveryKey }

@@ -10,9 +10,12 @@ struct MasterKey {
     static let credential = "localauth.master-key"
 
     let key: SymmetricKey
+    /// Whether it came as systemd's credential; else it is in a file of ours.
+    let isCredential: Bool
 
-    init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8], isCredential: Bool = false) {
         key = SymmetricKey(data: bytes)
+        self.isCredential = isCredential
     }
 
     /// The key itself, to be kept elsewhere.
@@ -46,7 +49,9 @@ struct MasterKey {
         if let credentials {
             let file = credentials + "/" + credential
             // One that is there and can't be reached is no reason to take another.
-            if access(file, F_OK) == 0 || errno != ENOENT { return try read(file) }
+            if access(file, F_OK) == 0 || errno != ENOENT {
+                return try read(file, isCredential: true)
+            }
         }
         let exists = try translating { () throws(StoreError) in
             try PrivateDirectory.holdsPrivateFile(directory.key)
@@ -101,7 +106,10 @@ struct MasterKey {
         return "\(start)-\(number)"
     }
 
-    private static func read(_ file: String) throws(KeychainError) -> MasterKey {
+    private static func read(
+        _ file: String,
+        isCredential: Bool = false
+    ) throws(KeychainError) -> MasterKey {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
             throw KeychainError(StoreError(errno: errno, "It can't be read", path: file))
@@ -114,11 +122,12 @@ struct MasterKey {
             throw KeychainError(
                 .notAvailable,
                 "The keychain's master key must have \(size) bytes, \(file) has not: "
-                    + "restore it from the recovery key."
+                    + "restore it from the recovery key.",
+                needsMasterKey: true
             )
         }
         var key = Array(bytes.prefix(size))
         defer { wipe(&key) }
-        return MasterKey(key)
+        return MasterKey(key, isCredential: isCredential)
     }
 }

@@ -42,6 +42,14 @@ extension ServiceSentences {
             "Give your passcode once (localauthctl evaluate --policy 2), then delete that "
                 + "file."
         ),
+        marked("Nothing is in the keychain yet."),
+        marked("Keychain items of yours: %1$s; the key %2$s is a credential."),
+        marked("Keychain items of yours: %1$s; the key %2$s is in a file."),
+        marked("The keychain was damaged and set aside as %1$s."),
+        marked("An earlier keychain was damaged or lost."),
+        marked("Put a backup of it in place, or store the items again."),
+        marked("Put the master key back, or restore it: localauthctl keychain restore."),
+        marked("Nothing is lost by it: put right what that says, then ask again."),
         marked("Your account has a passcode."),
         marked("Your account has no passcode."),
         marked("No passcode verifier is on the bus."),

@@ -3,6 +3,7 @@ import AuthService
 import AuthStore
 import DBus
 import Foundation
+import KeychainStore
 import LocalAuthBus
 import SensorContract
 
@@ -116,6 +117,7 @@ final class AuditBench {
             store: store,
             state: state,
             configuration: Configuration(),
+            keychain: try Keychain(in: bus.folder + "/state", itemLimit: 8),
             rereadConfiguration: reread,
             journal: journal.path
         )
@@ -160,6 +162,17 @@ final class AuditBench {
             connection ?? client,
             destination: ServiceBench.name,
             path: ServiceBench.root
+        )
+    }
+
+    /// The keychain of whoever has this connection.
+    func keychain(_ connection: Connection? = nil) -> KeychainClient {
+        KeychainClient(
+            proxy: Keychain1Proxy(
+                connection ?? client,
+                destination: ServiceBench.name,
+                path: ObjectPath(trusted: "/org/localauth/Keychain1")
+            )
         )
     }
 

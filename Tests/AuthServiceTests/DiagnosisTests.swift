@@ -164,6 +164,22 @@ struct DiagnosisTests {
         )
     }
 
+    @Test("The keychain: where its key is, or what keeps it shut")
+    func keychain() {
+        #expect(check("keychain") == nil)
+        for (isCredential, end) in [(true, "is a credential."), (false, "is in a file.")] {
+            let open = check("keychain") {
+                $0.keychain = .open(key: "0123abcd", isCredential: isCredential, items: 7)
+            }
+            #expect(open?.state == .ok)
+            #expect(open?.message == "Keychain items of yours: 7; the key 0123abcd " + end)
+        }
+        let shut = check("keychain") {
+            $0.keychain = .refused(message: "It is full.", needsMasterKey: false)
+        }
+        #expect(shut?.state == .failed && shut?.message == "It is full.")
+    }
+
     @Test("Diagnose asks the sensors, and finds what the bus knows", .timeLimit(.minutes(1)))
     func onBus() async throws {
         try await AuditBench.run { bench in

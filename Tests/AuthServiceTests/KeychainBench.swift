@@ -169,6 +169,80 @@ struct KeychainClient {
     }
 }
 
+/// A P-256 key of a client's.
+@BusActor
+struct KeychainKey {
+    let id: String
+    let point: [UInt8]
+    let keychain: KeychainClient
+
+    init(
+        _ keychain: KeychainClient,
+        _ flags: AccessControl.Flags = .privateKeyUsage,
+        tag: UInt8 = 1,
+        context: Context1Proxy? = nil
+    ) async throws {
+        self.keychain = keychain
+        (id, point) = try await keychain.proxy.createKey(
+            attributes: ["class": .string("keys"), "atag": .bytes([tag])],
+            accessControl: KeychainClient.control(flags),
+            options: KeychainClient.options(context)
+        )
+    }
+
+    func sign(
+        _ data: [UInt8],
+        _ algorithm: String = "ecdsa-message-sha256",
+        context: Context1Proxy? = nil
+    ) -> RunningCall<[UInt8]> {
+        let options = KeychainClient.options(context)
+        return RunningCall { [id, keychain] () throws(DBusError) in
+            try await keychain.proxy.sign(
+                id: id,
+                algorithm: algorithm,
+                data: data,
+                reason: "sign",
+                options: options
+            )
+        }
+    }
+
+    func decrypt(
+        _ data: [UInt8],
+        _ algorithm: String = "ecies-cofactor-x963-sha256-aesgcm",
+        context: Context1Proxy? = nil
+    ) async throws -> [UInt8]? {
+        let pair = try SecretPair()
+        try await keychain.proxy.decrypt(
+            id: id,
+            algorithm: algorithm,
+            data: data,
+            receiver: pair.end,
+            reason: "decrypt",
+            options: KeychainClient.options(context)
+        )
+        return pair.packet()
+    }
+
+    func exchange(
+        _ point: [UInt8],
+        _ algorithm: String = "ecdh",
+        _ options: [String: Variant] = [:],
+        context: Context1Proxy? = nil
+    ) async throws -> [UInt8]? {
+        let pair = try SecretPair()
+        try await keychain.proxy.keyExchange(
+            id: id,
+            algorithm: algorithm,
+            publicKey: point,
+            receiver: pair.end,
+            reason: "agree",
+            options: KeychainClient.options(context, options)
+        )
+        return pair.packet()
+    }
+}
+
 extension ServiceBench {
     /// The keychain of whoever has this connection.
     func keychain(_ connection: Connection? = nil) -> KeychainClient {

@@ -9,79 +9,6 @@ import ToolSupport
 /// Keys on the bus; openssl and Python's cryptography say whether they do what they should.
 @Suite("Keychain keys on the bus", .timeLimit(.minutes(2)))
 struct KeychainKeyTests {
-    @BusActor
-    private struct Key {
-        let id: String
-        let point: [UInt8]
-        let keychain: KeychainClient
-
-        init(
-            _ keychain: KeychainClient,
-            _ flags: AccessControl.Flags = .privateKeyUsage,
-            tag: UInt8 = 1,
-            context: Context1Proxy? = nil
-        ) async throws {
-            self.keychain = keychain
-            (id, point) = try await keychain.proxy.createKey(
-                attributes: ["class": .string("keys"), "atag": .bytes([tag])],
-                accessControl: KeychainClient.control(flags),
-                options: KeychainClient.options(context)
-            )
-        }
-
-        func sign(
-            _ data: [UInt8],
-            _ algorithm: String = "ecdsa-message-sha256",
-            context: Context1Proxy? = nil
-        ) -> RunningCall<[UInt8]> {
-            let options = KeychainClient.options(context)
-            return RunningCall { [id, keychain] () throws(DBusError) in
-                try await keychain.proxy.sign(
-                    id: id,
-                    algorithm: algorithm,
-                    data: data,
-                    reason: "sign",
-                    options: options
-                )
-            }
-        }
-
-        func decrypt(
-            _ data: [UInt8],
-            _ algorithm: String = "ecies-cofactor-x963-sha256-aesgcm",
-            context: Context1Proxy? = nil
-        ) async throws -> [UInt8]? {
-            let pair = try SecretPair()
-            try await keychain.proxy.decrypt(
-                id: id,
-                algorithm: algorithm,
-                data: data,
-                receiver: pair.end,
-                reason: "decrypt",
-                options: KeychainClient.options(context)
-            )
-            return pair.packet()
-        }
-
-        func exchange(
-            _ point: [UInt8],
-            _ algorithm: String = "ecdh",
-            _ options: [String: Variant] = [:],
-            context: Context1Proxy? = nil
-        ) async throws -> [UInt8]? {
-            let pair = try SecretPair()
-            try await keychain.proxy.keyExchange(
-                id: id,
-                algorithm: algorithm,
-                publicKey: point,
-                receiver: pair.end,
-                reason: "agree",
-                options: KeychainClient.options(context, options)
-            )
-            return pair.packet()
-        }
-    }
-
     /// What a tool prints, without holding up the loop.
     @concurrent
     private static func printed(
@@ -124,7 +51,7 @@ struct KeychainKeyTests {
     @Test("A signature of a message, and of a digest, holds for openssl, and for nothing else")
     func signature() async throws {
         try await ServiceBench.run { bench in
-            let key = try await Key(bench.keychain())
+            let key = try await KeychainKey(bench.keychain())
             #expect(key.point.count == 65 && key.point.first == 4)
             let folder = bench.bus.folder
             let message = Array("to be signed".utf8)
@@ -157,7 +84,7 @@ struct KeychainKeyTests {
     @Test("What others encrypt for a key is decrypted, and both sides agree on a secret")
     func decryptionAndExchange() async throws {
         try await ServiceBench.run { bench in
-            let key = try await Key(bench.keychain())
+            let key = try await KeychainKey(bench.keychain())
             let script = """
                 import sys
                 from cryptography.hazmat.primitives import hashes, serialization
@@ -210,12 +137,12 @@ struct KeychainKeyTests {
     func notItems() async throws {
         try await ServiceBench.run { bench in
             let keychain = bench.keychain()
-            let key = try await Key(keychain)
+            let key = try await KeychainKey(keychain)
             await expectName(.keychainParameter) { _ = try await keychain.read(key.id) }
             await expectName(.keychainParameter) {
                 try await keychain.proxy.setSecret(id: key.id, secret: sealed("x"), options: [:])
             }
-            await expectName(.keychainDuplicate) { _ = try await Key(keychain) }
+            await expectName(.keychainDuplicate) { _ = try await KeychainKey(keychain) }
             let item = try await keychain.add("item")
             await expectName(.keychainParameter) {
                 _ = try await keychain.proxy.sign(
@@ -243,8 +170,8 @@ struct KeychainKeyTests {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
             let keychain = bench.keychain(person.connection)
-            let key = try await Key(keychain, [.privateKeyUsage, .biometryAny])
-            let plain = try await Key(keychain, .biometryAny, tag: 2)
+            let key = try await KeychainKey(keychain, [.privateKeyUsage, .biometryAny])
+            let plain = try await KeychainKey(keychain, .biometryAny, tag: 2)
             let context = try await bench.context(on: person.connection)
             let first = key.sign([1], context: context)
             try await sensor.operation().succeed(template)
@@ -288,10 +215,10 @@ struct KeychainKeyTests {
             let context = try await bench.context()
             let flags: AccessControl.Flags = [.privateKeyUsage, .applicationPassword]
             await expectName(.keychainParameter) {
-                _ = try await Key(keychain, flags, context: context)
+                _ = try await KeychainKey(keychain, flags, context: context)
             }
             _ = try await context.setCredential(credentialType: 0, secret: sealed("word"))
-            let key = try await Key(keychain, flags, context: context)
+            let key = try await KeychainKey(keychain, flags, context: context)
             #expect(try await !key.sign([1], context: context).value().isEmpty)
             let other = try await bench.context()
             _ = try await other.setCredential(credentialType: 0, secret: sealed("wrong"))

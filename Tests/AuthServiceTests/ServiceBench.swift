@@ -93,12 +93,24 @@ final class ServiceBench {
     }
 
     /// Kills the daemon and starts it anew on the same state.
-    func restartDaemon() async throws {
+    func restartDaemon(_ meanwhile: @BusActor () -> Void = {}) async throws {
         await daemon.end()
         _ = try await bus.waitForOwner(of: Self.name, false)
+        meanwhile()
         daemon = try bus.start(Self.command(bus))
         _ = try await bus.waitForOwner(of: Self.name, within: .seconds(20))
         try await findOwner()
+    }
+
+    /// Has the daemon read another configuration, and waits until it has.
+    func reload(_ configuration: String) async throws {
+        let told = "the configuration was read again"
+        let count = daemon.output.error.ranges(of: told).count
+        try Self.write(configuration, to: bus.folder + "/localauth.conf")
+        daemon.signal(SIGHUP)
+        try await wait(for: "the configuration to be read") {
+            self.daemon.output.error.ranges(of: told).count > count
+        }
     }
 
     // MARK: - Who is there
@@ -207,6 +219,8 @@ final class ScriptedVerifier: Passcode1Service {
     nonisolated static let passcode = "horse battery 2468"
 
     var isPasscodeSet = true
+    /// It can't say whether a passcode is set.
+    var isBroken = false
     /// So many verifications say neither yes nor no.
     var faults = 0
     /// Verifications are not answered.
@@ -226,6 +240,7 @@ final class ScriptedVerifier: Passcode1Service {
 
     func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
         asked.record(uid)
+        guard !isBroken else { throw DBusError(.failed, "scripted") }
         return .now(isPasscodeSet)
     }
 

@@ -98,7 +98,7 @@ private struct Load {
 
     private func delete(_ id: String) throws(KeychainError) {
         KeychainCrashProbe.say("begin delete \(id)")
-        guard try store.delete([id], caller: caller) == 1 else { return }
+        guard try store.delete([id], caller: caller).count == 1 else { return }
         KeychainCrashProbe.say("delete \(id)")
     }
 

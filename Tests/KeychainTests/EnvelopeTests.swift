@@ -19,6 +19,7 @@ struct EnvelopeTests {
         var flags: AccessControl.Flags = .biometryCurrentSet
         var accessibility = AccessControl.Accessibility.whenUnlocked
         var created: Int64 = 1
+        var added: UInt64 = 1
         var publicKey: [UInt8] = []
         var enrolment: EnrolmentMark? = .first
         var secretVersion: UInt64 = 1
@@ -32,6 +33,7 @@ struct EnvelopeTests {
                 attributes: try Attributes(["class": .text(itemClass)]),
                 accessControl: try AccessControl(flags: flags, accessibility: accessibility),
                 created: created,
+                added: added,
                 modified: 1,
                 publicKey: publicKey,
                 enrolment: enrolment,
@@ -49,6 +51,7 @@ struct EnvelopeTests {
         ("flags", { $0.flags = [] }),
         ("accessibility", { $0.accessibility = .whenPasscodeSet }),
         ("created", { $0.created = 2 }),
+        ("added", { $0.added = 2 }),
         ("public key", { $0.publicKey = [1] }),
         ("enrolment", { $0.enrolment = nil }),
         (

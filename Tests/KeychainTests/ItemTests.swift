@@ -115,6 +115,33 @@ struct ItemTests {
         expectRefusal(.parameter) { _ = try store.find(["class": .text("cert")]) }
     }
 
+    @Test("A search gives items by their second, and those of one in the order of their making")
+    func order() throws {
+        let folder = try StateFolder()
+        var store: KeychainStore? = try folder.open()
+        var ids: [String] = []
+        for number in 0..<20 {
+            ids.append(try #require(try store?.add("\(number)", date: 7)))
+        }
+        let early = try #require(try store?.add("early", date: 6))
+        // Neither a change nor another item's end moves one.
+        try store?.update(ids[3], ["labl": .text("x")], caller: .person, date: 9)
+        try store?
+            .setSecret(
+                of: ids[5],
+                to: SecretBytes("x"),
+                password: nil,
+                caller: .person,
+                date: 9
+            )
+        #expect(try store?.delete([ids.remove(at: 1)], caller: .person).count == 1)
+        for _ in 0..<2 {
+            #expect(try store?.find().map(\.id) == [early] + ids)
+            store = nil
+            store = try folder.open()
+        }
+    }
+
     @Test("Attributes of another class, type or size, and those of the keychain, are refused")
     func attributes() throws {
         let plain: [String: AttributeValue] = ["class": .text("genp")]
@@ -188,12 +215,12 @@ struct ItemTests {
         let foreign = try store.add("a", caller: .other)
         let unknown = String(repeating: "0", count: 32)
         #expect(
-            try store.delete(ids + ids + [foreign, unknown, "", "x"], caller: .person) == 2
+            try store.delete(ids + ids + [foreign, unknown, "", "x"], caller: .person).count == 2
         )
         #expect(try store.find().isEmpty)
         #expect(try store.read(foreign, caller: .other) == "secret")
         expectRefusal(.notFound) { _ = try store.read(ids[0]) }
-        #expect(try store.delete(ids, caller: .person) == 0)
+        #expect(try store.delete(ids, caller: .person).count == 0)
     }
 
     @Test("Another user's item, and another sandboxed app's, doesn't exist")
@@ -213,7 +240,7 @@ struct ItemTests {
                 expectRefusal(.notFound) {
                     try store.update(id, ["labl": .text("")], caller: caller, date: 0)
                 }
-                #expect(try store.delete([id], caller: caller) == 0)
+                #expect(try store.delete([id], caller: caller).count == 0)
             }
         }
         expectRefusal(.notFound) { _ = try store.item(plain, caller: app) }
@@ -226,7 +253,7 @@ struct ItemTests {
         let ids = try (0..<3).map { try store.add("\($0)") }
         expectRefusal(.limitsExceeded) { try store.add("more") }
         try store.add("other", caller: .other)
-        #expect(try store.delete([ids[1]], caller: .person) == 1)
+        #expect(try store.delete([ids[1]], caller: .person).count == 1)
         try store.add("more")
     }
 
@@ -345,7 +372,7 @@ struct ItemTests {
         }
         let store = try StateFolder().open()
         let id = try store.add("a", flags: .biometryCurrentSet)
-        #expect(try store.delete([id], caller: Caller.person.with(nil)) == 0)
+        #expect(try store.delete([id], caller: Caller.person.with(nil)).count == 0)
         expectRefusal(.notAvailable) {
             try store.add("b", flags: .biometryCurrentSet, caller: Caller.person.with(nil))
         }

@@ -20,7 +20,10 @@ struct MasterKeyTests {
     @Test("The first start makes a key of 32 bytes that is ours alone, and the next one keeps it")
     func firstStart() throws {
         let folder = try StateFolder()
+        #expect(!KeychainStore.isThere(in: folder.path))
         let name = try folder.open().keyName
+        #expect(KeychainStore.isThere(in: folder.path))
+        #expect(try !folder.open().isKeyCredential)
         #expect(try folder.read("master.key").count == 32)
         for file in ["master.key", "items.sqlite", "anchor"] {
             #expect(try folder.mode(of: folder.file(file)) == 0o600)
@@ -35,6 +38,7 @@ struct MasterKeyTests {
         let folder = try StateFolder()
         let credentials = try credentials([UInt8](1...32), in: folder)
         let id = try folder.open(credentials: credentials).add("a")
+        #expect(try folder.open(credentials: credentials).isKeyCredential)
         #expect(try !folder.files.contains("master.key"))
         #expect(try folder.open(credentials: credentials).read(id) == "secret")
         let refusal = folder.refusal()

@@ -154,7 +154,7 @@ struct TamperTests {
         let victim = try Victim()
         let folder = try victim.folder.get()
         let old = try folder.read("items.sqlite")
-        #expect(try folder.open().delete([victim.ids[0]], caller: .person) == 1)
+        #expect(try folder.open().delete([victim.ids[0]], caller: .person).count == 1)
         try folder.write(old, to: "items.sqlite")
         let refusal = folder.refusal()
         #expect(refusal?.code == .decode)
@@ -183,7 +183,7 @@ struct TamperTests {
         expectRefusal(.decode) { _ = try store.read(victim.foreign) }
         #expect(try store.read(victim.ids[0]) == "secret 0")
         // It is nobody's, and it can be deleted.
-        #expect(try store.delete([victim.foreign], caller: .person) == 1)
+        #expect(try store.delete([victim.foreign], caller: .person).count == 1)
         expectRefusal(.notFound) { _ = try store.read(victim.foreign) }
         #expect(try store.read(victim.foreign, caller: .other) == "foreign")
     }
@@ -259,7 +259,7 @@ struct TamperTests {
         #expect(try store.find().map(\.id) == [victim.ids[1]])
         expectRefusal(.decode) { _ = try store.find(["svce": .text("0")]) }
         expectRefusal(.duplicate) { try store.add("0") }
-        #expect(try store.delete([victim.ids[0]], caller: .person) == 1)
+        #expect(try store.delete([victim.ids[0]], caller: .person).count == 1)
         try store.add("0")
         #expect(try store.find(["svce": .text("0")]).count == 1)
     }

@@ -70,8 +70,9 @@ private let introspection = """
       <method name="Search">
         <annotation name="org.gtk.GDBus.DocString" value="Finds items by equality of attributes, \
     without a prompt.&#10;&#10;The reply has the attributes and the id of each item, never a \
-    secret. An empty query lists all items of the user; none found is an empty \
-    list.&#10;&#10;Options: `skip-authenticated` (b, default false: leaves out items that need \
+    secret. An empty query lists all items of the user; none found is an empty list. Items come by \
+    `cdat`, those of one second in the order in which they were added; changing an item doesn't \
+    move it.&#10;&#10;Options: `skip-authenticated` (b, default false: leaves out items that need \
     authentication).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter`, \
     `NotAvailable`.&#10;&#10;Source: R66, R68."/>
         <arg name="query" type="a{sv}" direction="in"/>

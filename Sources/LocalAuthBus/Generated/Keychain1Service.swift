@@ -63,7 +63,8 @@ public protocol Keychain1Service: AnyObject {
     /// Finds items by equality of attributes, without a prompt.
     ///
     /// The reply has the attributes and the id of each item, never a secret. An empty query lists
-    /// all items of the user; none found is an empty list.
+    /// all items of the user; none found is an empty list. Items come by `cdat`, those of one
+    /// second in the order in which they were added; changing an item doesn't move it.
     ///
     /// Options: `skip-authenticated` (b, default false: leaves out items that need authentication).
     ///

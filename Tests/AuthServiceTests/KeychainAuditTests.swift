@@ -1,0 +1,123 @@
+import AuthEngine
+import DBus
+import Foundation
+import LocalAuthBus
+import SensorContract
+import Testing
+
+@testable import AuthService
+
+@Suite("Keychain items in the journal", .timeLimit(.minutes(2)))
+struct KeychainAuditTests {
+    private static let label = "the-very-private-label"
+    private static let secret = "the-very-secret-secret"
+
+    /// What the records of one kind say: operation, item, outcome, mechanism.
+    @BusActor
+    private static func said(_ bench: AuditBench, _ kind: String) -> [[String?]] {
+        bench.journal.records.seen.filter { $0["LOCALAUTH_EVENT"] == kind }
+            .map { record in
+                ["OPERATION", "ITEM", "OUTCOME", "MECHANISM"].map { record["LOCALAUTH_" + $0] }
+            }
+    }
+
+    @Test("L15: what is done with an item, and what was refused, is a record without what it holds")
+    func records() async throws {
+        try await AuditBench.run { bench in
+            let person = try await Person(bus: bench.bus)
+            let keychain = bench.keychain(person.connection)
+            let (sensor, template) = try await bench.sensor(for: person.peer.uid)
+            let free = try await keychain.add(Self.label, Self.secret)
+            let guarded = try await keychain.add("guarded", Self.secret, flags: .biometryAny)
+            let key = try await KeychainKey(keychain)
+            await expectName(.keychainDuplicate) { _ = try await keychain.add(Self.label) }
+            #expect(
+                Self.said(bench, "item-added") == [
+                    ["add", free, "Success", nil], ["add", guarded, "Success", nil],
+                    ["create-key", key.id, "Success", nil], ["add", nil, "Duplicate", nil],
+                ]
+            )
+
+            _ = try await keychain.read(free)
+            let reading = try keychain.reading(guarded)
+            try await sensor.operation().succeed(template)
+            _ = try await reading.value()
+            let canceled = try keychain.reading(guarded)
+            _ = try await sensor.operation(1)
+            let prompt = try await person.prompt(1).handle
+            try await bench.manager(person.connection).submitCancel(prompt: prompt)
+            await expectName(.keychainUserCanceled) { _ = try await canceled.value() }
+            await expectName(.keychainNotFound) { _ = try await keychain.read(Self.label) }
+            _ = try await key.sign([1]).value()
+            _ = try await key.exchange(key.point)
+            await expectName(.keychainDecode) { _ = try await key.decrypt(key.point) }
+            #expect(
+                Self.said(bench, "item-used") == [
+                    ["read", free, "Success", nil], ["read", guarded, "Success", "biometry"],
+                    ["read", guarded, "UserCanceled", nil], ["read", nil, "NotFound", nil],
+                    ["sign", key.id, "Success", nil], ["exchange", key.id, "Success", nil],
+                    ["decrypt", key.id, "Decode", nil],
+                ]
+            )
+
+            let label: [String: Variant] = ["labl": .string(Self.label)]
+            try await keychain.proxy.update(id: free, attributes: label, options: [:])
+            try await keychain.proxy.setSecret(id: free, secret: sealed(Self.secret), options: [:])
+            _ = try await keychain.proxy.delete(ids: [free, key.id, Self.label])
+            _ = try await keychain.proxy.delete(ids: [free, Self.label])
+            await expectName(.keychainNotFound) {
+                try await keychain.proxy.update(id: free, attributes: label, options: [:])
+            }
+            #expect(
+                Self.said(bench, "item-changed") == [
+                    ["update", free, "Success", nil], ["set-secret", free, "Success", nil],
+                    ["update", free, "NotFound", nil],
+                ]
+            )
+            #expect(
+                Self.said(bench, "item-deleted")
+                    == [free, key.id].sorted().map { ["delete", $0, "Success", nil] }
+            )
+
+            for record in bench.journal.records.seen {
+                let said = record.values.joined(separator: " ")
+                #expect(!said.contains("the-very") && !said.contains("genp"))
+                guard record["LOCALAUTH_OPERATION"] != nil else { continue }
+                #expect(record["LOCALAUTH_UID"] == "\(person.peer.uid)")
+                #expect(record["LOCALAUTH_CALLER"] == person.connection.uniqueName)
+                #expect(record["LOCALAUTH_CALLER_PID"] == "\(person.peer.pid)")
+                #expect(record["LOCALAUTH_CALLER_PROGRAM"]?.isEmpty == false)
+            }
+            person.connection.close()
+        }
+    }
+
+    @Test("L15: a flood of reads is counted, and hides no read that a person allowed")
+    func flood() async throws {
+        try await AuditBench.run { bench in
+            let person = try await Person(bus: bench.bus)
+            let keychain = bench.keychain(person.connection)
+            let free = try await keychain.add("free")
+            let guarded = try await keychain.add("guarded", flags: .devicePasscode)
+            let context = Context1Proxy(
+                person.connection,
+                destination: ServiceBench.name,
+                path: try await bench.manager(person.connection).createContext(properties: [:])
+            )
+            for _ in 0..<30 { _ = try await keychain.read(free) }
+            _ = try await keychain.read(guarded, context: context)
+            // What was proved before can be asked for without end.
+            for _ in 0..<5 { _ = try await keychain.read(guarded, context: context) }
+            await bench.stop()
+            let used = Self.said(bench, "item-used")
+            #expect(used.count == 11)
+            #expect(used.last == ["read", guarded, "Success", "passcode"])
+            let summary = try await bench.journal.record("repeated") {
+                $0["LOCALAUTH_REPEATED"] == "item-used"
+            }
+            #expect(summary["LOCALAUTH_COUNT"] == "25")
+            #expect(summary["LOCALAUTH_UID"] == "\(person.peer.uid)")
+            person.connection.close()
+        }
+    }
+}
