@@ -207,12 +207,26 @@ struct AccessStageTests {
         #expect(desk.engine.lateVerdicts.isEmpty)
         #expect(desk.send(.passwordTried(id, .correct)).isEmpty)
     }
+
+    @Test("R35: A success by a sensor that the caller leaves out proves nothing for its item")
+    func leftOut() throws {
+        var desk = Desk(.finger, .sensor("other", .fingerprint))
+        desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan("other", matching: true)
+        let id = try desk.access([.biometryAny], context: Desk.context) { $0.sensors = ["finger"] }
+        #expect(desk.isPending(id))
+        desk.send(.canceled(id))
+        let any = try desk.access([.biometryAny], context: Desk.context) {
+            $0.sensors = ["finger", "other"]
+        }
+        #expect(desk.grant(any) != nil)
+    }
 }
 
 extension Desk {
     /// Asks for what an access control needs.
     @discardableResult
-    fileprivate mutating func access(
+    mutating func access(
         _ flags: AccessControl.Flags,
         _ operation: AccessOperation = .useItem,
         context: ContextID? = nil,
