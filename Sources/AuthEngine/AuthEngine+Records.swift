@@ -67,7 +67,9 @@ extension AuthEngine {
         unwritten.remove(pending.uid)
         if let id = pending.evaluation, let evaluation = evaluations[id] {
             switch pending.consequence {
+            // One of a stage before concerns nobody any more.
             case .mismatch(let type, let count, let left):
+                guard evaluation.factors.contains(.biometry) else { break }
                 tellMismatch(id, type, count: count, left: left)
             case .wrongPasscode(let left):
                 tellWrongPasscode(id, left: left)

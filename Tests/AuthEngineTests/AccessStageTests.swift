@@ -221,6 +221,20 @@ struct AccessStageTests {
         }
         #expect(desk.grant(any) != nil)
     }
+
+    @Test("A non-match that is written late is told in no other stage, and brings no fallback")
+    func lateMismatch() throws {
+        var desk = Desk(.finger, .key)
+        desk.writes = false
+        let flags: AccessControl.Flags = [.biometryAny, .companion, .or, .applicationPassword]
+        let id = try desk.access(flags) { $0.offersFallback = true }
+        desk.scan(matching: false)
+        desk.scan("key", matching: true)
+        desk.write()
+        let asked = Progress.passcodeRequired(cause: "application-password")
+        #expect(desk.progress(id) == [.promptShown, asked])
+        #expect(!desk.engine.offersFallback(id))
+    }
 }
 
 extension Desk {
