@@ -2,13 +2,15 @@ extension AuthEngine {
     /// Under policy 2 a passcode is taken from the first moment (L6), under the others never.
     mutating func passcodeOffered(_ id: EvaluationID) {
         guard let evaluation = evaluations[id], evaluation.agent != nil else { return }
-        if evaluation.asksApplicationPassword, evaluation.passcode == .idle {
+        if evaluation.asksApplicationPassword, evaluation.passcode == .idle,
+            !evaluation.isTakenBack
+        {
             evaluations[id]?.passcode = .verifying
             effects.append(.takePassword(id))
             return
         }
         guard evaluation.takesPasscode, evaluation.accepted == nil,
-            evaluation.passcode == .idle, !isDelayed(id)
+            evaluation.passcode == .idle, !isDelayed(id), !evaluation.isTakenBack
         else {
             effects.append(.discardPasscode(id))
             return
@@ -117,7 +119,10 @@ extension AuthEngine {
         let cause = bounded(cause)
         // The first cause stays: a flood of others would be a flood of writes.
         guard record.passcodeCause == nil else {
+            // A companion or a passcode may have succeeded since.
+            stopBiometry(of: uid)
             writeAgain(uid)
+            for id in ids(where: { $0.request.uid == uid }) { concludeIfIdle(id) }
             return
         }
         record.passcodeCause = cause
