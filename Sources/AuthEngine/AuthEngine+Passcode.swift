@@ -63,6 +63,10 @@ extension AuthEngine {
             finish(id, .refused(.verifierFailed))
             return
         }
+        guard evaluations[id]?.isTakenBack == false else {
+            concludeIfIdle(id)
+            return
+        }
         // The prompt would wait for an answer to its packet for ever.
         evaluations[id]?.asksPasscode = true
         tell(id, .passcodeRequired(cause: "verifier-failed"))
@@ -109,7 +113,7 @@ extension AuthEngine {
 
     /// While a delay runs, the sensors alone can help; the prompt learns when it is over.
     mutating func noteDelay(_ id: EvaluationID) {
-        let waits = isDelayed(id)
+        let waits = isDelayed(id) && evaluations[id]?.isTakenBack == false
         evaluations[id]?.waitsForDelay = waits
     }
 

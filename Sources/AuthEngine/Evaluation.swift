@@ -106,6 +106,7 @@ struct Evaluation: Hashable, Sendable {
         guard !earlier.isEmpty || proved.contains(where: { $0.type != .none }) else { return }
         isTakenBack = true
         plan = []
+        waitsForDelay = false
     }
 
     /// Sensors of no use any more are left out of the evaluation's plan.

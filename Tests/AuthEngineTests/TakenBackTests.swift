@@ -66,6 +66,22 @@ struct TakenBackTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
+    @Test("A prompt whose match was taken back asks for nothing more")
+    func asksNothing() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.biometryAny, .devicePasscode])
+        desk.scan(matching: true)
+        desk.send(.passcodeOffered(id))
+        desk.writes = false
+        remote(&desk)
+        let told = desk.progress(id)
+        desk.send(.passcodeVerified(id, .failed))
+        #expect(desk.progress(id) == told)
+        #expect(desk.isPending(id))
+        desk.write()
+        #expect(desk.refusal(id) == .biometryLockout)
+    }
+
     @Test("L11: An age rule that comes between two stages takes the match back")
     func age() throws {
         var desk = Desk(.finger)
