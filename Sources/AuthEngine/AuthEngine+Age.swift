@@ -51,6 +51,10 @@ extension AuthEngine {
 
     mutating func enrolmentChanged(_ uid: UInt32) {
         dropSuccesses(of: uid, keepingPasscodeAge: true)
+        // A match may be that of a template that is gone.
+        endAll(.enrolmentChanged) {
+            $0.request.uid == uid && ($0.isTakenBack || $0.holdsMatch)
+        }
         var record = record(of: uid)
         guard record.lastBiometricUnlock != nil else { return }
         // Who unlocked may be no template any more.

@@ -85,10 +85,14 @@ extension AuthEngine {
             .append(.init(grant: grant, moment: now, operation: operation))
     }
 
-    /// A lockout or a changed enrolment ends every success of the user.
+    /// A lockout or a changed enrolment ends every success of the user, and takes it back from the
+    /// evaluations that rest on it.
     ///
     /// A passcode still says who changes templates: one passcode is enough for several changes.
     mutating func dropSuccesses(of uid: UInt32, keepingPasscodeAge: Bool = false) {
+        for id in ids(where: { $0.request.uid == uid && $0.agent != nil }) {
+            evaluations[id]?.takeBack()
+        }
         for (id, context) in contexts {
             contexts[id]?.successes = context.successes.compactMap { success in
                 guard success.grant.uid == uid else { return success }

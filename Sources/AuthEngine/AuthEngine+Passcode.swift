@@ -2,13 +2,15 @@ extension AuthEngine {
     /// Under policy 2 a passcode is taken from the first moment (L6), under the others never.
     mutating func passcodeOffered(_ id: EvaluationID) {
         guard let evaluation = evaluations[id], evaluation.agent != nil else { return }
-        if evaluation.asksApplicationPassword, evaluation.passcode == .idle {
+        if evaluation.asksApplicationPassword, evaluation.passcode == .idle,
+            !evaluation.isTakenBack
+        {
             evaluations[id]?.passcode = .verifying
             effects.append(.takePassword(id))
             return
         }
         guard evaluation.takesPasscode, evaluation.accepted == nil,
-            evaluation.passcode == .idle, !isDelayed(id)
+            evaluation.passcode == .idle, !isDelayed(id), !evaluation.isTakenBack
         else {
             effects.append(.discardPasscode(id))
             return
@@ -61,6 +63,10 @@ extension AuthEngine {
             finish(id, .refused(.verifierFailed))
             return
         }
+        guard evaluations[id]?.isTakenBack == false else {
+            concludeIfIdle(id)
+            return
+        }
         // The prompt would wait for an answer to its packet for ever.
         evaluations[id]?.asksPasscode = true
         tell(id, .passcodeRequired(cause: "verifier-failed"))
@@ -107,7 +113,7 @@ extension AuthEngine {
 
     /// While a delay runs, the sensors alone can help; the prompt learns when it is over.
     mutating func noteDelay(_ id: EvaluationID) {
-        let waits = isDelayed(id)
+        let waits = isDelayed(id) && evaluations[id]?.isTakenBack == false
         evaluations[id]?.waitsForDelay = waits
     }
 
@@ -117,7 +123,10 @@ extension AuthEngine {
         let cause = bounded(cause)
         // The first cause stays: a flood of others would be a flood of writes.
         guard record.passcodeCause == nil else {
+            // A companion or a passcode may have succeeded since.
+            stopBiometry(of: uid)
             writeAgain(uid)
+            for id in ids(where: { $0.request.uid == uid }) { concludeIfIdle(id) }
             return
         }
         record.passcodeCause = cause

@@ -67,7 +67,9 @@ extension AuthEngine {
         unwritten.remove(pending.uid)
         if let id = pending.evaluation, let evaluation = evaluations[id] {
             switch pending.consequence {
+            // One of a stage before concerns nobody any more.
             case .mismatch(let type, let count, let left):
+                guard evaluation.factors.contains(.biometry) else { break }
                 tellMismatch(id, type, count: count, left: left)
             case .wrongPasscode(let left):
                 tellWrongPasscode(id, left: left)
@@ -130,7 +132,9 @@ extension AuthEngine {
         evaluations[id]?.accepted = nil
         evaluations[id]?.remaining.removeFirst()
         evaluations[id]?.proved.append(.resting(on: evidence, uid: evaluation.request.uid))
-        if evaluation.remaining.count == 1, !evaluation.request.asksApplicationPassword {
+        if evaluation.isTakenBack {
+            concludeIfIdle(id)
+        } else if evaluation.remaining.count == 1, !evaluation.request.asksApplicationPassword {
             conclude(id)
         } else {
             beginStage(id)
@@ -159,11 +163,8 @@ extension AuthEngine {
     mutating func conclude(_ id: EvaluationID) {
         guard let evaluation = evaluations[id], evaluation.remaining.isEmpty else { return }
         let request = evaluation.request
-        // What was proved stages ago may have been taken back by a lockout since.
-        if evaluation.proved.contains(where: { $0.type != .none }),
-            let lockout = lockout(of: request.uid, at: now)
-        {
-            finish(id, .refused(lockout))
+        guard !evaluation.isTakenBack else {
+            concludeIfIdle(id)
             return
         }
         if request.isUnlock, evaluation.proved.contains(where: { $0.mechanism == .biometry }) {

@@ -100,6 +100,7 @@ extension AuthEngine {
         )
         .filter { grant in
             grant.factor.map { factor in request.stages.contains { $0.contains(factor) } } == true
+                && grant.sensor.map { request.sensors?.contains($0) } != false
         }
         let proved = Set(grants.compactMap(\.factor))
         evaluations[id]?.remaining = request.stages.filter { $0.isDisjoint(with: proved) }

@@ -142,6 +142,8 @@ extension AuthEngine {
         let request = evaluation.request
         if unwritten.contains(request.uid) {
             finish(id, .refused(.notWritten))
+        } else if evaluation.isTakenBack {
+            finish(id, .refused(lockout(of: request.uid, at: now) ?? .biometryStopped))
         } else if evaluation.asksApplicationPassword {
             askPasscode(id, cause: "application-password")
         } else if evaluation.takesPasscode {

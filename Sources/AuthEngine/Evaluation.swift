@@ -62,6 +62,8 @@ struct Evaluation: Hashable, Sendable {
     /// A match that waits for its confirmation.
     var candidate: SensorFact?
     var accepted: Accepted?
+    /// Whether something that it rests on counts no more: nothing ends it well.
+    var isTakenBack = false
     /// Whether the prompt was told to ask for the passcode.
     var asksPasscode = false
     var passcode = Passcode.idle
@@ -80,16 +82,31 @@ struct Evaluation: Hashable, Sendable {
 
     /// Whether nothing that runs could still end it well without the user's choosing something.
     var isIdle: Bool {
-        stage == .showing && operations.isEmpty && candidate == nil && accepted == nil
-            && passcode == .idle
+        guard stage == .showing else { return false }
+        return isTakenBack
+            || operations.isEmpty && candidate == nil && accepted == nil && passcode == .idle
+    }
+
+    /// Whether it rests on a match that was not granted yet.
+    var holdsMatch: Bool {
+        candidate.map { $0.type != .none } == true || accepted?.evidence.isBiometric == true
+            || proved.contains { $0.type != .none }
     }
 
     /// Whether biometry may still end it well.
     var usesBiometry: Bool {
+        guard agent != nil, !isTakenBack else { return false }
+        if holdsMatch || earlier.contains(where: { $0.type != .none }) { return true }
         if case .beginning = stage, plan.contains(where: { $0.type != .none }) { return true }
         return operations.contains { $0.sensor.type != .none }
-            || candidate.map { $0.type != .none } == true
-            || accepted?.evidence.isBiometric == true
+    }
+
+    /// What its context had proved, and its own matches, count no more.
+    mutating func takeBack() {
+        guard !earlier.isEmpty || proved.contains(where: { $0.type != .none }) else { return }
+        isTakenBack = true
+        plan = []
+        waitsForDelay = false
     }
 
     /// Sensors of no use any more are left out of the evaluation's plan.

@@ -52,6 +52,10 @@ extension Refusal {
         .systemCancel,
         "The session is not in front any more."
     )
+    static let enrolmentChanged = Refusal(
+        .systemCancel,
+        "The enrolled biometry changed meanwhile."
+    )
     static let suspending = Refusal(
         .systemCancel,
         "The machine goes to sleep."

@@ -28,6 +28,7 @@ enum ServiceSentences {
         marked("Unlocking the screen came first."),
         marked("The session was locked."),
         marked("The session is not in front any more."),
+        marked("The enrolled biometry changed meanwhile."),
         marked("The machine goes to sleep."),
         marked("The authentication service stops."),
         marked("The authentication service could not write its state."),

@@ -207,12 +207,40 @@ struct AccessStageTests {
         #expect(desk.engine.lateVerdicts.isEmpty)
         #expect(desk.send(.passwordTried(id, .correct)).isEmpty)
     }
+
+    @Test("R35: A success by a sensor that the caller leaves out proves nothing for its item")
+    func leftOut() throws {
+        var desk = Desk(.finger, .sensor("other", .fingerprint))
+        desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan("other", matching: true)
+        let id = try desk.access([.biometryAny], context: Desk.context) { $0.sensors = ["finger"] }
+        #expect(desk.isPending(id))
+        desk.send(.canceled(id))
+        let any = try desk.access([.biometryAny], context: Desk.context) {
+            $0.sensors = ["finger", "other"]
+        }
+        #expect(desk.grant(any) != nil)
+    }
+
+    @Test("A non-match that is written late is told in no other stage, and brings no fallback")
+    func lateMismatch() throws {
+        var desk = Desk(.finger, .key)
+        desk.writes = false
+        let flags: AccessControl.Flags = [.biometryAny, .companion, .or, .applicationPassword]
+        let id = try desk.access(flags) { $0.offersFallback = true }
+        desk.scan(matching: false)
+        desk.scan("key", matching: true)
+        desk.write()
+        let asked = Progress.passcodeRequired(cause: "application-password")
+        #expect(desk.progress(id) == [.promptShown, asked])
+        #expect(!desk.engine.offersFallback(id))
+    }
 }
 
 extension Desk {
     /// Asks for what an access control needs.
     @discardableResult
-    fileprivate mutating func access(
+    mutating func access(
         _ flags: AccessControl.Flags,
         _ operation: AccessOperation = .useItem,
         context: ContextID? = nil,

@@ -1,0 +1,172 @@
+import Testing
+
+@testable import AuthEngine
+
+@Suite("What was proved for an access control counts only as long as it would anywhere else")
+struct TakenBackTests {
+    private func remote(_ desk: inout Desk) {
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+    }
+
+    @Test("R35: A lockout takes back what the context had proved, in the middle of a prompt, too")
+    func contextLockedOut() throws {
+        var desk = Desk(.finger, .key)
+        desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        let id = try desk.access([.biometryAny, .companion], context: Desk.context)
+        #expect(desk.operations.map(\.sensor) == ["key"])
+        remote(&desk)
+        desk.scan("key", matching: true)
+        #expect(desk.refusal(id) == .biometryLockout)
+    }
+
+    @Test("A passcode after a lockout doesn't give back the match of before")
+    func passcodeAfterLockout() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.biometryAny, .devicePasscode])
+        desk.scan(matching: true)
+        remote(&desk)
+        desk.passcode(id, .correct)
+        #expect(desk.refusal(id) == .biometryLockout)
+        let other = try desk.access([.biometryAny, .applicationPassword], context: Desk.context)
+        #expect(desk.refusal(other) == .biometryLockout)
+    }
+
+    @Test("L17: What is taken back is told when the reason is written, and nothing is tried before")
+    func toldWhenWritten() throws {
+        var desk = Desk(.finger, .key)
+        let flags: AccessControl.Flags = [.biometryAny, .companion, .applicationPassword]
+        for hasCompanion in [false, true] {
+            let id = try desk.access(flags)
+            desk.scan(matching: true)
+            if hasCompanion { desk.scan("key", matching: true) }
+            desk.writes = false
+            remote(&desk)
+            if !hasCompanion { desk.scan("key", matching: true) }
+            #expect(desk.isPending(id))
+            #expect(desk.send(.passcodeOffered(id)) == [.discardPasscode(id)])
+            desk.write()
+            #expect(desk.refusal(id) == .biometryLockout)
+            desk.writes = true
+            desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        }
+    }
+
+    @Test("L17: A password that is tried meanwhile does not bring the answer forward")
+    func passwordMeanwhile() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.biometryAny, .applicationPassword])
+        desk.scan(matching: true)
+        desk.send(.passcodeOffered(id))
+        desk.writes = false
+        remote(&desk)
+        desk.send(.passwordTried(id, .correct))
+        #expect(desk.isPending(id))
+        desk.write()
+        #expect(desk.refusal(id) == .biometryLockout)
+    }
+
+    @Test("A prompt whose match was taken back asks for nothing more")
+    func asksNothing() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.biometryAny, .devicePasscode])
+        desk.scan(matching: true)
+        desk.send(.passcodeOffered(id))
+        desk.writes = false
+        remote(&desk)
+        let told = desk.progress(id)
+        desk.send(.passcodeVerified(id, .failed))
+        #expect(desk.progress(id) == told)
+        #expect(desk.isPending(id))
+        desk.write()
+        #expect(desk.refusal(id) == .biometryLockout)
+    }
+
+    @Test("L11: An age rule that comes between two stages takes the match back")
+    func age() throws {
+        var desk = Desk(.finger)
+        desk.pass(.seconds(48 * 3600 - 10))
+        let id = try desk.access([.biometryAny, .devicePasscode])
+        desk.scan(matching: true)
+        desk.pass(.seconds(10))
+        #expect(desk.refusal(id) == .biometryLockout)
+    }
+
+    @Test("R50: A logout takes the match back")
+    func logout() throws {
+        var settings = Settings()
+        settings.passcodeAfterBoot = true
+        var desk = Desk(.finger, settings: settings)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        let id = try desk.access([.biometryAny, .devicePasscode])
+        desk.scan(matching: true)
+        desk.send(.loggedOut(uid: Desk.uid))
+        #expect(desk.refusal(id) == .biometryLockout)
+    }
+
+    @Test("R67: Another enrolment takes the match back, before and after it is written")
+    func enrolment() throws {
+        for isWritten in [true, false] {
+            var desk = Desk(.finger)
+            desk.fail(1)
+            desk.writes = isWritten
+            let id = try desk.access([.biometryCurrentSet, .applicationPassword])
+            desk.scan(matching: true)
+            #expect(desk.isPending(id))
+            desk.send(.enrolmentChanged(uid: Desk.uid))
+            #expect(desk.refusal(id) == .systemCancel)
+        }
+    }
+
+    @Test("R67: Another enrolment takes back a match that waits for its confirmation")
+    func enrolmentBeforeConfirmation() {
+        var desk = Desk(.webcam)
+        let id = desk.evaluate(.biometrics)
+        desk.scan("webcam", matching: true)
+        desk.send(.enrolmentChanged(uid: Desk.uid))
+        #expect(desk.refusal(id) == .systemCancel)
+    }
+
+    @Test("R35, R67: Another enrolment takes back what the context had proved, and nothing else")
+    func contextEnrolment() throws {
+        var desk = Desk(.finger)
+        desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        let id = try desk.access([.biometryCurrentSet, .devicePasscode], context: Desk.context)
+        #expect(desk.presentation(id)?.stage == .passcode)
+        let waiting = try desk.access([.devicePasscode])
+        let looking = desk.evaluate(.biometrics, client: Desk.other)
+        desk.send(.enrolmentChanged(uid: Desk.uid))
+        #expect(desk.refusal(id) == .systemCancel)
+        desk.passcode(waiting, .correct)
+        #expect(desk.grant(waiting) != nil)
+        desk.scan(matching: true)
+        #expect(desk.grant(looking) != nil)
+    }
+
+    @Test("Another enrolment leaves a passcode that was given in the prompt")
+    func enrolmentAfterPasscode() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.devicePasscode, .applicationPassword])
+        desk.passcode(id, .correct)
+        desk.send(.enrolmentChanged(uid: Desk.uid))
+        desk.send(.passcodeOffered(id))
+        desk.send(.passwordTried(id, .correct))
+        #expect(desk.grant(id)?.mechanism == .passcode)
+    }
+
+    @Test("Each required passcode ends what was proved since the last one")
+    func requiredAgain() throws {
+        var desk = Desk(.key)
+        remote(&desk)
+        desk.evaluate(.companion, context: Desk.context)
+        desk.scan("key", matching: true)
+        let granted = try desk.access([.companion], context: Desk.context)
+        #expect(desk.grant(granted) != nil)
+        let partly = try desk.access([.companion, .devicePasscode], context: Desk.context)
+        remote(&desk)
+        #expect(desk.refusal(partly) == .biometryLockout)
+        let asked = try desk.access([.companion], context: Desk.context)
+        #expect(desk.isPending(asked))
+    }
+}
