@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 
 /// Where the programs are, and how they are started.
