@@ -41,7 +41,8 @@ FACE := $(CURDIR)/$(BUILD)/face
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources examples/swift
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-bench build release demo demo-fingerprint demo-face face-studio face-test test-client \
+.PHONY: help setup setup-bench build release demo demo-fingerprint demo-face face-studio face-test \
+    test-client \
     examples documentation test nightly lint check format generate messages catalogues acceptance bench install \
     install-simulated clean
 

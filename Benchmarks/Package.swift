@@ -79,7 +79,7 @@ let package = Package(
         .executableTarget(
             name: "fingerprint-bench",
             dependencies: [
-                .product(name: "AuthService", package: project),
+                "BenchSupport", .product(name: "AuthService", package: project),
                 .product(name: "FingerprintRig", package: project),
                 .product(name: "LocalAuthBus", package: project),
             ],

@@ -20,6 +20,7 @@ final class EvaluateBench {
     /// - Parameters:
     ///   - folder: Models and clips.
     ///   - programs: The daemon and the sensor.
+    /// - Throws: Whatever keeps the programs from running.
     init(folder: String, programs: String) async throws {
         desk = try await Desk(programs: programs)
         clip = desk.folder + "/clip.mjpeg"
@@ -29,8 +30,8 @@ final class EvaluateBench {
             path: ObjectPath(trusted: "/org/localauth/Authentication1/sensor/Face")
         )
         try show(folder + "/clips/enroll.mjpeg")
-        // Whom the bus started is orphaned at once. That it ended well is only known when its end was
-        // collected, which some machines' init does late: here this process does it
+        // Whom the bus started is orphaned at once. The daemon knows that it ended well when its
+        // end was collected, which not every init does soon: here this process does it
         // (PR_SET_CHILD_SUBREAPER).
         guard prctl(36, 1) == 0 else { throw BenchmarkError("orphans can't be adopted") }
         // The bus starts it, as it does in an installation.

@@ -174,18 +174,19 @@ final class KeychainBench {
     private func head(_ rounds: Int) {
         Report.say("\(Report.machine()); \(rounds) rounds by turns of \(Self.batch) calls,")
         Report.say("\(2 * Self.kept) other items there, one call at a time, state on \(disk).")
-        Report.say(Self.durability + "\n")
+        Report.say(Self.conditions + "\n")
         Report.row("", "gnome-keyring, libsecret", "here, SecItem", "ratio")
         Report.say("|---|---|---|---|")
     }
 
-    /// What a write is worth, on each side; seen with strace.
-    private nonisolated static let durability = """
-        A write here is one SQLite transaction, synchronous=FULL: the log is synced before the reply.
-        gnome-keyring writes its whole file anew, twice for a new item; the file is synced before it
-        takes the old one's place, its folder is not. Unlocking there is the collection's password, by
-        the call that its login module makes; here it is a context made for it, a prompt that an agent
-        in the same bench takes, and a simulated sensor that matches at once: no person in either.
+    /// What the numbers are worth, on each side; syncing was seen with strace.
+    private nonisolated static let conditions = """
+        A write here is one SQLite transaction, synchronous=FULL: one fdatasync of its log before
+        the reply. gnome-keyring writes its whole file anew, twice for a new item: an fsync each
+        before the file takes the old one's place, none of the folder. Find and read is a search by
+        attributes and the secret. Unlocking there is the collection's password, given by the call
+        that its login module makes; here a context made for it, a prompt, which an agent in this
+        program takes, and a simulated sensor that matches at once. No person is in either time.
         """
 
     private var disk: String {

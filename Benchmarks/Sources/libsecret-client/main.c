@@ -1,5 +1,6 @@
-/* The yardstick of the keychain: gnome-keyring as an app uses it, through libsecret. It does what it
- * is told in lines on standard input, and answers each with a line: nanoseconds of every operation.
+/* The yardstick of the keychain: gnome-keyring as an app uses it, through libsecret. It does what
+ * it is told in lines on standard input, and answers each with a line: nanoseconds of every
+ * operation.
  *
  *   libsecret-client            on the bus of DBUS_SESSION_BUS_ADDRESS; prints `ready`
  *     add SIZE FIRST COUNT      stores items FIRST… of SIZE bytes

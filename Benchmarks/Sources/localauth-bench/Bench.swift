@@ -43,7 +43,8 @@ struct Bench {
                 programs + "/localauthd", "--bus", bus.address,
                 "--state-directory", bus.folder + "/state", "--config", file,
             ],
-            at: place
+            at: place,
+            errors: bus.folder + "/programs.log"
         )
     }
 
@@ -111,7 +112,8 @@ struct Bench {
             process = try ChildProcess(
                 [tools + command[0]] + command.dropFirst(),
                 at: .service,
-                descriptor: serving
+                descriptor: serving,
+                errors: folder + "/programs.log"
             )
         }
         defer { close(calling) }

@@ -3,8 +3,8 @@ import LocalAuthentication
 import Security
 
 // The keychain as an app uses it, by SecItem. It does what it is told in lines on standard input,
-// like libsecret-client, and answers each with a line: nanoseconds of every operation. On the system
-// bus of DBUS_SYSTEM_BUS_ADDRESS.
+// like libsecret-client, and answers each with a line: nanoseconds of every operation. On the
+// system bus of DBUS_SYSTEM_BUS_ADDRESS.
 //
 //   add, read, delete SIZE FIRST COUNT   items without an access control
 //   guard SIZE FIRST COUNT               adds items that biometry releases
