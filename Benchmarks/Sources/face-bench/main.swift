@@ -8,10 +8,7 @@ import Foundation
 // and bus, memory, and the error rates over all pairs of photographs.
 //
 //   face-bench FOLDER-OF-MODELS-AND-CLIPS FOLDER-OF-THE-PROGRAMS [HOWDY-LIKE]
-#if !Face
-Report.complain("face-bench: built without the face engine: dlib is missing (make setup).")
-exit(69)
-#endif
+#if Face
 let words = CommandLine.arguments
 guard words.count >= 3 else {
     Report.say(
@@ -34,3 +31,7 @@ do {
     Report.complain("face-bench: \(error)")
     exit(1)
 }
+#else
+Report.complain("face-bench: built without the face engine: dlib is missing (make setup).")
+exit(69)
+#endif

@@ -10,13 +10,13 @@ import LocalAuthBus
 final class KeychainBench {
     nonisolated static let keyring = "/usr/bin/gnome-keyring-daemon"
     private nonisolated static let sizes = [32, 4096]
-    /// Items that are there all the time, of each size.
-    private nonisolated static let kept = 50
     /// Operations of a round, of each kind and size.
     private nonisolated static let batch = 10
     /// Where the numbers of a round's own items begin, and of those that biometry releases.
-    private nonisolated static let (fresh, released) = (1000, 2000)
+    private nonisolated static let (fresh, released) = (10_000, 20_000)
 
+    /// Items of each size that are there all the time.
+    private let kept: Int
     private let desk: Desk
     private let simulated: SimulatedSensor1Proxy
     private let daemon: ChildProcess
@@ -29,8 +29,10 @@ final class KeychainBench {
         var ours: [Double] = []
     }
 
-    init(desk: Desk, programs: String) async throws {
+    /// - Throws: Whatever keeps the programs from running.
+    init(desk: Desk, programs: String, items: Int) async throws {
         self.desk = desk
+        kept = items / Self.sizes.count
         let sensor = "org.localauth.Sensor1.Simulated"
         try await desk.start([programs + "/localauth-sensor-simulated"])
         simulated = await SimulatedSensor1Proxy(
@@ -87,7 +89,7 @@ final class KeychainBench {
     func measure(_ rounds: Int) async throws {
         for size in Self.sizes {
             for client in [theirs, ours] {
-                _ = try perform("add", size, 0, Self.kept, by: client)
+                _ = try perform("add", size, 0, kept, by: client)
             }
             _ = try perform("add", size, Self.released, 1, by: theirs)
             _ = try perform("guard", size, Self.released, 1, by: ours)
@@ -173,7 +175,9 @@ final class KeychainBench {
 
     private func head(_ rounds: Int) {
         Report.say("\(Report.machine()); \(rounds) rounds by turns of \(Self.batch) calls,")
-        Report.say("\(2 * Self.kept) other items there, one call at a time, state on \(disk).")
+        Report.say(
+            "\(Self.sizes.count * kept) other items there, one call at a time, state on \(disk)."
+        )
         Report.say(Self.conditions + "\n")
         Report.row("", "gnome-keyring, libsecret", "here, SecItem", "ratio")
         Report.say("|---|---|---|---|")
