@@ -37,11 +37,12 @@ STRICT := --explicit-target-dependency-import-check error
 # The engine of the face sensor is built where dlib is, and make setup installs it; TRAITS= leaves
 # it out. Looked for when it is needed: after make setup.
 TRAITS = $(shell test -f /usr/include/dlib/dnn.h && echo --traits Face)
-FACE := $(BUILD)/face
+FACE := $(CURDIR)/$(BUILD)/face
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources examples/swift
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo demo-fingerprint demo-face face-studio face-test test-client \
+.PHONY: help setup setup-bench build release demo demo-fingerprint demo-face face-studio face-test \
+    test-client \
     examples documentation test nightly lint check format generate messages catalogues acceptance bench install \
     install-simulated clean
 
@@ -50,6 +51,9 @@ help: ## This list
 
 setup: ## Install the Debian packages that are missing (apt-get, as root or with sudo)
 	@scripts/setup
+
+setup-bench: ## The same, and the yardstick of make bench: gnome-keyring and libsecret
+	@scripts/setup bench
 
 build: setup ## Debug build of everything, tests included; warnings are errors
 	$(SWIFT) build --build-tests $(STRICT) $(TRAITS)
@@ -129,11 +133,20 @@ $(BUILD)/share/locale/%/LC_MESSAGES/localauth.mo: po/%.po
 acceptance: release ## The black-box suite (ACCEPTANCE=path of its run.py) on the release build
 	LA_BIN=$(RELEASE) $(PYTHON) $(ACCEPTANCE)
 
-bench: release face-studio ## The table of Benchmarks/: CPU a call, start, memory
-	$(SWIFT) build -c release --static-swift-stdlib --package-path Benchmarks
-	Benchmarks/$(BUILD)/release/localauth-bench --programs $(RELEASE)
-	Benchmarks/$(BUILD)/release/fingerprint-bench --programs $(CURDIR)/$(RELEASE)
-	Benchmarks/$(BUILD)/release/face-bench $(FACE) Benchmarks/$(BUILD)/release/howdy-like
+BENCH := Benchmarks/$(BUILD)/release
+# Without dlib everything but the face sensor is measured.
+bench: setup-bench release ## The tables of Benchmarks/: CPU a call, start, memory, keychain, face
+	$(SWIFT) build -c release --static-swift-stdlib $(TRAITS) --package-path Benchmarks
+	$(BENCH)/localauth-bench --programs $(RELEASE)
+	$(BENCH)/keychain-bench --programs $(RELEASE)
+	$(BENCH)/fingerprint-bench --programs $(CURDIR)/$(RELEASE)
+	@if [ -n "$(TRAITS)" ]; then \
+	    $(RELEASE)/localauth-sensor-face --fetch-models --models $(FACE)/models && \
+	    scripts/make-face-clips $(FACE)/clips && \
+	    $(BENCH)/face-bench $(FACE) $(RELEASE) $(BENCH)/howdy-like; \
+	else \
+	    echo "bench: the face sensor is left out: dlib is missing, or TRAITS is empty"; \
+	fi
 
 # The unit files name /usr/libexec; what is installed names the folder that the programs are in.
 PLACED := sed 's|/usr/libexec/|$(LIBEXECDIR)/|'

@@ -13,11 +13,23 @@ let strict: [SwiftSetting] = [
 /// The yardstick and the client are plain C over sd-bus.
 let c: [CSetting] = [.unsafeFlags(["-O2", "-Wall", "-Wextra", "-Werror"])]
 let systemd: [LinkerSetting] = [.linkedLibrary("systemd")]
+/// What is measured.
+let project = "localauthentication-linux"
 
 let package = Package(
     name: "localauth-benchmarks",
+    traits: [
+        .trait(
+            name: "Face",
+            description: "The face sensor's engine: needs dlib, OpenBLAS, libjpeg."
+        )
+    ],
     dependencies: [
-        .package(name: "localauthentication-linux", path: "..", traits: ["Face"])
+        .package(
+            name: project,
+            path: "..",
+            traits: [.trait(name: "Face", condition: .when(traits: ["Face"]))]
+        )
     ],
     targets: [
         .executableTarget(name: "csdbus-service", cSettings: c, linkerSettings: systemd),
@@ -25,32 +37,71 @@ let package = Package(
         .executableTarget(
             name: "peer-service",
             dependencies: [
-                .product(name: "AuthService", package: "localauthentication-linux")
+                .product(name: "AuthService", package: project)
             ],
             swiftSettings: strict
         ),
-        .executableTarget(name: "localauth-bench", swiftSettings: strict),
+        .target(
+            name: "BenchSupport",
+            dependencies: [
+                .product(name: "AuthService", package: project),
+                .product(name: "LocalAuthBus", package: project),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "localauth-bench",
+            dependencies: ["BenchSupport"],
+            swiftSettings: strict
+        ),
+        .systemLibrary(
+            name: "CSecret",
+            pkgConfig: "libsecret-1",
+            providers: [.apt(["libsecret-1-dev"])]
+        ),
+        .executableTarget(name: "libsecret-client", dependencies: ["CSecret"], cSettings: c),
+        .executableTarget(
+            name: "security-client",
+            dependencies: [
+                .product(name: "LocalAuthentication", package: project),
+                .product(name: "Security", package: project),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "keychain-bench",
+            dependencies: [
+                "BenchSupport", .product(name: "AuthService", package: project),
+                .product(name: "LocalAuthBus", package: project),
+            ],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "fingerprint-bench",
             dependencies: [
-                .product(name: "AuthService", package: "localauthentication-linux"),
-                .product(name: "FingerprintRig", package: "localauthentication-linux"),
-                .product(name: "LocalAuthBus", package: "localauthentication-linux"),
+                "BenchSupport", .product(name: "AuthService", package: project),
+                .product(name: "FingerprintRig", package: project),
+                .product(name: "LocalAuthBus", package: project),
             ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "face-bench",
-            dependencies: [.product(name: "FaceSensor", package: "localauthentication-linux")],
+            dependencies: [
+                "BenchSupport", .product(name: "AuthService", package: project),
+                .product(name: "FaceSensor", package: project),
+                .product(name: "LocalAuthBus", package: project),
+            ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "howdy-like",
-            cxxSettings: [.unsafeFlags(["-O2"])],
-            linkerSettings: [
-                .linkedLibrary(":libdlib.a"), .linkedLibrary("openblas"), .linkedLibrary("jpeg"),
-                .linkedLibrary("png16"), .linkedLibrary("m"),
-            ]
+            cxxSettings: [
+                .define("LOCALAUTH_FACE", .when(traits: ["Face"])),
+                .unsafeFlags(["-O2"]),
+            ],
+            linkerSettings: [":libdlib.a", "openblas", "jpeg", "png16", "m"]
+                .map { .linkedLibrary($0, .when(traits: ["Face"])) }
         ),
     ],
     cxxLanguageStandard: .cxx17

@@ -39,10 +39,15 @@ extension Connection {
     ///
     /// Calls that run there go on to their reply.
     public func unexport(_ path: ObjectPath) {
-        guard let object = objects.removeValue(forKey: path.rawValue), object.isManaged else {
-            return
-        }
-        announceRemoved(path.rawValue, object)
+        guard let object = objects.removeValue(forKey: path.rawValue) else { return }
+        compactObjects()
+        if object.isManaged { announceRemoved(path.rawValue, object) }
+    }
+
+    /// A dictionary never shrinks by itself: what a crowd of objects needed would stay for ever.
+    private func compactObjects() {
+        guard objects.capacity > 1024, objects.count < objects.capacity / 8 else { return }
+        objects = Dictionary(uniqueKeysWithValues: objects.map { ($0.key, $0.value) })
     }
 
     /// Lists what is exported with `managed` beneath a path, and announces what comes and goes.

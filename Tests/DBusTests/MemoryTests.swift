@@ -1,6 +1,7 @@
-import DBus
 import Glibc
 import Testing
+
+@testable import DBus
 
 /// What many objects cost.
 @Suite(.runningLoop, .timeLimit(.minutes(1)))
@@ -20,6 +21,23 @@ struct MemoryTests {
             }
             let each = (try residentBytes() - before) / count
             #expect(each < 4096, "\(each) bytes each")
+        }
+    }
+
+    @Test("When ten thousand objects have gone their table has too, and who stays is still there")
+    @BusActor
+    func departedObjects() async throws {
+        try await withDirectPair { pair in
+            let staying = ObjectPath(trusted: "/org/example/Test1/staying")
+            pair.server.export(staying, [ExampleService(pair.server)])
+            let before = Set(pair.server.objects.keys)
+            let paths = (0..<10_000).map { ObjectPath(unchecked: "/org/example/Test1/gone_\($0)") }
+            for path in paths { pair.server.export(path, [ExampleService(pair.server)]) }
+            #expect(pair.server.objects.capacity >= paths.count)
+            for path in paths { pair.server.unexport(path) }
+            #expect(before.contains(staying.rawValue))
+            #expect(Set(pair.server.objects.keys) == before)
+            #expect(pair.server.objects.capacity < 2048)
         }
     }
 

@@ -1,40 +1,38 @@
+import BenchSupport
 import CameraDevice
 import FaceSensor
 import Foundation
+import Synchronization
 
 /// Measures on clips; times are milliseconds of wall clock.
 struct FaceBench {
     let folder: String
-    var rounds = 15
+    var rounds = 30
 
     private var models: FaceModels { FaceModels(folder: folder + "/models") }
     private var state: String { folder + "/bench-state" }
 
-    func run(yardstick: String?) async throws {
+    func run(programs: String, yardstick: String?) async throws {
+        // It has everything that is kept of an earlier run, or is made: cold is not the first time.
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
         let engine = try FaceEngine(models: models, state: state)
         let frames = try frames(of: "match")
         let template = FaceTemplate(id: "me", faces: try enrolled(engine))
-        print("Scanner, engine and decision in this process, frames from a file at 30 a second;")
-        print("neither the bus nor the daemon nor a camera is part of any time. Load average:")
-        print(try String(contentsOfFile: "/proc/loadavg", encoding: .utf8))
-        print("| what | measured | bound |\n|---|---|---|")
+        Report.say("\(Report.machine()); one core for the engine, \(rounds) rounds, medians")
+        Report.say("The clips are files: 30 frames a second, the first at once; no camera.\n")
+        Report.row("", "measured", "promise")
+        Report.say("|---|---|---|")
 
         let times = try frameTimes(engine, template, frames)
-        row("frame to decision, 640x480, median / p95", pair(times.wall), "100 ms")
-        row("the same, processor time", pair(times.processor), "100 ms")
+        row("frame to decision, 640x480: median / p95", times.wall, atMost: 100)
+        row("the same, processor time: median / p95", times.processor, atMost: 100)
+        try await evaluateRows(programs)
         let warm = try await warmTimes(template)
-        row(
-            "warm, engine and replay without the bus: asked to decided, median / p95",
-            pair(warm),
-            "250 ms"
-        )
+        row("warm, engine and clip in one process, no bus: median / p95", pair(warm.all))
+        row("of that, waiting for the clip's second frame: median / p95", pair(warm.waiting))
         let cold = try (0..<rounds).map { _ in try coldTime() }
-        row(
-            "cold, the same in a new process: started to decided, median / p95",
-            pair(cold.map(\.time)),
-            "500 ms"
-        )
-        row("memory of that process (PSS) when decided", "\(cold.map(\.memory).max() ?? 0) kB", "")
+        row("cold, a new such process: started to decided, median / p95", pair(cold.map(\.time)))
+        row("memory of that process (PSS) when decided", "\(cold.map(\.memory).max() ?? 0) kB")
         if let yardstick { try compare(yardstick) }
         try errorRates(engine)
     }
@@ -51,7 +49,7 @@ struct FaceBench {
             var recognition = Recognition(templates: [template], threshold: .ordinary)
             for frame in frames {
                 let (start, used) = (ContinuousClock.now, processorTime())
-                guard let sight = engine.look(frame) else { throw BenchError("no picture") }
+                guard let sight = engine.look(frame) else { throw BenchmarkError("no picture") }
                 _ = recognition.see(sight)
                 guard sight.numbers != nil else { continue }
                 wall.append(milliseconds(since: start))
@@ -61,21 +59,47 @@ struct FaceBench {
         return (wall, processor)
     }
 
-    /// Opening the replay, frames at 30 a second, two that match.
-    private func warmTimes(_ template: FaceTemplate) async throws -> [Double] {
-        let scanner = try scanner()
-        try await scanner.warmUp()
-        var times: [Double] = []
-        for _ in 0..<rounds {
-            let start = ContinuousClock.now
-            _ = try await scanner.verify([template], camera: .replay, Interruption()) { _ in }
-            times.append(milliseconds(since: start))
+    /// From the call of Evaluate to its answer.
+    private func evaluateRows(_ programs: String) async throws {
+        let bench = try await EvaluateBench(folder: folder, programs: programs)
+        let times: (warm: [Double], cold: [Double])
+        do {
+            times = try await bench.measure(rounds, of: try clipOfMatches())
+        } catch {
+            Report.complain(await bench.log)
+            await bench.end()
+            throw error
         }
-        return times
+        await bench.end()
+        row("Evaluate to its answer, warm: median / p95", times.warm, atMost: 250)
+        row(
+            "Evaluate to its answer, cold (the bus starts the sensor, which reads its models): "
+                + "median / p95",
+            times.cold,
+            atMost: 500
+        )
     }
 
-    private func scanner() throws -> FaceSensor.Scanner {
-        let (models, state, clip) = (models, state, try clipWithoutWall())
+    /// Opening the replay, frames at 30 a second, two that match.
+    private func warmTimes(
+        _ template: FaceTemplate
+    ) async throws -> (all: [Double], waiting: [Double]) {
+        let waits = Waits()
+        let scanner = try scanner(waits)
+        try await scanner.warmUp()
+        var (all, waiting): ([Double], [Double]) = ([], [])
+        for _ in 0..<rounds {
+            waits.forget()
+            let start = ContinuousClock.now
+            _ = try await scanner.verify([template], camera: .replay, Interruption()) { _ in }
+            all.append(milliseconds(since: start))
+            waiting.append(waits.sum / .milliseconds(1))
+        }
+        return (all, waiting)
+    }
+
+    private func scanner(_ waits: Waits = Waits()) throws -> FaceSensor.Scanner {
+        let (models, state, clip) = (models, state, try clipOfMatches())
         return try FaceSensor.Scanner(
             threshold: .ordinary,
             asksForLife: false,
@@ -83,7 +107,9 @@ struct FaceBench {
                 let engine = try FaceEngine(models: models, state: state)
                 return { engine.look($0) }
             },
-            camera: { (_, _) throws(CameraFault) in try ReplaySource(path: clip) }
+            camera: { (_, _) throws(CameraFault) in
+                TimedSource(try ReplaySource(path: clip), waits)
+            }
         )
     }
 
@@ -93,7 +119,7 @@ struct FaceBench {
         let said = try Self.output(of: [CommandLine.arguments[0], folder, "cold"])
         let time = milliseconds(since: start)
         guard let memory = Int(said.split(separator: "\n").last ?? "") else {
-            throw BenchError("the cold process said: \(said)")
+            throw BenchmarkError("the cold process said: \(said)")
         }
         return (time, memory)
     }
@@ -115,13 +141,13 @@ struct FaceBench {
     private func compare(_ yardstick: String) throws {
         let said = try Self.output(of: [
             yardstick, folder + "/models", folder + "/clips/photographs/a1.jpg",
-            try clipWithoutWall(),
+            try clipOfMatches(),
         ])
         let parts = said.split(whereSeparator: \.isWhitespace)
-        guard parts.count == 4 else { throw BenchError("the yardstick said: \(said)") }
-        row("C++ with Howdy's dlib calls: frame, median / p95", "\(parts[1]) / \(parts[2]) ms", "")
+        guard parts.count == 4 else { throw BenchmarkError("the yardstick said: \(said)") }
+        row("C++ with Howdy's dlib calls: frame, median / p95", "\(parts[1]) / \(parts[2]) ms")
         let match = parts[3] == "-1" ? "never below 0.35" : "\(parts[3]) ms"
-        row("the same, cold: loading / to a match", "\(parts[0]) ms / \(match)", "")
+        row("the same, cold: loading / to a match", "\(parts[0]) ms / \(match)")
     }
 
     // MARK: Errors
@@ -134,7 +160,7 @@ struct FaceBench {
         for name in names {
             let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
             guard let numbers = engine.look(Frame(jpeg: bytes))?.numbers, let person = name.first
-            else { throw BenchError("\(name) shows no face") }
+            else { throw BenchmarkError("\(name) shows no face") }
             faces.append((person, numbers))
         }
         var same: [Float] = []
@@ -154,13 +180,11 @@ struct FaceBench {
             let accepted = other.count { $0 <= limit }
             row(
                 "refused at \(limit), \(same.count) pairs of one person",
-                rate(refused, same.count),
-                ""
+                rate(refused, same.count)
             )
             row(
                 "accepted at \(limit), \(other.count) pairs of two",
-                rate(accepted, other.count),
-                ""
+                rate(accepted, other.count)
             )
         }
     }
@@ -203,8 +227,8 @@ struct FaceBench {
         return try (0..<count).map { _ in try source.nextFrame(interruption) }
     }
 
-    /// Without the frames before the person comes: they are not the sensor's time.
-    private func clipWithoutWall() throws -> String {
+    /// Without the frames before the person comes, and after: they are not the sensor's time.
+    private func clipOfMatches() throws -> String {
         let path = state + "/match.mjpeg"
         if !FileManager.default.fileExists(atPath: path) {
             let bytes = try frames(of: "match").dropFirst(3).flatMap(\.bytes)
@@ -224,7 +248,7 @@ struct FaceBench {
                 return faces
             }
         }
-        throw BenchError("the clip enrolls nobody")
+        throw BenchmarkError("the clip enrolls nobody")
     }
 
     // MARK: Printing
@@ -238,25 +262,24 @@ struct FaceBench {
         try process.run()
         let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw BenchError("\(words[0]) failed") }
+        guard process.terminationStatus == 0 else { throw BenchmarkError("\(words[0]) failed") }
         return String(decoding: data, as: UTF8.self)
     }
 
-    private func row(_ what: String, _ value: String, _ bound: String) {
-        print("| \(what) | \(value) | \(bound.isEmpty ? "–" : "≤ " + bound) |")
+    private func row(_ what: String, _ value: String) { Report.row(what, value, "") }
+
+    /// A promise is about 95 of 100.
+    private func row(_ what: String, _ times: [Double], atMost bound: Double) {
+        let isKept = Report.percentile(times, 0.95) <= bound
+        Report.row(
+            what,
+            pair(times),
+            String(format: "p95 ≤ %.0f ms", bound) + (isKept ? "" : " **missed**")
+        )
     }
 
-    private func pair(_ times: [Double]) -> String {
-        "\(show(percentile(times, 0.5))) / \(show(percentile(times, 0.95))) ms"
-    }
-
-    private func show(_ time: Double) -> String { String(format: "%.0f", time) }
+    private func pair(_ times: [Double]) -> String { Report.pair(times) }
     private func percent(_ share: Double) -> String { String(format: "%.1f %%", share * 100) }
-
-    private func percentile(_ values: [Double], _ share: Double) -> Double {
-        let sorted = values.sorted()
-        return sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
-    }
 
     /// Of this thread, in milliseconds: what a frame costs however busy the machine is.
     private func processorTime() -> Double {
@@ -270,9 +293,31 @@ struct FaceBench {
     }
 }
 
-/// Why a measurement could not be made.
-struct BenchError: Error, CustomStringConvertible {
-    let description: String
+/// How long an operation waited for frames.
+private final class Waits: Sendable {
+    private let time = Mutex(Duration.zero)
 
-    init(_ description: String) { self.description = description }
+    var sum: Duration { time.withLock { $0 } }
+
+    func add(_ more: Duration) { time.withLock { $0 += more } }
+    func forget() { time.withLock { $0 = .zero } }
+}
+
+/// Tells how long its frames took to come.
+private final class TimedSource: FrameSource {
+    private let source: ReplaySource
+    private let waits: Waits
+
+    init(_ source: ReplaySource, _ waits: Waits) {
+        self.source = source
+        self.waits = waits
+    }
+
+    var format: PixelFormat { source.format }
+
+    func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
+        let start = ContinuousClock.now
+        defer { waits.add(ContinuousClock.now - start) }
+        return try source.nextFrame(interruption)
+    }
 }

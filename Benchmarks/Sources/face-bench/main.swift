@@ -1,24 +1,37 @@
+import BenchSupport
 import CameraDevice
+import DBus
 import FaceSensor
 import Foundation
 
-// The face sensor's numbers on the clips: what a frame costs, from the question to the decision,
-// memory, and the error rates over all pairs of photographs.
+// The face sensor's numbers on the clips: what a frame costs, what an Evaluate takes through daemon
+// and bus, memory, and the error rates over all pairs of photographs.
 //
-//   face-bench FOLDER-OF-MODELS-AND-CLIPS [HOWDY-LIKE]
+//   face-bench FOLDER-OF-MODELS-AND-CLIPS FOLDER-OF-THE-PROGRAMS [HOWDY-LIKE]
+#if Face
 let words = CommandLine.arguments
-guard words.count >= 2 else {
-    print("usage: face-bench FOLDER-OF-MODELS-AND-CLIPS [HOWDY-LIKE]")
+guard words.count >= 3 else {
+    Report.say(
+        "usage: face-bench FOLDER-OF-MODELS-AND-CLIPS FOLDER-OF-THE-PROGRAMS [HOWDY-LIKE]"
+    )
     exit(64)
 }
-let bench = FaceBench(folder: words[1])
+let bench = FaceBench(folder: URL(filePath: words[1]).path)
 do {
-    if words.dropFirst(2).first == "cold" {
+    if words[2] == "cold" {
         try await bench.coldChild()
     } else {
-        try await bench.run(yardstick: words.dropFirst(2).first)
+        EventLoop.shared.startThread()
+        try await bench.run(
+            programs: URL(filePath: words[2]).path,
+            yardstick: words.dropFirst(3).first
+        )
     }
 } catch {
-    print("face-bench: \(error)")
+    Report.complain("face-bench: \(error)")
     exit(1)
 }
+#else
+Report.complain("face-bench: built without the face engine: dlib is missing (make setup).")
+exit(69)
+#endif

@@ -1,3 +1,4 @@
+import BenchSupport
 import DBus
 import FingerprintRig
 import Glibc
@@ -7,14 +8,14 @@ import SensorContract
 /// The programs, a rig with the real fprintd, and an agent that shows prompts to nobody.
 @BusActor final class FingerprintBench: Agent1Service {
     private let rig: FingerprintRig
-    private let bus: PrivateBus
+    private let bus: SensorContract.PrivateBus
     private let manager: Authentication1Proxy
     private let image: Fingerprints.Image
     private let clock = ContinuousClock()
 
     init(programs: String) async throws {
         rig = try await FingerprintRig()
-        bus = try await PrivateBus()
+        bus = try await SensorContract.PrivateBus()
         image = try Fingerprints.image(1, again: true)
         let options = ["--bus", bus.address]
         for words in [
@@ -65,15 +66,23 @@ import SensorContract
             ours.append(one)
             theirs.append(other)
         }
-        for (name, times) in [("Evaluate", ours), ("fprintd-verify", theirs)] {
+        Report.say("\(Report.machine()); \(rounds) rounds by turns on the same fprintd,")
+        Report.say("from a finger's image at libfprint's virtual reader to the answer\n")
+        Report.row("", "median", "range", "promise")
+        Report.say("|---|---|---|---|")
+        for (name, times) in [("Evaluate", ours), ("`fprintd-verify`", theirs)] {
             let sorted = times.sorted()
-            print(
-                "\(name): median \(Self.text(sorted[sorted.count / 2])) ms,"
-                    + " \(Self.text(sorted[0])) to \(Self.text(sorted[sorted.count - 1])) ms"
-            )
+            let range = "\(Self.text(sorted[0])) to \(Self.text(sorted[sorted.count - 1]))"
+            Report.row(name, "\(Self.text(sorted[sorted.count / 2])) ms", "\(range) ms", "")
         }
         let added = ours.sorted()[rounds / 2] - theirs.sorted()[rounds / 2]
-        print("ours adds \(Self.text(added)) ms (at most 5.00), \(rounds) rounds")
+        let isKept = added <= .milliseconds(5)
+        Report.row(
+            "ours adds",
+            "\(Self.text(added)) ms",
+            "",
+            "≤ 5 ms" + (isKept ? "" : " **missed**")
+        )
     }
 
     private static func text(_ time: Duration) -> String {

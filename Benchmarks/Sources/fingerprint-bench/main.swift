@@ -1,15 +1,12 @@
+import BenchSupport
 import DBus
 import Glibc
 
 // fingerprint-bench --programs FOLDER [--rounds N]: how long after a finger's image is submitted
 // the answer is there, from Evaluate and from fprintd-verify by turns, on the same fprintd.
 
-func value(_ option: String) -> String? {
-    CommandLine.arguments.drop { $0 != option }.dropFirst().first
-}
-
 guard let programs = value("--programs") else {
-    print("usage: fingerprint-bench --programs FOLDER [--rounds N]")
+    Report.say("usage: fingerprint-bench --programs FOLDER [--rounds N]")
     exit(64)
 }
 let rounds = max(1, value("--rounds").flatMap { Int($0) } ?? 25)
@@ -26,7 +23,7 @@ onLoop {
         await bench.end()
         exit(EXIT_SUCCESS)
     } catch {
-        print("fingerprint-bench: \(error)")
+        Report.complain("fingerprint-bench: \(error)")
         exit(EXIT_FAILURE)
     }
 }

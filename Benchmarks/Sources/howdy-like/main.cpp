@@ -9,6 +9,17 @@
 //
 // prints: milliseconds to load, median and 95th percentile of a frame, and to the match.
 
+#ifndef LOCALAUTH_FACE
+
+#include <cstdio>
+
+int main() {
+    std::fprintf(stderr, "howdy-like: built without dlib (package trait Face)\n");
+    return 69;
+}
+
+#else
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -141,3 +152,5 @@ int main(int count, char **words) {
                 times[times.size() * 95 / 100], match < 0 ? -1 : loaded - start + match);
     return 0;
 }
+
+#endif

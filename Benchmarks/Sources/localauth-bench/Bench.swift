@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 
 /// Where the programs are, and how they are started.
@@ -42,7 +43,8 @@ struct Bench {
                 programs + "/localauthd", "--bus", bus.address,
                 "--state-directory", bus.folder + "/state", "--config", file,
             ],
-            at: place
+            at: place,
+            errors: bus.folder + "/programs.log"
         )
     }
 
@@ -110,7 +112,8 @@ struct Bench {
             process = try ChildProcess(
                 [tools + command[0]] + command.dropFirst(),
                 at: .service,
-                descriptor: serving
+                descriptor: serving,
+                errors: folder + "/programs.log"
             )
         }
         defer { close(calling) }

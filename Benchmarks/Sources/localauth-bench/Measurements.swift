@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 
 extension Bench {
@@ -11,12 +12,14 @@ extension Bench {
         var ratio: String
         var promise: String
         var isKept = true
+        /// Whether missing it means that something is broken, and not only slow or large.
+        var isNeeded = false
     }
 
     /// Rounds that alternate between the two services, so that a slow minute hits both.
     func callRows() throws -> [Row] {
-        let yardstickBus = try PrivateBus()
-        let ourBus = try PrivateBus()
+        let yardstickBus = try PrivateBus(at: .clients)
+        let ourBus = try PrivateBus(at: .clients)
         let yardstick = try awaitName(Self.name, on: yardstickBus) {
             try ChildProcess([tools + "/csdbus-service", yardstickBus.address], at: .service)
         }
@@ -95,7 +98,7 @@ extension Bench {
 
     /// From the start of the process until its name is owned.
     func startRow() throws -> Row {
-        let bus = try PrivateBus()
+        let bus = try PrivateBus(at: .clients)
         var yardstick: [Double] = []
         var ours: [Double] = []
         for _ in 0..<(2 * rounds) {
@@ -121,7 +124,7 @@ extension Bench {
 
     /// Memory of a daemon that has answered and waits.
     func idleRow() throws -> Row {
-        let bus = try PrivateBus()
+        let bus = try PrivateBus(at: .clients)
         let passcode = try verifier(on: bus)
         let sensor = try awaitName("org.localauth.Sensor1.Simulated", on: bus) {
             try ChildProcess([programs + "/localauth-sensor-simulated", "--bus", bus.address])
@@ -144,9 +147,12 @@ extension Bench {
     }
 
     /// Memory of 10,000 contexts of 64 connections, and what is left of it when they are gone.
+    ///
+    /// What the daemon wrote, and not its share of code: pages of a library that the first call
+    /// touches belong to no context, and that share changes with what else the machine runs.
     func contextRows() throws -> [Row] {
         let (connections, each) = (64, 157)
-        let bus = try PrivateBus()
+        let bus = try PrivateBus(at: .clients)
         let settings = "[Limits]\nContextsPerUser=20000\n"
         let ours = try awaitName(Self.name, on: bus) {
             try daemon(on: bus, settings: settings)
@@ -161,7 +167,7 @@ extension Bench {
         let growth = max(0, second.full - first.full) / (first.full - first.empty) * 100
         return [
             Row(
-                what: "\(connections * each) contexts, \(connections) connections, each context",
+                what: "\(connections * each) contexts, \(connections) connections: memory of each",
                 yardstick: "",
                 ours: text(size, "KB", digits: 2),
                 ratio: "",
@@ -174,7 +180,8 @@ extension Bench {
                 ours: text(kept, "%"),
                 ratio: "",
                 promise: "≤ 10 %",
-                isKept: kept <= 10
+                isKept: kept <= 10,
+                isNeeded: true
             ),
             Row(
                 what: "of that memory, added by doing the same again",
@@ -182,7 +189,8 @@ extension Bench {
                 ours: text(growth, "%"),
                 ratio: "",
                 promise: "≤ 10 %",
-                isKept: growth <= 10
+                isKept: growth <= 10,
+                isNeeded: true
             ),
         ]
     }
@@ -197,7 +205,7 @@ extension Bench {
         while true {
             // Whoever is answered after the others have left sees the daemon without them.
             _ = try fill(service, on: bus, 1, 1)
-            let size = try service.proportionalSetSize()
+            let size = try service.anonymousMemory()
             if size <= enough || Self.now() > end { return size }
             poll(nil, 0, 100)
         }
@@ -213,10 +221,10 @@ extension Bench {
             tools + "/bench-client", "contexts", bus.address, "\(connections)", "\(each)",
         ])
         try client.waitUntilReady()
-        let empty = try service.proportionalSetSize()
+        let empty = try service.anonymousMemory()
         client.go()
         try client.waitUntilReady()
-        let full = try service.proportionalSetSize()
+        let full = try service.anonymousMemory()
         client.go()
         try client.waitForEnd()
         return (empty, full)

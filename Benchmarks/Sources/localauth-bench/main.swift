@@ -1,40 +1,23 @@
+import BenchSupport
 import Foundation
 
-/// One line, at once even into a pipe.
-func say(_ line: String) {
-    FileHandle.standardOutput.write(Data((line + "\n").utf8))
-}
-
-/// Prints one table, a row for each promise; status 1 when one isn't kept.
+/// Prints one table, a row for each promise; false when something is broken, not only slow.
 func measure(_ bench: Bench) throws -> Bool {
-    say("\(machine()); \(bench.rounds) rounds of \(bench.calls) calls, medians\n")
-    say("| | C sd-bus | here | ratio | promise |")
-    say("|---|---|---|---|---|")
-    var areKept = true
+    Report.say("\(Report.machine()); \(bench.rounds) rounds of \(bench.calls) calls, medians\n")
+    Report.row("", "C sd-bus", "here", "ratio", "promise")
+    Report.say("|---|---|---|---|---|")
+    var isWhole = true
     func show(_ rows: [Bench.Row]) {
         for row in rows {
             let promise = row.promise + (row.isKept ? "" : " **missed**")
-            say("| \(row.what) | \(row.yardstick) | \(row.ours) | \(row.ratio) | \(promise) |")
-            areKept = areKept && row.isKept
+            Report.row(row.what, row.yardstick, row.ours, row.ratio, promise)
+            isWhole = isWhole && (row.isKept || !row.isNeeded)
         }
     }
     show(try bench.callRows())
     show([try bench.startRow(), try bench.idleRow()])
     show(try bench.contextRows())
-    return areKept
-}
-
-/// The machine, in one line.
-func machine() -> String {
-    func value(_ key: String, of path: String, separator: Character) -> String {
-        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-        let line = text.split(separator: "\n").first { $0.hasPrefix(key) }
-        let value = line?.split(separator: separator, maxSplits: 1).last ?? "unknown"
-        return value.trimmingCharacters(in: [" ", "\""])
-    }
-    let processor = value("model name", of: "/proc/cpuinfo", separator: ":")
-    let system = value("PRETTY_NAME", of: "/etc/os-release", separator: "=")
-    return "\(processor), \(ProcessInfo.processInfo.activeProcessorCount) cores, \(system)"
+    return isWhole
 }
 
 /// Settings from the command line; nil: usage.
@@ -65,12 +48,12 @@ func parse(_ arguments: [String]) -> Bench? {
 }
 
 guard let bench = parse(Array(CommandLine.arguments.dropFirst())) else {
-    say("usage: localauth-bench --programs FOLDER [--rounds N] [--calls N]")
+    Report.say("usage: localauth-bench --programs FOLDER [--rounds N] [--calls N]")
     exit(64)
 }
 do {
     exit(try measure(bench) ? 0 : 1)
 } catch {
-    FileHandle.standardError.write(Data("localauth-bench: \(error)\n".utf8))
+    Report.complain("localauth-bench: \(error)")
     exit(1)
 }

@@ -24,7 +24,7 @@ func serve(_ descriptor: Int32, state directory: String) throws {
         directory: directory,
         now: Boot.now(),
         bootID: Boot.id() ?? "",
-        settings: configuration.engineSettings
+        settings: configuration.engineSettings(isSystemBus: false)
     )
     let service = AuthService(
         connection: connection,

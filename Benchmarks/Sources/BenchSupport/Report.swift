@@ -1,0 +1,54 @@
+import Foundation
+
+/// What the tables of the benchmarks have in common.
+public enum Report {
+    /// One line, at once even into a pipe.
+    public static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+
+    /// One line for people who look for what went wrong.
+    public static func complain(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+
+    /// A row of a table.
+    public static func row(_ cells: String...) {
+        say("| " + cells.joined(separator: " | ") + " |")
+    }
+
+    /// The machine, and how busy it is, in one line.
+    public static func machine() -> String {
+        func value(_ key: String, of path: String, separator: Character) -> String {
+            let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            let line = text.split(separator: "\n").first { $0.hasPrefix(key) }
+            let value = line?.split(separator: separator, maxSplits: 1).last ?? "unknown"
+            return value.trimmingCharacters(in: [" ", "\""])
+        }
+        let processor = value("model name", of: "/proc/cpuinfo", separator: ":")
+        let system = value("PRETTY_NAME", of: "/etc/os-release", separator: "=")
+        let load = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? "unknown"
+        return "\(processor), \(ProcessInfo.processInfo.activeProcessorCount) cores, \(system), "
+            + "load \(load.split(separator: " ").first ?? "unknown") at the start"
+    }
+
+    /// The value that so large a share is not above; 0 without values.
+    public static func percentile(_ values: [Double], _ share: Double) -> Double {
+        let sorted = values.sorted()
+        guard let last = sorted.last else { return 0 }
+        let index = Int(Double(sorted.count) * share)
+        return index < sorted.count ? sorted[index] : last
+    }
+
+    /// Median and 95th percentile, of milliseconds.
+    public static func pair(_ milliseconds: [Double], digits: Int = 0) -> String {
+        let format = "%.\(digits)f"
+        let (middle, late) = (percentile(milliseconds, 0.5), percentile(milliseconds, 0.95))
+        return "\(String(format: format, middle)) / \(String(format: format, late)) ms"
+    }
+}
+
+/// The word that follows an option.
+public func value(_ option: String) -> String? {
+    CommandLine.arguments.drop { $0 != option }.dropFirst().first
+}

@@ -1,0 +1,1 @@
+/* Nothing for Swift: libsecret's flags come by this module to the program in C. */

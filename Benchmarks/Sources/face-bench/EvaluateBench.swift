@@ -1,0 +1,143 @@
+import BenchSupport
+import DBus
+import Foundation
+import LocalAuthBus
+
+/// Not in Swift's Glibc module, because it takes any number of arguments; all of them are numbers.
+@_silgen_name("prctl")
+private func prctl(_ option: Int32, _ argument: UInt) -> Int32
+
+/// Evaluate by face over the bus: the real daemon, the real sensor, and clips for its camera.
+@BusActor
+final class EvaluateBench {
+    private static let name = "org.localauth.Sensor1.Face"
+
+    private let desk: Desk
+    private let device: Device1Proxy
+    /// What the sensor replays; another clip takes its place.
+    private let clip: String
+
+    /// - Parameters:
+    ///   - folder: Models and clips.
+    ///   - programs: The daemon and the sensor.
+    /// - Throws: Whatever keeps the programs from running.
+    init(folder: String, programs: String) async throws {
+        desk = try await Desk(programs: programs)
+        clip = desk.folder + "/clip.mjpeg"
+        device = Device1Proxy(
+            desk.app,
+            destination: "org.localauth.Authentication1",
+            path: ObjectPath(trusted: "/org/localauth/Authentication1/sensor/Face")
+        )
+        try show(folder + "/clips/enroll.mjpeg")
+        // Whom the bus started is orphaned at once. The daemon knows that it ended well when its
+        // end was collected, which not every init does soon: here this process does it
+        // (PR_SET_CHILD_SUBREAPER).
+        guard prctl(36, 1) == 0 else { throw BenchmarkError("orphans can't be adopted") }
+        // The bus starts it, as it does in an installation.
+        let words = [
+            programs + "/localauth-sensor-face", "--bus", desk.address, "--replay", clip,
+            "--models", folder + "/models", "--state-directory", desk.folder + "/face",
+        ]
+        let service = "[D-BUS Service]\nName=\(Self.name)\nExec=\(words.joined(separator: " "))\n"
+        try service.write(
+            toFile: "\(desk.folder)/\(Self.name).service",
+            atomically: true,
+            encoding: .utf8
+        )
+        try await ask("ReloadConfig", "") { (_) throws(DBusError) in }.read("") { _ in }
+    }
+
+    /// What the programs said, for a failure's message.
+    var log: String { desk.log }
+
+    func end() { desk.end() }
+
+    /// Milliseconds from the call to its answer.
+    func measure(_ rounds: Int, of match: String) async throws -> (warm: [Double], cold: [Double]) {
+        try await awaken()
+        _ = try await device.enroll(label: "me", options: [:])
+        try show(match)
+        // The first time fills caches of the machine.
+        _ = try await evaluate()
+        var (warm, cold): ([Double], [Double]) = ([], [])
+        for _ in 0..<rounds {
+            try await awaken()
+            _ = try await evaluate()
+            warm.append(try await evaluate())
+            try await putToSleep()
+            cold.append(try await evaluate())
+        }
+        return (warm, cold)
+    }
+
+    private func evaluate() async throws -> Double {
+        let start = ContinuousClock.now
+        let result = try await desk.manager.evaluate(
+            policy: 1,
+            reason: "be measured",
+            options: [
+                "require-confirmation": .bool(false), "timeout": .uint64(30_000),
+                "fallback-title": .string(""),
+            ]
+        )
+        let time = (ContinuousClock.now - start) / .milliseconds(1)
+        guard result["sensor"]?.asString == "Face" else {
+            throw BenchmarkError("Evaluate was answered by \(result)")
+        }
+        return time
+    }
+
+    // MARK: The sensor
+
+    private func show(_ clip: String) throws {
+        let bytes = try Data(contentsOf: URL(filePath: clip))
+        try bytes.write(to: URL(filePath: self.clip), options: .atomic)
+    }
+
+    private func awaken() async throws {
+        _ = try await ask("StartServiceByName", "su") { (writer) throws(DBusError) in
+            try writer.write(Self.name)
+            try writer.write(UInt32(0))
+        }
+        try await desk.wait(for: "the face sensor") { await self.isAvailable }
+    }
+
+    /// Ends its process; the daemon knows that the bus can start it again.
+    private func putToSleep() async throws {
+        let reply = try await ask("GetConnectionUnixProcessID", "s") { (writer) throws(DBusError) in
+            try writer.write(Self.name)
+        }
+        var pid: UInt32 = 0
+        try reply.read("u") { (reader) throws(DBusError) in pid = try reader.read(UInt32.self) }
+        guard pid > 1, kill(pid_t(pid), SIGTERM) == 0 else {
+            throw BenchmarkError("the sensor can't be ended")
+        }
+        try await desk.wait(for: "the sensor's end") {
+            waitpid(pid_t(pid), nil, WNOHANG) != 0
+        }
+        try await desk.wait(for: "a sensor that sleeps") { await self.isAvailable }
+        guard try await desk.app.nameOwner(Self.name) == nil else {
+            throw BenchmarkError("the sensor was started by something else than Evaluate")
+        }
+    }
+
+    private var isAvailable: Bool {
+        get async { (try? await device.available()) == true }
+    }
+
+    private func ask(
+        _ member: String,
+        _ signature: String,
+        _ arguments: (inout MessageWriter) throws(DBusError) -> Void
+    ) async throws(DBusError) -> Message {
+        try await desk.app.call(
+            to: "org.freedesktop.DBus",
+            path: ObjectPath(trusted: "/org/freedesktop/DBus"),
+            interface: "org.freedesktop.DBus",
+            member: member,
+            signature: signature,
+            arguments
+        )
+    }
+}

@@ -1,0 +1,35 @@
+import BenchSupport
+import DBus
+import Foundation
+
+// keychain-bench --programs FOLDER [--rounds N] [--items N]: what writing, reading and unlocking
+// take where there are N other items, by turns with gnome-keyring through libsecret, on the same
+// bus and the same disk.
+guard let programs = value("--programs") else {
+    Report.say("usage: keychain-bench --programs FOLDER [--rounds N] [--items N]")
+    exit(64)
+}
+let rounds = max(1, value("--rounds").flatMap { Int($0) } ?? 30)
+let items = min(4000, max(0, value("--items").flatMap { Int($0) } ?? 100))
+guard FileManager.default.isExecutableFile(atPath: KeychainBench.keyring) else {
+    Report.complain("keychain-bench: \(KeychainBench.keyring) is missing: run make setup-bench.")
+    exit(69)
+}
+
+EventLoop.shared.startThread()
+do {
+    let desk = try await Desk(programs: programs)
+    do {
+        let bench = try await KeychainBench(desk: desk, programs: programs, items: items)
+        try await bench.measure(rounds)
+        bench.end()
+    } catch {
+        Report.complain(await desk.log)
+        await desk.end()
+        throw error
+    }
+    await desk.end()
+} catch {
+    Report.complain("keychain-bench: \(error)")
+    exit(EXIT_FAILURE)
+}

@@ -1,0 +1,107 @@
+import Foundation
+import LocalAuthentication
+import Security
+
+// The keychain as an app uses it, by SecItem. It does what it is told in lines on standard input,
+// like libsecret-client, and answers each with a line: nanoseconds of every operation. On the
+// system bus of DBUS_SYSTEM_BUS_ADDRESS.
+//
+//   add, read, delete SIZE FIRST COUNT   items without an access control
+//   guard SIZE FIRST COUNT               adds items that biometry releases
+//   unlock SIZE NUMBER                   reads one on a context that is made for it
+//   warm SIZE NUMBER                     the same on a context that was evaluated before
+
+/// Why it ends.
+struct Refusal: Error {
+    let what: String
+    let status: OSStatus
+}
+
+func query(_ size: Int, _ number: Int) -> [String: Any] {
+    [
+        kSecClass as String: kSecClassGenericPassword,
+        kSecAttrService as String: "bench",
+        kSecAttrAccount as String: "\(size)-\(number)",
+    ]
+}
+
+func guarded() throws -> SecAccessControl {
+    let protection = kSecAttrAccessibleWhenUnlocked
+    guard let control = SecAccessControlCreateWithFlags(nil, protection, .biometryAny, nil) else {
+        throw Refusal(what: "access control", status: errSecParam)
+    }
+    return control
+}
+
+func add(_ size: Int, _ number: Int, _ control: SecAccessControl? = nil) throws {
+    var item = query(size, number)
+    item[kSecValueData as String] = Data(repeating: UInt8(ascii: "s"), count: size)
+    item[kSecAttrAccessControl as String] = control
+    try check("add", SecItemAdd(item as CFDictionary, nil))
+}
+
+func read(_ size: Int, _ number: Int, on context: LAContext? = nil) throws {
+    var wanted = query(size, number)
+    wanted[kSecReturnData as String] = true
+    wanted[kSecUseAuthenticationContext as String] = context
+    var found: CFTypeRef?
+    try check("read", SecItemCopyMatching(wanted as CFDictionary, &found))
+    guard (found as? Data)?.count == size else {
+        throw Refusal(what: "a secret of another length", status: errSecDecode)
+    }
+}
+
+func check(_ what: String, _ status: OSStatus) throws {
+    guard status == errSecSuccess else { throw Refusal(what: what, status: status) }
+}
+
+func nanoseconds(_ body: () throws -> Void) rethrows -> Int64 {
+    let start = ContinuousClock.now
+    try body()
+    return Int64((ContinuousClock.now - start) / .nanoseconds(1))
+}
+
+func perform(_ verb: Substring, _ size: Int, _ number: Int) async throws -> Int64 {
+    switch verb {
+    case "add": return try nanoseconds { try add(size, number) }
+    case "guard": return try nanoseconds { try add(size, number, try guarded()) }
+    case "read": return try nanoseconds { try read(size, number) }
+    case "delete":
+        return try nanoseconds {
+            try check("delete", SecItemDelete(query(size, number) as CFDictionary))
+        }
+    case "unlock": return try nanoseconds { try read(size, number, on: LAContext()) }
+    case "warm":
+        let context = LAContext()
+        try await context.evaluateAccessControl(
+            try guarded(),
+            operation: .useItem,
+            localizedReason: "be measured"
+        )
+        return try nanoseconds { try read(size, number, on: context) }
+    default: throw Refusal(what: String(verb), status: errSecUnimplemented)
+    }
+}
+
+do {
+    // Connects; the first call of a process is not what is measured.
+    _ = SecItemCopyMatching(query(0, 0) as CFDictionary, nil)
+    print("ready")
+    fflush(nil)
+    while let line = readLine() {
+        let words = line.split(separator: " ")
+        guard words.count >= 3, let size = Int(words[1]), let first = Int(words[2]) else {
+            exit(64)
+        }
+        let count = words.count > 3 ? Int(words[3]) ?? 1 : 1
+        var times: [String] = []
+        for number in first..<(first + count) {
+            times.append("\(try await perform(words[0], size, number))")
+        }
+        print(times.joined(separator: " "))
+        fflush(nil)
+    }
+} catch {
+    FileHandle.standardError.write(Data("security-client: \(error)\n".utf8))
+    exit(1)
+}
