@@ -95,6 +95,19 @@ extension KeychainStore {
         )
     }
 
+    static let lostKey = KeychainError(
+        .notAvailable,
+        "A database of the keychain was damaged or lost, and so was its master key: restore that "
+            + "from the recovery key, or make a new one with localauthctl keychain init."
+    )
+
+    /// Whether an earlier database was damaged or lost.
+    static func lost(_ database: Database) throws(KeychainError) -> Bool {
+        try translating { () throws(StoreError) in
+            try KeychainSchema.meta("lost", in: database) == [1]
+        }
+    }
+
     static func missingKey(_ database: Database) throws(KeychainError) -> KeychainError {
         KeychainError(
             .notAvailable,

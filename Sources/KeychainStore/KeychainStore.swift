@@ -49,6 +49,8 @@ public final class KeychainStore {
         if let found {
             key = found
         } else if verifier == nil {
+            // What was set aside may be saved yet, with its own key.
+            guard try !lost(database) else { throw lostKey }
             var bytes = SecretBytes.random(count: MasterKey.size)
             defer { wipe(&bytes) }
             key = try MasterKey.write(bytes, in: folder)
@@ -75,9 +77,7 @@ public final class KeychainStore {
         self.ring = ring
         self.itemLimit = itemLimit
         self.setAside = setAside
-        isLost = try translating { () throws(StoreError) in
-            try KeychainSchema.meta("lost", in: database) == [1]
-        }
+        isLost = try Self.lost(database)
         root = try Self.readRoot(of: database, ring)
         anchor = try Anchor(in: folder)
         try anchor.check(root, ring: ring)

@@ -128,7 +128,7 @@ struct SealedKeyTests {
             "init",
             "--tpm",
             on: tpm,
-            environment: spy.environment(killing: instant)
+            environment: spy.environment(doing: instant)
         )
         #expect(killed.status == 128 + SIGKILL)
         #expect(try host.bytes(host.keyFile) == key)
@@ -167,6 +167,22 @@ struct SealedKeyTests {
         #expect(refused.status == 1 && refused.errors.contains("another key"))
         #expect(try host.bytes(host.keyFile) == key)
         #expect(try host.bytes(host.credential) == sealed)
+    }
+
+    @Test("A key that the TPM gives back as another is not put in place, and the file stays")
+    func forgotten() async throws {
+        #expect(try await host.keychain("init").status == 0)
+        let key = try host.bytes(host.keyFile)
+        let spy = Spy(in: host.folder)
+        let refused = try await host.keychain(
+            "init",
+            "--tpm",
+            on: tpm,
+            environment: spy.environment(doing: "forget decrypt")
+        )
+        #expect(refused.status == 1 && refused.errors.contains("another key back"))
+        #expect(try host.bytes(host.keyFile) == key)
+        #expect(!host.exists(host.credential) && !host.exists(host.credential + ".new"))
     }
 
     @Test("The file of another keychain's key is not sealed")
@@ -231,11 +247,11 @@ private struct Spy {
 
     init(in folder: Folder) { log = folder.path + "/seen" }
 
-    func environment(killing instant: String = "") -> [String: String] {
+    func environment(doing event: String = "") -> [String: String] {
         let source = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
         return [
             "PATH": source.appending(path: "Spy").path + ":/usr/bin:/bin", "SPY_LOG": log,
-            "SPY_KILL": instant,
+            "SPY_DOES": event,
         ]
     }
 }

@@ -55,6 +55,24 @@ struct MasterKeyTests {
         #expect(try folder.open().keyName == name)
     }
 
+    @Test("Beside a database that was set aside no key is made unasked")
+    func damagedWithoutKey() throws {
+        let folder = try StateFolder()
+        let path = try credentials([UInt8](1...32), in: folder)
+        try folder.open(credentials: path).add("a")
+        try folder.write([UInt8](repeating: 7, count: 4096), to: "items.sqlite")
+        for _ in 1...2 {
+            let refusal = folder.refusal()
+            #expect(refusal?.code == .notAvailable)
+            #expect(refusal?.message.contains("keychain init") == true)
+            #expect(try !folder.files.contains("master.key"))
+        }
+        #expect(try folder.files.contains("items.sqlite.damaged-1"))
+        let keychain = try IdleKeychain(directory: folder.path)
+        try keychain.writeKeyFile(keychain.freshKey())
+        #expect(try keychain.fileKey() != nil)
+    }
+
     @Test("A credential that can't be read is told; no other key takes its place")
     func unreadableCredential() throws {
         let folder = try StateFolder()
