@@ -12,9 +12,10 @@ enum ProcessDescriptor {
     }
 }
 
-/// The daemon's end of the pair on which a prompt sends passcodes.
+/// The daemon's end of the pair on which a prompt sends what was typed.
 ///
-/// The daemon never reads one: it looks at who sent a packet, and hands this end to the verifier.
+/// The daemon never reads a passcode: it looks at who sent a packet, and hands this end to the
+/// verifier. The app's own password of a keychain item is the one packet that it reads itself.
 @BusActor
 final class PasscodeChannel {
     let ours: OwnedDescriptor

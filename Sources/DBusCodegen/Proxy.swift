@@ -61,7 +61,8 @@ extension SourceText {
     }
 
     private mutating func call(_ method: Method) {
-        let timeout = method.stream == nil ? "nil" : "Connection.noTimeout"
+        let isBounded = method.stream == nil && method.timeout == nil
+        let timeout = isBounded ? "nil" : "Connection.noTimeout"
         doc(summary(method.doc))
         list(
             "public func \(quoted(lowerCamel(method.name)))(",

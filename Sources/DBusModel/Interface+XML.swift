@@ -14,6 +14,7 @@ private enum Known {
     static let doc = "org.gtk.GDBus.DocString"
     static let change = "org.freedesktop.DBus.Property.EmitsChangedSignal"
     static let stream = "org.localauth.Stream"
+    static let timeout = "org.localauth.Timeout"
     static let delivery = "org.localauth.Delivery"
     static let errors = "org.localauth.Errors"
     static let type = "org.localauth.Type"
@@ -72,7 +73,7 @@ private struct IntrospectionReader {
     private func method(_ element: XMLElement) throws(SourceError) -> Method {
         let name = element["name"] ?? ""
         try check(element, attributes: ["name"], children: ["annotation", "arg"])
-        let notes = try annotations(of: element, known: [Known.doc, Known.stream])
+        let notes = try annotations(of: element, known: [Known.doc, Known.stream, Known.timeout])
         let arguments = try arguments(of: element, directions: ["in", "out"], default: "in")
         return Method(
             name: name,
@@ -81,7 +82,8 @@ private struct IntrospectionReader {
             annotations: notes,
             inputs: arguments.filter { $0.direction == "in" }.map(\.argument),
             outputs: arguments.filter { $0.direction == "out" }.map(\.argument),
-            stream: try choice(notes, Known.stream, of: element, Stream.init(rawValue:))
+            stream: try choice(notes, Known.stream, of: element, Stream.init(rawValue:)),
+            timeout: try choice(notes, Known.timeout, of: element, Timeout.init(rawValue:))
         )
     }
 

@@ -59,6 +59,15 @@ public struct Method: Hashable, Sendable {
 
     /// How its progress is told, if it has any.
     public let stream: Stream?
+
+    /// How long a caller waits, if it isn't as long as for any other.
+    public let timeout: Timeout?
+}
+
+/// How long the caller of a method waits.
+public enum Timeout: String, Hashable, Sendable {
+    /// As long as it takes: a person may be asked, and the service has a deadline of its own.
+    case none
 }
 
 /// How the `Event` signals of a call are told from those of others.

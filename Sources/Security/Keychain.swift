@@ -100,8 +100,7 @@ package struct Keychain {
                 id: id,
                 receiver: pair.theirs,
                 reason: use.text,
-                options: options,
-                timeout: Connection.noTimeout
+                options: options
             )
             return SecretTransport.packet(at: pair.ours)
         }
@@ -169,8 +168,7 @@ extension Keychain {
                 algorithm: algorithm,
                 data: data,
                 reason: use.text,
-                options: options,
-                timeout: Connection.noTimeout
+                options: options
             )
         }
     }
@@ -190,8 +188,7 @@ extension Keychain {
                 data: data,
                 receiver: pair.theirs,
                 reason: use.text,
-                options: options,
-                timeout: Connection.noTimeout
+                options: options
             )
             return SecretTransport.packet(at: pair.ours)
         }
@@ -213,8 +210,7 @@ extension Keychain {
                 publicKey: publicKey,
                 receiver: pair.theirs,
                 reason: use.text,
-                options: options,
-                timeout: Connection.noTimeout
+                options: options
             )
             return SecretTransport.packet(at: pair.ours)
         }

@@ -18,22 +18,26 @@ final class ServiceBench {
     private(set) var daemon: LaunchedProgram
     private var people: [Person] = []
     var state: String { bus.folder + "/state" }
+    /// A small disk of the daemon's own, which has its state; nil: it is on the test's.
+    private let disk: SmallDisk?
 
-    private init(configuration: String) async throws {
+    private init(configuration: String, hasSmallDisk: Bool) async throws {
         bus = try await PrivateBus()
         try Self.write(configuration, to: bus.folder + "/localauth.conf")
         client = try bus.connect()
         verifier = ScriptedVerifier()
         verifierConnection = try bus.connect()
         try verifier.appear(on: verifierConnection)
-        daemon = try bus.start(Self.command(bus))
+        disk = hasSmallDisk ? try await SmallDisk(at: bus.folder + "/state") : nil
+        daemon = try bus.start(Self.command(bus, disk))
         _ = try await bus.waitForOwner(of: Self.name, within: .seconds(20))
         try await findOwner()
     }
 
-    private static func command(_ bus: PrivateBus) -> [String] {
-        [
-            "localauthd", "--state-directory", bus.folder + "/state",
+    private static func command(_ bus: PrivateBus, _ disk: SmallDisk?) -> [String] {
+        let name = disk == nil ? "localauthd" : LaunchedProgram.folder + "/localauthd"
+        return (disk?.entering ?? []) + [
+            name, "--state-directory", bus.folder + "/state",
             "--config", bus.folder + "/localauth.conf",
         ]
     }
@@ -53,14 +57,29 @@ final class ServiceBench {
         _ body: @escaping @BusActor (ServiceBench) async throws -> Void
     ) async throws {
         EventLoop.shared.startThread()
-        try await onBench(configuration, body)
+        try await onBench(configuration, false, body)
+    }
+
+    /// The same, with the daemon's state on a disk that can be full.
+    nonisolated static func runOnSmallDisk(
+        _ body: @escaping @BusActor (ServiceBench, SmallDisk) async throws -> Void
+    ) async throws {
+        EventLoop.shared.startThread()
+        try await onBench("", true) { bench in
+            guard let disk = bench.disk else { return }
+            try await body(bench, disk)
+        }
     }
 
     private static func onBench(
         _ configuration: String,
+        _ hasSmallDisk: Bool,
         _ body: @BusActor (ServiceBench) async throws -> Void
     ) async throws {
-        let bench = try await ServiceBench(configuration: configuration)
+        let bench = try await ServiceBench(
+            configuration: configuration,
+            hasSmallDisk: hasSmallDisk
+        )
         do {
             try await body(bench)
         } catch {
@@ -73,6 +92,7 @@ final class ServiceBench {
 
     private func end() async {
         await daemon.end()
+        await disk?.end()
         unlink(bus.folder + "/localauth.conf")
         Self.empty(state + "/keychain")
         Self.empty(state)
@@ -97,7 +117,7 @@ final class ServiceBench {
         await daemon.end()
         _ = try await bus.waitForOwner(of: Self.name, false)
         meanwhile()
-        daemon = try bus.start(Self.command(bus))
+        daemon = try bus.start(Self.command(bus, disk))
         _ = try await bus.waitForOwner(of: Self.name, within: .seconds(20))
         try await findOwner()
     }

@@ -35,6 +35,34 @@ struct CurrentTests {
         }
     }
 
+    @Test("Calls that have a deadline of their own, or prompt, are made without a timeout")
+    func timeouts() throws {
+        var unbounded: [String] = []
+        for (name, bytes) in try Self.files(in: "dbus", ".xml") {
+            let interface = try Interface(xml: bytes, file: "dbus/\(name)")
+            let proxy = try #require(
+                try generate([interface]).first { $0.name.hasSuffix("Proxy.swift") }
+            )
+            for method in interface.methods {
+                let name = method.name.prefix(1).lowercased() + method.name.dropFirst()
+                let start = try #require(proxy.text.firstRange(of: "func \(name)(")).upperBound
+                let call = proxy.text[start...].prefix { $0 != "{" }
+                let isUnbounded = call.contains("timeout: Duration? = Connection.noTimeout")
+                let hasDeadline =
+                    method.doc.contains("`timeout`")
+                    || method.inputs.contains { $0.name == "reason" }
+                #expect(isUnbounded || !hasDeadline, "\(interface.name).\(method.name)")
+                if isUnbounded { unbounded.append(method.name) }
+            }
+        }
+        #expect(
+            unbounded.sorted() == [
+                "Decrypt", "Enroll", "Enroll", "Evaluate", "Evaluate", "EvaluateAccessControl",
+                "KeyExchange", "Read", "RemoveAllTemplates", "RemoveTemplate", "Sign", "Verify",
+            ]
+        )
+    }
+
     @Test("No line is over 100 columns")
     func shape() throws {
         for (name, bytes) in try Self.files(in: "Sources/LocalAuthBus/Generated", ".swift") {

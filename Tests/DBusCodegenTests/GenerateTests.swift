@@ -60,6 +60,17 @@ struct GenerateTests {
         }
     }
 
+    @Test("A method that may wait for a person is called without a timeout, any other with one")
+    func timeout() throws {
+        let unbounded = "<annotation name='org.localauth.Timeout' value='none'/>"
+        for (annotation, value) in [("", "nil"), (unbounded, "Connection.noTimeout")] {
+            let files = try generate([try read(method(annotation))])
+            let proxy = try #require(files.first { $0.name == "Door1Proxy.swift" })
+            #expect(proxy.text.contains("func open(timeout: Duration? = \(value))"))
+            #expect(proxy.text.contains("timeout: timeout"))
+        }
+    }
+
     @Test("The order of the interfaces makes no difference")
     func order() throws {
         let front = try read(method(""), name: "org.example.Front1")

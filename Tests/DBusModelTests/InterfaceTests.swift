@@ -97,6 +97,11 @@ struct InterfaceTests {
                 "the annotation 'org.localauth.Stream' of <interface> is unknown"
             ),
             (doc("Again."), "the annotation 'org.gtk.GDBus.DocString' is there twice"),
+            (
+                "<method name='Go'>\(doc("G."))"
+                    + "<annotation name='org.localauth.Timeout' value='60'/></method>",
+                "the value '60' of 'org.localauth.Timeout' is unknown"
+            ),
             (streaming("row"), "the value 'row' of 'org.localauth.Stream' is unknown"),
             (
                 streaming("path"),

@@ -89,6 +89,7 @@ private let introspection = """
         <arg name="options" type="a{sv}" direction="in"/>
       </method>
       <method name="RemoveTemplate">
+        <annotation name="org.localauth.Timeout" value="none"/>
         <annotation name="org.gtk.GDBus.DocString" value="Removes a template for \
     good.&#10;&#10;Options:&#10;- `context` (o, as in Enroll)&#10;- `timeout` (t, milliseconds, as \
     in Enroll)&#10;- `uid` (u, root only, default the caller's)&#10;&#10;Errors: \
@@ -99,6 +100,7 @@ private let introspection = """
         <arg name="options" type="a{sv}" direction="in"/>
       </method>
       <method name="RemoveAllTemplates">
+        <annotation name="org.localauth.Timeout" value="none"/>
         <annotation name="org.gtk.GDBus.DocString" value="Removes all templates of the user on \
     this sensor and says how many there were.&#10;&#10;Options and errors are those of \
     RemoveTemplate; without templates the answer is 0.&#10;&#10;Source: R40, R50, L12."/>

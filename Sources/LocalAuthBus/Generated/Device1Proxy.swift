@@ -152,7 +152,7 @@ public struct Device1Proxy: Sendable {
     public func removeTemplate(
         id: String,
         options: [String: Variant],
-        timeout: Duration? = nil
+        timeout: Duration? = Connection.noTimeout
     ) async throws(DBusError) {
         let reply = try await connection.call(
             to: destination,
@@ -185,7 +185,7 @@ public struct Device1Proxy: Sendable {
     /// Removes all templates of the user on this sensor and says how many there were.
     public func removeAllTemplates(
         options: [String: Variant],
-        timeout: Duration? = nil
+        timeout: Duration? = Connection.noTimeout
     ) async throws(DBusError) -> UInt32 {
         let reply = try await connection.call(
             to: destination,

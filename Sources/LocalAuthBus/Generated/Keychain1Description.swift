@@ -39,13 +39,13 @@ private let introspection = """
     acct, sdmn, ptcl, atyp, port, path; `keys` agrp, atag.&#10;&#10;Access control:&#10;- `flags` \
     (t, the SecAccessControlCreateFlags bits, default 0: no authentication)&#10;- `accessible` (s, \
     `ak`, `ck`, `aku`, `cku` or `akpu`, default `ak`; `dk` and `dku` read as `ak`)&#10;&#10;Calls \
-    that may prompt take a `reason` as Evaluate does, and these options:&#10;- `context` (o, an \
-    evaluated context that satisfies the item needs no prompt; another one is prompted on)&#10;- \
-    `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)&#10;- \
-    `interaction-not-allowed` (b, default false)&#10;&#10;Errors map to OSStatus: Duplicate \
-    -25299, NotFound -25300, AuthFailed -25293, InteractionNotAllowed -25308, UserCanceled -128, \
-    Parameter -50, Decode -26275, NotAvailable -25291.&#10;&#10;Source: R35, R36, R60 to R71, L8, \
-    L18."/>
+    that may prompt take a `reason` as Evaluate does, are made without a timeout of the bus \
+    library, and have these options:&#10;- `context` (o, an evaluated context that satisfies the \
+    item needs no prompt; another one is prompted on)&#10;- `timeout` (t, milliseconds, default \
+    120000, 0 is the default, at most 600000)&#10;- `interaction-not-allowed` (b, default \
+    false)&#10;&#10;Errors map to OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293, \
+    InteractionNotAllowed -25308, UserCanceled -128, Parameter -50, Decode -26275, NotAvailable \
+    -25291.&#10;&#10;Source: R35, R36, R60 to R71, L8, L18."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Keychain1.Error.Duplicate&#10; org.localauth.Keychain1.Error.NotFound&#10; \
     org.localauth.Keychain1.Error.AuthFailed&#10; \
@@ -80,6 +80,7 @@ private let introspection = """
         <arg name="items" type="aa{sv}" direction="out"/>
       </method>
       <method name="Read">
+        <annotation name="org.localauth.Timeout" value="none"/>
         <annotation name="org.gtk.GDBus.DocString" value="Sends the secret of an item as one \
     packet into the receiver, before the reply.&#10;&#10;Prompts when the item needs it. An empty \
     secret is a reply without a packet. `receiver` is the far end of a SOCK_SEQPACKET pair that \
@@ -135,6 +136,7 @@ private let introspection = """
         <arg name="publicKey" type="ay" direction="out"/>
       </method>
       <method name="Sign">
+        <annotation name="org.localauth.Timeout" value="none"/>
         <annotation name="org.gtk.GDBus.DocString" value="Signs with a key; prompts when the key \
     needs it.&#10;&#10;`algorithm` is `ecdsa-message-sha256` (`data` is the message) or \
     `ecdsa-digest-sha256` (`data` is the digest, 32 bytes). The signature is X9.62 \
@@ -149,6 +151,7 @@ private let introspection = """
         <arg name="signature" type="ay" direction="out"/>
       </method>
       <method name="Decrypt">
+        <annotation name="org.localauth.Timeout" value="none"/>
         <annotation name="org.gtk.GDBus.DocString" value="Decrypts with a key and sends the plain \
     text as one packet into the receiver.&#10;&#10;`algorithm` is \
     `ecies-cofactor-x963-sha256-aesgcm`: ECIES, cofactor, X9.63 with SHA-256, AES-GCM with a \
@@ -166,6 +169,7 @@ private let introspection = """
         <arg name="options" type="a{sv}" direction="in"/>
       </method>
       <method name="KeyExchange">
+        <annotation name="org.localauth.Timeout" value="none"/>
         <annotation name="org.gtk.GDBus.DocString" value="Agrees on a secret with another key and \
     sends it as one packet into the receiver.&#10;&#10;`algorithm` is `ecdh` or \
     `ecdh-x963-sha256`; `publicKey` is the other side's X9.63 point. `receiver` as in \

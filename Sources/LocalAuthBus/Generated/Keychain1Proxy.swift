@@ -77,7 +77,7 @@ public struct Keychain1Proxy: Sendable {
         receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
-        timeout: Duration? = nil
+        timeout: Duration? = Connection.noTimeout
     ) async throws(DBusError) {
         let reply = try await connection.call(
             to: destination,
@@ -238,7 +238,7 @@ public struct Keychain1Proxy: Sendable {
         data: [UInt8],
         reason: String,
         options: [String: Variant],
-        timeout: Duration? = nil
+        timeout: Duration? = Connection.noTimeout
     ) async throws(DBusError) -> [UInt8] {
         let reply = try await connection.call(
             to: destination,
@@ -267,7 +267,7 @@ public struct Keychain1Proxy: Sendable {
         receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
-        timeout: Duration? = nil
+        timeout: Duration? = Connection.noTimeout
     ) async throws(DBusError) {
         let reply = try await connection.call(
             to: destination,
@@ -320,7 +320,7 @@ public struct Keychain1Proxy: Sendable {
         receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
-        timeout: Duration? = nil
+        timeout: Duration? = Connection.noTimeout
     ) async throws(DBusError) {
         let reply = try await connection.call(
             to: destination,

@@ -27,7 +27,8 @@ public import DBus
 /// - `accessible` (s, `ak`, `ck`, `aku`, `cku` or `akpu`, default `ak`; `dk` and `dku` read as
 ///   `ak`)
 ///
-/// Calls that may prompt take a `reason` as Evaluate does, and these options:
+/// Calls that may prompt take a `reason` as Evaluate does, are made without a timeout of the bus
+/// library, and have these options:
 /// - `context` (o, an evaluated context that satisfies the item needs no prompt; another one is
 ///   prompted on)
 /// - `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)

@@ -1,0 +1,147 @@
+import AuthEngine
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+/// L17: a disk without room costs the answers that need it, loses nothing, and is over without a
+/// restart.
+@Suite(
+    "The service on a full disk",
+    .timeLimit(.minutes(2)),
+    .enabled(if: SmallDisk.isPossible, "needs root and a mount namespace")
+)
+struct FullDiskTests {
+    @Test("L17: on a full disk no item is changed, all are read, and later changes work again")
+    func items() async throws {
+        try await ServiceBench.runOnSmallDisk { bench, disk in
+            let person = try await bench.person()
+            var keychain = bench.keychain(person.connection)
+            let first = try await keychain.add("first", "one")
+            let guarded = try await keychain.add("guarded", "two", flags: .devicePasscode)
+            let key = try await KeychainKey(keychain)
+            try disk.fill()
+            for _ in 0..<3 {
+                for change in Self.changes {
+                    do {
+                        try await change(keychain, first)
+                        Issue.record("a change was acknowledged on a full disk")
+                    } catch let error as DBusError {
+                        #expect(error.name == .keychainNotAvailable)
+                        #expect(error.message.contains("is full"), "\(error.message)")
+                    }
+                }
+                #expect(try await keychain.services() == ["first", "guarded"])
+                #expect(try await keychain.read(first) == "one")
+                #expect(try await keychain.read(guarded) == "two")
+                #expect(try await !key.sign([1]).value().isEmpty)
+            }
+            try disk.free()
+            try await keychain.proxy.update(
+                id: first,
+                attributes: ["svce": .string("renamed")],
+                options: [:]
+            )
+            try await keychain.proxy.setSecret(id: first, secret: sealed("three"), options: [:])
+            let second = try await keychain.add("second")
+            #expect(try await keychain.proxy.delete(ids: [guarded]) == 1)
+            try await bench.restartDaemon()
+            keychain = bench.keychain(person.connection)
+            #expect(try await keychain.services() == ["renamed", "second"])
+            #expect(try await keychain.read(first) == "three")
+            #expect(try await keychain.read(second) == "secret")
+        }
+    }
+
+    private static let changes:
+        [@BusActor @Sendable (KeychainClient, String) async throws -> Void] =
+            [
+                { keychain, _ in _ = try await keychain.add("second") },
+                { keychain, id in
+                    try await keychain.proxy.update(
+                        id: id,
+                        attributes: ["svce": .string("renamed")],
+                        options: [:]
+                    )
+                },
+                { keychain, id in
+                    try await keychain.proxy.setSecret(
+                        id: id,
+                        secret: sealed("other"),
+                        options: [:]
+                    )
+                },
+                { keychain, id in _ = try await keychain.proxy.delete(ids: [id]) },
+                { keychain, _ in _ = try await KeychainKey(keychain, tag: 2) },
+            ]
+
+    @Test("L17: a keychain that can't be made for want of room is made once there is some")
+    func making() async throws {
+        try await ServiceBench.runOnSmallDisk { bench, disk in
+            let keychain = bench.keychain()
+            try disk.fill()
+            for _ in 0..<2 {
+                await expectName(.keychainNotAvailable) { _ = try await keychain.add("a") }
+            }
+            try disk.free()
+            let id = try await keychain.add("a")
+            #expect(try await keychain.read(id) == "secret")
+            let checks = try await bench.manager.diagnose()
+            let check = try #require(checks.first { $0["name"] == .string("keychain") })
+            #expect(check["state"] == .string("ok"))
+        }
+    }
+
+    @Test("R67: an item of the former enrolment is gone, though a full disk keeps it, and no other")
+    func formerEnrolment() async throws {
+        try await ServiceBench.runOnSmallDisk { bench, disk in
+            let (person, sensor, _) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let current = try await keychain.add("current", flags: .biometryCurrentSet)
+            let free = try await keychain.add("free")
+            try disk.fill()
+            _ = sensor.add(for: person.peer.uid, announcing: false)
+            for _ in 0..<2 {
+                await expectName(.keychainNotFound) { _ = try await keychain.read(current) }
+                #expect(try await keychain.services() == ["free"])
+                #expect(try await keychain.read(free) == "secret")
+            }
+            await expectName(.keychainNotAvailable) {
+                _ = try await keychain.add("new", flags: .biometryCurrentSet)
+            }
+            try disk.free()
+            _ = try await keychain.add("current", flags: .biometryCurrentSet)
+            #expect(try await keychain.services() == ["current", "free"])
+        }
+    }
+
+    @Test(
+        "L10, L17: on a full disk a wrong passcode refuses, and a required one isn't acknowledged"
+    )
+    func passcodes() async throws {
+        try await ServiceBench.runOnSmallDisk { bench, disk in
+            let (person, _, _) = try await bench.enrolled()
+            person.passcode = "wrong"
+            let manager = bench.manager(person.connection)
+            _ = try await bench.canEvaluate(1, as: person.connection)
+            try disk.fill()
+            await expectName(.systemCancel) {
+                _ = try await manager.evaluate(
+                    policy: 2,
+                    reason: "a",
+                    options: ["sensors": .strings([])]
+                )
+            }
+            await expectName(.failed) {
+                try await manager.requirePasscode(uid: person.peer.uid, cause: "left")
+            }
+            await expectName(.systemCancel) { _ = try await bench.begin(person.connection).reply() }
+            try disk.free()
+            try await manager.requirePasscode(uid: person.peer.uid, cause: "left")
+            try await bench.restartDaemon()
+            try await bench.waitForDevice(is: "")
+            #expect(try await bench.canEvaluate(1, as: person.connection).code == -8)
+        }
+    }
+}
