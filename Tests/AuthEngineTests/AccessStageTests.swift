@@ -235,6 +235,90 @@ struct AccessStageTests {
         #expect(desk.progress(id) == [.promptShown, asked])
         #expect(!desk.engine.offersFallback(id))
     }
+
+    @Test("R24: Cancel ends every stage, and what was proved by then is kept nowhere")
+    func cancel() throws {
+        let flags: AccessControl.Flags = [
+            .biometryAny, .companion, .devicePasscode, .applicationPassword,
+        ]
+        for proved in 0..<4 {
+            var desk = Desk(.finger, .key)
+            let id = try desk.access(flags, context: Desk.context)
+            if proved > 0 { desk.scan(matching: true) }
+            if proved > 1 { desk.scan("key", matching: true) }
+            if proved > 2 { desk.passcode(id, .correct) }
+            #expect(desk.isPending(id))
+            desk.send(.canceled(id))
+            #expect(desk.refusal(id) == .userCancel)
+            #expect(desk.operations.isEmpty)
+            let again = try desk.access(flags, context: Desk.context)
+            #expect(desk.operations.map(\.sensor) == ["finger"])
+            desk.send(.canceled(again))
+        }
+    }
+
+    @Test("A sensor that fails in a later stage ends it, and what was proved is worth nothing")
+    func laterFault() throws {
+        var desk = Desk(.finger, .key)
+        let id = try desk.access([.biometryAny, .companion])
+        desk.scan(matching: true)
+        desk.fault("key")
+        #expect(desk.refusal(id) == .companionNotAvailable)
+    }
+
+    @Test("R64: A password that nobody offered is none, and a success spares nobody the password")
+    func passwordNotOffered() throws {
+        var desk = Desk(.finger)
+        desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        let id = try desk.access([.biometryAny, .applicationPassword], context: Desk.context)
+        #expect(desk.presentation(id)?.stage == .applicationPassword)
+        desk.send(.passwordTried(id, .correct))
+        #expect(desk.isPending(id))
+        desk.send(.passcodeOffered(id))
+        #expect(desk.send(.passcodeOffered(id)) == [.discardPasscode(id)])
+        desk.send(.passwordTried(id, .correct))
+        #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry])
+    }
+
+    @Test("L10: A passcode of the stage before counts if it is wrong, and for nothing else")
+    func latePasscode() throws {
+        for verdict in [PasscodeVerdict.correct, .wrong] {
+            var desk = Desk(.finger)
+            let id = try desk.access([.userPresence, .applicationPassword])
+            desk.send(.passcodeOffered(id))
+            desk.scan(matching: true)
+            #expect(desk.send(.passcodeOffered(id)) == [.takePassword(id)])
+            desk.send(.passcodeVerified(id, verdict))
+            #expect(desk.isPending(id))
+            #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == (verdict == .wrong ? 1 : 0))
+            desk.send(.passwordTried(id, .correct))
+            #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry])
+        }
+    }
+
+    @Test("L8: A grant opens for its user alone, and only by a sensor that is strong enough")
+    func authorization() throws {
+        var desk = Desk(.webcam)
+        let id = desk.evaluate(.biometrics) { $0.requiresConfirmation = false }
+        desk.scan("webcam", matching: true)
+        let proofs = try #require(desk.grant(id)).proofs
+        let item = try AccessControl(flags: .biometryAny)
+        func opens(uid: UInt32, _ strength: Strength, _ operation: AccessOperation) -> Bool {
+            AccessGrant.resting(
+                on: proofs,
+                for: operation,
+                uid: uid,
+                accessControl: item,
+                minimumStrength: strength
+            ) != nil
+        }
+        #expect(opens(uid: Desk.uid, .convenience, .useItem))
+        #expect(!opens(uid: Desk.uid, .weak, .useItem))
+        #expect(!opens(uid: Desk.uid, .strong, .useKeyDecrypt))
+        #expect(!opens(uid: Desk.uid + 1, .convenience, .useItem))
+        #expect(opens(uid: Desk.uid, .strong, .createItem))
+    }
 }
 
 extension Desk {

@@ -12,6 +12,8 @@ private struct SmallWorld {
     var records: [UInt32: UserRecord] = [:]
     var hasContext = false
     var hasPasscode = true
+    /// What guards the item that is asked for; nil: policies are.
+    var flags: AccessControl.Flags?
     /// Steps from the beginning, if not all of them.
     var depth = Int.max
 }
@@ -56,6 +58,26 @@ struct ExhaustiveTests {
         request.timeout = .seconds(2)
         change(&request)
         return request
+    }
+
+    /// A use of an item with these flags.
+    private static func use(
+        _ flags: AccessControl.Flags,
+        for operation: AccessOperation = .useItem
+    ) -> Request {
+        request(1, .biometrics) { request in
+            guard let item = try? AccessControl(flags: flags) else { return }
+            let timeout = request.timeout
+            request = Request(
+                id: request.id,
+                client: request.client,
+                context: context,
+                uid: uid,
+                operation: operation,
+                requirement: item.requirement(for: operation)
+            )
+            request.timeout = timeout
+        }
     }
 
     private static func almostDelayed() -> UserRecord {
@@ -129,10 +151,48 @@ struct ExhaustiveTests {
                 sessions: [first: "a", second: "b"],
                 depth: 8
             ),
+        ] + guardedWorlds
+    }
+
+    private static var guardedWorlds: [SmallWorld] {
+        let first = EvaluationID(1)
+        let both: AccessControl.Flags = [.biometryCurrentSet, .applicationPassword]
+        let either: AccessControl.Flags = [
+            .biometryAny, .devicePasscode, .or, .applicationPassword,
+        ]
+        let two: AccessControl.Flags = [.biometryAny, .companion]
+        return [
+            SmallWorld(
+                name: "biometry and the app's password, a context",
+                sensors: [.finger],
+                requests: [first: [use(both), use(both, for: .useKeySign)]],
+                hasContext: true,
+                hasPasscode: false,
+                flags: both,
+                depth: 10
+            ),
+            SmallWorld(
+                name: "biometry or passcode, and the app's password",
+                sensors: [.finger],
+                requests: [first: [use(either)]],
+                flags: either,
+                depth: 9
+            ),
+            SmallWorld(
+                name: "biometry and a companion, a context",
+                sensors: [.finger, .key],
+                requests: [
+                    first: [use(two), request(1, .biometrics) { $0.context = context }]
+                ],
+                hasContext: true,
+                hasPasscode: false,
+                flags: two,
+                depth: 9
+            ),
         ]
     }
 
-    @Test("In every reachable state every event keeps every promise", arguments: 0..<7)
+    @Test("In every reachable state every event keeps every promise", arguments: 0..<10)
     func explore(_ index: Int) {
         let world = ExhaustiveTests.worlds[index]
         var start = Node(
@@ -140,6 +200,7 @@ struct ExhaustiveTests {
         )
         start.witness.lifetime = ExhaustiveTests.settings.contextLifetime
         start.witness.disk = world.records
+        start.witness.stages.flags[EvaluationID(1)] = world.flags
         for agent in ExhaustiveTests.agents { start.take(.agentRegistered(agent)) }
         start.normalize()
         var nodes = [start]
@@ -241,6 +302,13 @@ struct ExhaustiveTests {
                 .passcodeVerified(id, .wrong), .passcodeVerified(id, .failed),
             ]
         }
+        if world.flags?.contains(.applicationPassword) == true {
+            // The prompt's channel is one.
+            events += [
+                .passcodeOffered(id), .passwordTried(id, .correct), .passwordTried(id, .wrong),
+                .passwordTried(id, .failed),
+            ]
+        }
         return events
     }
 }
@@ -255,6 +323,7 @@ private struct Node: Hashable {
         let effects = engine.step(event, at: moment)
         witness.see(event, effects, engine)
         witness.outcomes = [:]
+        witness.stages.seen = [:]
     }
 
     /// Time counts from now, numbers from one, and counters as far as they matter.
@@ -301,7 +370,12 @@ private struct Node: Hashable {
                 // All that are too old are alike, but they stay: the engine must not take them.
                 let age = min(now - success.moment, settings.contextLifetime)
                 let moment = Instant(nanoseconds: 0) + (.zero - age)
-                return .init(grant: success.grant, moment: moment, isOver: success.isOver)
+                return .init(
+                    grant: success.grant,
+                    moment: moment,
+                    isOver: success.isOver,
+                    operation: success.operation
+                )
             }
             engine.contexts[id] = context
         }
@@ -356,6 +430,7 @@ extension Witness {
             )
             live[id] = known
         }
+        stages.normalize(now: now, operations: operations, relative)
         for save in writes.keys {
             guard let record = writes[save]?.record else { continue }
             writes[save]?.record = normal(record)
@@ -371,4 +446,31 @@ extension Witness {
         }
         disk = disk.mapValues(normal)
     }
+}
+
+extension StageWitness {
+    fileprivate mutating func normalize(
+        now: Instant,
+        operations: [OperationID: OperationID],
+        _ relative: (Instant) -> Instant
+    ) {
+        for id in live.keys {
+            guard let running = live[id]?.running else { continue }
+            live[id]?.running = Dictionary(
+                uniqueKeysWithValues: running.map { (operations[$0] ?? $0, $1) }
+            )
+        }
+        for context in kept.keys {
+            // In which order, and how often, does not matter.
+            let proofs = Set(
+                (kept[context] ?? []).filter { now < $0.end }
+                    .map { Kept(proof: $0.proof, operation: $0.operation, end: relative($0.end)) }
+            )
+            kept[context] = proofs.isEmpty ? nil : proofs.sorted { $0.order < $1.order }
+        }
+    }
+}
+
+extension StageWitness.Kept {
+    fileprivate var order: String { "\(proof) \(operation?.rawValue ?? 9) \(end.nanoseconds)" }
 }

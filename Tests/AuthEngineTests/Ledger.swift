@@ -296,7 +296,10 @@ struct Ledger {
         case .passcodeRequired(cause: "delay-over"):
             if let end = book(of: uid).delayedUntil, now < end { complain("the delay goes on") }
         case .passcodeRequired(let cause):
-            let others = ["fallback", "attempts", "sensor-failed", "verifier-failed"]
+            let others = [
+                "fallback", "attempts", "sensor-failed", "verifier-failed", "access-control",
+                "application-password",
+            ]
             if !others.contains(cause) { seeLockout(uid, cause) }
         default: break
         }

@@ -3,6 +3,7 @@
 /// What happens next.
 extension Life {
     mutating func live() {
+        if hasItems, chance(25) { return disturbItems() }
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<13: take(.requested(request()))
         case 13..<30:
@@ -100,7 +101,7 @@ extension Life {
         if chance(10) { request.sensors = ["finger", "webcam"] }
         if chance(30) { request.requiresConfirmation = chance(50) }
         if chance(30) { request.reuseDuration = .seconds(one(of: [5, 299, 3600]) ?? 0) }
-        return request
+        return forItem(request)
     }
 
     private mutating func facts(of id: EvaluationID) -> Facts {
@@ -121,7 +122,7 @@ extension Life {
         }
         return Facts(
             sensors: sensors,
-            isPasscodeSet: !isVerifierGone && chance(95),
+            isPasscodeSet: !isVerifierGone && chance(95) && !isPasscodeRemoved,
             session: session,
             processes: chance(10) ? [100] : []
         )
@@ -138,6 +139,9 @@ extension Life {
         case .beginning: return chance(95) ? .promptBegan(id) : .promptFailed(id)
         case .waiting, .showing: break
         }
+        if evaluation.passcode == .verifying, evaluation.asksApplicationPassword, chance(60) {
+            return .passwordTried(id, passwordVerdict())
+        }
         if evaluation.passcode == .verifying, chance(60) { return .passcodeVerified(id, verdict()) }
         if let operation = one(of: evaluation.operations)?.id, chance(70) {
             return sensorEvent(operation)
@@ -152,7 +156,7 @@ extension Life {
     }
 
     private mutating func verdict() -> PasscodeVerdict {
-        if isVerifierGone { return .failed }
+        if isVerifierGone || isPasscodeRemoved { return .failed }
         return chance(rightPasscodes) ? .correct : chance(90) ? .wrong : .failed
     }
 

@@ -30,6 +30,8 @@ struct Life {
     var now: Instant
     var settings = Settings()
     let isSystemBus: Bool
+    /// Whether apps use items with access controls; lives without draw what they always drew.
+    let hasItems: Bool
 
     var disk: [UInt32: UserRecord] = [:]
     var unwritten: [Write] = []
@@ -38,6 +40,7 @@ struct Life {
     var lastEvaluation: UInt64 = 0
     var crashedSensors: Set<String> = []
     var isVerifierGone = false
+    var isPasscodeRemoved = false
     var lockedSessions: Set<String> = []
 
     /// How often a write fails, and a passcode is right, of a hundred.
@@ -50,7 +53,8 @@ struct Life {
     static let sessions = ["a", "b"]
     static let sensors = [SensorFact.finger, .face, .webcam, .key]
 
-    init(seed: UInt64) {
+    init(seed: UInt64, hasItems: Bool = false) {
+        self.hasItems = hasItems
         var random = SplitMix(state: seed)
         isSystemBus = Int.random(in: 0..<3, using: &random) > 0
         faults = [0, 0, 3, 20].randomElement(using: &random) ?? 0
@@ -97,6 +101,7 @@ struct Life {
     }
 
     private mutating func note(_ event: Event?, _ effects: [Effect]) {
+        guard complaints.isEmpty else { return }
         if last.count >= 40 { last.removeFirst() }
         last.append((now, event, effects))
     }
@@ -242,6 +247,7 @@ extension Life {
         take(.resumed)
         crashedSensors = []
         isVerifierGone = false
+        isPasscodeRemoved = false
         lockedSessions = []
         // By themselves the evaluations end when their time is over.
         for _ in 0..<1000 {
@@ -280,6 +286,7 @@ extension Life {
                     life.take(.confirmed(id))
                 }
             }
+            if hasItems { recoverItems(of: uid) }
         }
         take(.stopping)
         if !engine.evaluations.isEmpty { ledger.complaints.append("evaluations outlive the end") }
@@ -293,7 +300,18 @@ extension Life {
     ) {
         lastEvaluation += 1
         let id = EvaluationID(lastEvaluation)
-        take(.requested(Request(id: id, client: ClientID(50), uid: uid, policy: policy)))
+        let request = Request(id: id, client: ClientID(50), uid: uid, policy: policy)
+        expectGrant(request, sensors, "\(policy)", prove)
+    }
+
+    mutating func expectGrant(
+        _ request: Request,
+        _ sensors: [SensorFact],
+        _ name: String,
+        _ prove: (inout Life, EvaluationID) -> Void
+    ) {
+        let id = request.id
+        take(.requested(request))
         let facts = Facts(sensors: sensors, isPasscodeSet: true, session: "recovery")
         take(.lookedUp(id, facts))
         while !unwritten.isEmpty { settle(isWritten: true) }
@@ -304,7 +322,7 @@ extension Life {
         while !unwritten.isEmpty { settle(isWritten: true) }
         let isGranted = !wasPending || witness.outcomes[0] ?? 0 > before
         if !isGranted || engine.evaluations[id] != nil {
-            ledger.complaints.append("at the end \(policy) of \(uid) does not succeed")
+            ledger.complaints.append("at the end \(name) of \(request.uid) does not succeed")
         }
     }
 }

@@ -9,8 +9,8 @@ struct SimulationTests {
     private static let steps = 300
 
     /// Lives until the end or until something is wrong.
-    private func live(_ seed: UInt64) -> Life {
-        var life = Life(seed: seed)
+    private func live(_ seed: UInt64, hasItems: Bool = false) -> Life {
+        var life = Life(seed: seed, hasItems: hasItems)
         for _ in 0..<Self.steps {
             life.live()
             guard life.complaints.isEmpty else { break }
@@ -29,6 +29,25 @@ struct SimulationTests {
 
     @Test("In every random life, with crashes, sleep, boots and days, every promise is kept")
     func live() {
+        let all =
+            Refusal.Code.allCases.map { "\($0)" } + ["delayed"]
+            + ["biometry", "passcode", "companion", "reuse", "context"].map { "granted by \($0)" }
+        run(hasItems: false, sees: all)
+    }
+
+    @Test("R35, R37: In every random life with guarded items, what is granted was proved for it")
+    func items() {
+        let ways =
+            (1...3).map { "\($0) stages, proved in a prompt" }
+            + ["0 stages, proved before", "1 stages, proved in part before"]
+        let answers =
+            ["biometry", "passcode", "companion", "context", "applicationPassword"]
+            .map { "granted by \($0)" }
+        let others = ["right password", "wrong password", "a proof is taken back"]
+        run(hasItems: true, sees: ways + answers + others)
+    }
+
+    private func run(hasItems: Bool, sees all: [String]) {
         let base = number("LA_SEED") ?? UInt64.random(in: 0...UInt64.max)
         let runs = number("LA_RUNS") ?? 500
         print("LA_SEED=\(base) LA_RUNS=\(runs)")
@@ -36,9 +55,10 @@ struct SimulationTests {
         var failed: [UInt64] = []
         for run in 0..<runs where failed.count < 3 {
             let seed = base &+ run &* 0xD134_2543_DE82_EF95
-            let life = live(seed)
+            let life = live(seed, hasItems: hasItems)
             if !life.complaints.isEmpty { failed.append(seed) }
             seen.merge(life.ledger.seen, uniquingKeysWith: +)
+            seen.merge(life.witness.stages.seen, uniquingKeysWith: +)
         }
         print("answers:", seen.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })
         guard failed.isEmpty else {
@@ -47,9 +67,6 @@ struct SimulationTests {
         }
         // Few lives need not see everything.
         guard runs >= 100 else { return }
-        let all =
-            Refusal.Code.allCases.map { "\($0)" } + ["delayed"]
-            + ["biometry", "passcode", "companion", "reuse", "context"].map { "granted by \($0)" }
         for answer in all { #expect(seen[answer] != nil, "no \(answer) in so many lives") }
     }
 

@@ -2,6 +2,11 @@
 
 /// What the engine may never look like between two steps.
 extension Witness {
+    /// The evaluations with a proof that is not on the disk yet.
+    var writing: Set<EvaluationID> {
+        Set(writes.values.filter { $0.kind == .acceptance }.compactMap(\.evaluation))
+    }
+
     mutating func checkState(_ engine: AuthEngine, _ now: Instant) {
         if Set(engine.evaluations.keys) != Set(live.keys) { complain("an evaluation is forgotten") }
         if Set(engine.saves.keys) != Set(writes.keys) { complain("a write is forgotten") }
@@ -57,8 +62,8 @@ extension Witness {
         }
         guard evaluation.isIdle, !engine.isBeingWritten(uid) else { return }
         let awaitsPasscode =
-            evaluation.takesPasscode && evaluation.asksPasscode
-            && !engine.isDelayed(id)
+            (evaluation.takesPasscode || evaluation.asksApplicationPassword)
+            && evaluation.asksPasscode && !engine.isDelayed(id)
         let awaitsChoice = evaluation.offersFallback && evaluation.lastExhausted?.isPassive == true
         if !awaitsPasscode, !awaitsChoice { complain("\(id) waits for nothing") }
     }

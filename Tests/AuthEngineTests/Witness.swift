@@ -17,7 +17,6 @@ struct Witness: Hashable {
         var isConfirmed = false
         var isVerifying = false
         var isPasscodeCorrect = false
-        var isPasswordCorrect = false
     }
 
     struct Write: Hashable {
@@ -55,14 +54,24 @@ struct Witness: Hashable {
     var complaints: [String] = []
     /// How many of each outcome were seen, for the report.
     var outcomes: [Int: Int] = [:]
+    /// What is proved for access controls.
+    var stages = StageWitness()
 
     /// One step of the engine, which is already taken.
     mutating func see(_ event: Event, _ effects: [Effect], _ engine: AuthEngine) {
         let now = engine.now
+        if event == .timePassed { stages.strikeRefused(engine) }
+        stages.arrive(event, mustConfirm: mustConfirm)
         let write = arrive(event, now, effects)
-        for effect in effects { see(effect, of: event, write, engine, now) }
+        for effect in effects {
+            stages.see(effect, engine, writing: writing)
+            see(effect, of: event, write, engine, now)
+        }
         leave(event)
         checkState(engine, now)
+        stages.strikeRefused(engine)
+        complaints += stages.complaints
+        stages.complaints = []
     }
 
     mutating func complain(_ text: String) {
@@ -98,6 +107,7 @@ struct Witness: Hashable {
         case .invalidated(let context):
             invalid.insert(context)
             successes[context] = nil
+            stages.kept[context] = nil
         case .released(let context): forget(context)
         case .clientGone(let client):
             for (context, owner) in owners where owner == client { forget(context) }
@@ -127,6 +137,7 @@ struct Witness: Hashable {
         invalid.remove(context)
         owners[context] = nil
         successes[context] = nil
+        stages.kept[context] = nil
     }
 
     /// A non-match and a wrong passcode are written, in the same step.
@@ -179,6 +190,7 @@ struct Witness: Hashable {
     }
 
     private mutating func dropSuccesses(_ uid: UInt32) {
+        stages.strike(uid)
         for context in successes.keys {
             successes[context]?.removeAll { $0.grant.uid == uid }
             if successes[context]?.isEmpty == true { successes[context] = nil }
@@ -211,15 +223,13 @@ struct Witness: Hashable {
             if live[id]?.isEnded == true { complain("a second end: \(id)") }
             live[id]?.isEnded = true
         case .startSensor(let operation, let id, let sensor):
-            seeStart(operation, id, sensor)
+            seeStart(operation, id, sensor, engine)
         case .cancelSensor(let operation):
             guard let id = owner(of: operation) else {
                 complain("canceled \(operation), which does not run")
                 return
             }
             live[id]?.operations[operation] = nil
-        case .takePassword(let id):
-            if live[id]?.request.asksApplicationPassword != true { complain("a password of \(id)") }
         case .verifyPasscode(let id):
             let takesPasscode = live[id]?.request.stages.contains { $0.contains(.passcode) }
             if takesPasscode != true || live[id]?.isVerifying != false {
@@ -231,7 +241,16 @@ struct Witness: Hashable {
         case .save(let save, let uid, let record):
             seeSave(save, uid, record, event, engine)
         case .reply(let id, let outcome):
+            let isInvalid = live[id]?.request.context.map(invalid.contains) == true
+            stages.seeReply(
+                id,
+                outcome,
+                engine,
+                isWriting: writing.contains(id),
+                keepsUntil: isInvalid ? nil : now + lifetime
+            )
             seeReply(id, outcome, event, write, engine)
+        case .takePassword: break
         }
     }
 
@@ -289,7 +308,12 @@ struct Witness: Hashable {
         }
     }
 
-    private mutating func seeStart(_ operation: OperationID, _ id: EvaluationID, _ name: String) {
+    private mutating func seeStart(
+        _ operation: OperationID,
+        _ id: EvaluationID,
+        _ name: String,
+        _ engine: AuthEngine
+    ) {
         guard let known = live[id], known.isBegun, !known.isEnded,
             let sensor = known.facts?.sensors.first(where: { $0.name == name })
         else {
@@ -303,8 +327,13 @@ struct Witness: Hashable {
             case .companion: sensor.type == .none
             case .biometricsOrCompanion: true
             }
-        if !fits { complain("\(name) does not fit the policy of \(id)") }
+        if !fits, known.request.operation == nil {
+            complain("\(name) does not fit the policy of \(id)")
+        }
         live[id]?.operations[operation] = sensor
+        let settings = isReconfigured ? nil : engine.settings
+        let isWriting = writing.contains(id)
+        stages.started(operation, id, sensor, settings, isWriting: isWriting)
     }
 
     private mutating func seeSave(
@@ -362,7 +391,11 @@ struct Witness: Hashable {
             outcomes[Int(refusal.code.rawValue), default: 0] += 1
             // The last wrong passcode is written; a non-match that is not is no reason for this.
             let own = unwritten.contains { $0.evaluation == id } && write?.kind != .wrongPasscode
-            if refusal.code == .authenticationFailed, own { complain("\(id) is told too early") }
+            // That the app's password is wrong says nothing of what is not written.
+            let isPassword = if case .passwordTried = event { true } else { false }
+            if refusal.code == .authenticationFailed, own, !isPassword {
+                complain("\(id) is told too early")
+            }
             if refusal.code == .biometryLockout, !unwritten.isEmpty {
                 complain("a lockout is told before it is written: \(id)")
             }
@@ -370,93 +403,6 @@ struct Witness: Hashable {
                 complain("\(id) fell back without a button")
             }
         }
-    }
-
-    // MARK: Proof
-
-    private mutating func seeGrant(
-        _ id: EvaluationID,
-        _ grant: Grant,
-        _ known: Live,
-        _ write: Write?,
-        _ engine: AuthEngine
-    ) {
-        let now = engine.now
-        if grant.uid != known.request.uid { complain("\(id) is granted for another user") }
-        if now >= known.deadline { complain("\(id) is granted after its deadline") }
-        if !isProved(grant, known, now) { complain("\(id) is granted without proof") }
-        if grant.type != .none, engine.isBiometryRefused(grant.uid) {
-            complain("\(id) is granted by biometry, which waits for a passcode")
-        }
-        if grant.mechanism == .biometry, known.request.isUnlock { unlocks[grant.uid] = now }
-        let isWritten = write?.evaluation == id && write?.kind == .acceptance
-        let record = engine.records[grant.uid] ?? UserRecord()
-        let hadNothingToWrite =
-            switch grant.mechanism {
-            case .biometry: record.failures == 0
-            case .passcode: record.counts == UserRecord()
-            case .companion, .context, .reuse, .applicationPassword: true
-            }
-        if !isWritten, !hadNothingToWrite { complain("\(id) is granted before it is written") }
-        remember(grant, known, now)
-    }
-
-    /// By the settings at the moment of the match.
-    private func mustConfirm(_ match: SensorFact, _ request: Request?) -> Bool {
-        guard match.type.isPassive else { return false }
-        let wish = request?.requiresConfirmation
-        return wish == true || confirmation == .always
-            || (wish == nil && match.strength != .strong && confirmation == .automatic)
-    }
-
-    private func isProved(_ grant: Grant, _ known: Live, _ now: Instant) -> Bool {
-        let request = known.request
-        switch grant.mechanism {
-        case .passcode:
-            return known.isPasscodeCorrect
-                && request.stages.contains { $0.contains(.passcode) }
-        case .applicationPassword:
-            return known.isPasswordCorrect && request.stages.isEmpty
-        case .biometry, .companion:
-            guard let match = known.match, match.name == grant.sensor, match.type == grant.type,
-                match.strength == grant.strength,
-                (match.type == .none) == (grant.mechanism == .companion)
-            else { return false }
-            return known.isConfirmed
-        case .context:
-            guard let context = request.context, !invalid.contains(context) else { return false }
-            return (successes[context] ?? [])
-                .contains { success in
-                    let earlier = success.grant
-                    let policies: [Policy] =
-                        switch earlier.mechanism {
-                        case .biometry:
-                            [.biometrics, .biometricsOrPasscode, .biometricsOrCompanion]
-                        case .companion: [.companion, .biometricsOrCompanion]
-                        default: [.biometricsOrPasscode]
-                        }
-                    return earlier.uid == grant.uid && earlier.sensor == grant.sensor
-                        && policies.contains(request.policy) && now < success.moment
-                        && (earlier.strength.map { $0 >= (request.minimumStrength ?? $0) } ?? true)
-                }
-        case .reuse:
-            guard let unlock = unlocks[grant.uid], !request.isUnlock, request.policy != .companion,
-                known.facts?.session != nil
-            else { return false }
-            return now < unlock + min(request.reuseDuration, .seconds(300))
-        }
-    }
-
-    private mutating func remember(_ grant: Grant, _ known: Live, _ now: Instant) {
-        guard grant.mechanism != .context, grant.mechanism != .reuse,
-            let context = known.request.context
-        else { return }
-        if invalid.contains(context) { return }
-        successes[context]?
-            .removeAll {
-                $0.grant.mechanism == grant.mechanism && $0.grant.strength == grant.strength
-            }
-        successes[context, default: []].append(Success(grant: grant, moment: now + lifetime))
     }
 
     var lifetime = Settings().contextLifetime
@@ -471,6 +417,7 @@ struct Witness: Hashable {
         complaints = earlier.complaints
         confirmation = earlier.confirmation
         isReconfigured = earlier.isReconfigured
+        stages.seen = earlier.stages.seen
     }
 
     init() {}
