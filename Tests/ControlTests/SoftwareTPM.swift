@@ -69,7 +69,9 @@ final class SoftwareTPM: Sendable {
                 connect(descriptor, $0, size) == 0
             }
         }
-        guard isConnected, write(descriptor, words, words.count) == words.count else { return }
+        guard isConnected,
+            send(descriptor, words, words.count, Int32(MSG_NOSIGNAL)) == words.count
+        else { return }
         var answer = [UInt8](repeating: 0, count: count)
         _ = recv(descriptor, &answer, count, Int32(MSG_WAITALL))
     }

@@ -72,7 +72,10 @@ import SensorContract
         let isConnected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(file, $0, size) == 0 }
         }
-        guard isConnected, write(file, bytes, bytes.count) == bytes.count else { return false }
+        let isSent =
+            isConnected
+            && Glibc.send(file, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+        guard isSent else { return false }
         guard kind != .image else { return true }
         // The driver closes the connection once it took the command.
         var watch: EventSource?
