@@ -103,8 +103,12 @@ documentation: build ## DocC archives of the client's modules, below $(BUILD)/do
 test-client: setup ## A package that depends on this one by version, without dlib
 	@scripts/test-client-package
 
-nightly: build ## Every test, with 10,000 random lives and 200 rounds of crashes
-	LC_ALL=C.UTF-8 LANGUAGE= LA_RUNS=10000 LA_ROUNDS=200 $(SWIFT) test --skip-build $(TRAITS)
+# Longer than the tests' own numbers.
+nightly: export LA_RUNS = 10000
+nightly: export LA_ROUNDS = 200
+nightly: export LA_KEYCHAIN_ROUNDS = 500
+nightly: export LA_NIGHTLY = 1
+nightly: test ## Every test, with 10,000 random lives, 200 and 500 rounds of crashes, every byte of a file
 
 lint: ## Layout and style of every Swift file
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)

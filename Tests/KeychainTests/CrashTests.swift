@@ -4,11 +4,11 @@ import Testing
 
 /// L17: every acknowledged write survives kill -9 at any instant, and no half of another is seen.
 ///
-/// `LOCALAUTH_CRASH_ROUNDS` sets how many times it is tried; 500 in the nightly form.
+/// `LA_KEYCHAIN_ROUNDS` sets how many times it is tried; 500 in the nightly form.
 @Suite("Crashes", .serialized)
 struct CrashTests {
     private static var rounds: Int {
-        let text = ProcessInfo.processInfo.environment["LOCALAUTH_CRASH_ROUNDS"]
+        let text = ProcessInfo.processInfo.environment["LA_KEYCHAIN_ROUNDS"]
         return text.flatMap { Int($0) } ?? 15
     }
 

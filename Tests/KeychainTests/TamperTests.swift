@@ -271,7 +271,7 @@ struct TamperTests {
         let folder = try victim.folder.get()
         let (sound, anchor) = (try folder.read("items.sqlite"), try folder.read("anchor"))
         // Everything in the nightly form; else each page, at places that change from run to run.
-        let isNightly = ProcessInfo.processInfo.environment["LOCALAUTH_NIGHTLY"] != nil
+        let isNightly = ProcessInfo.processInfo.environment["LA_NIGHTLY"] != nil
         let places =
             isNightly
             ? Array(sound.indices)
