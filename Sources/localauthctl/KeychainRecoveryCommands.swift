@@ -58,7 +58,11 @@ struct KeychainExportCommand: ParsableCommand {
                 )
                 print(key)
             } catch {
-                throw Failure(.refused, error.message, hint: "localauthctl keychain restore")
+                throw Failure(
+                    .refused,
+                    serviceText(error.message),
+                    hint: "localauthctl keychain restore"
+                )
             }
         }
     }
@@ -98,7 +102,7 @@ struct KeychainRestoreCommand: ParsableCommand {
             } catch {
                 throw Failure(
                     .refused,
-                    error.message,
+                    serviceText(error.message),
                     hint: localized("stop the service, and compare the key with what was printed")
                 )
             }
