@@ -14,6 +14,8 @@ final class Enrolments {
     private var known: [UInt32: Enrolment]
     /// Users whose record is another than the one on the disk.
     private var changed: Set<UInt32> = []
+    /// Those of them whose record could not be written: each look-up tries again.
+    private var unwritten: Set<UInt32> = []
     /// Users whose templates were asked for since the sensors changed.
     private var current: Set<UInt32> = []
     /// Sensors that announced a change of a user's templates which was not looked at yet.
@@ -32,8 +34,14 @@ final class Enrolments {
     }
 
     /// The user's domain state, of biometry alone or with companions; empty when nothing is
-    /// enrolled.
+    /// enrolled, or when what is could not be written.
+    ///
+    /// A crash would take back what isn't on the disk, and with it that there was a change.
     func domainState(of uid: UInt32, withCompanions: Bool = false) -> [UInt8] {
+        unwritten.contains(uid) ? [] : knownState(of: uid, withCompanions: withCompanions)
+    }
+
+    private func knownState(of uid: UInt32, withCompanions: Bool = false) -> [UInt8] {
         guard var enrolment = known[uid] else { return [] }
         if !withCompanions {
             enrolment.templates = enrolment.templates.filter { !Self.isCompanion($0.key) }
@@ -44,10 +52,13 @@ final class Enrolments {
 
     /// The biometric enrolment as keychain items hold on to it; nil: nothing is enrolled.
     func mark(of uid: UInt32) -> EnrolmentMark? {
-        let state = domainState(of: uid)
+        let state = knownState(of: uid)
         guard let generation = known[uid]?.biometricGeneration, !state.isEmpty else { return nil }
         return EnrolmentMark(generation: generation, state: state)
     }
+
+    /// Whether the enrolment as it is known is on the disk; nothing is to rest on it before.
+    func isWritten(_ uid: UInt32) -> Bool { !unwritten.contains(uid) }
 
     /// Whether the last look-up still stands.
     func isCurrent(_ uid: UInt32) -> Bool { current.contains(uid) }
@@ -83,7 +94,8 @@ final class Enrolments {
 
     // MARK: - For the engine
 
-    /// What the sensors are for this user, as last listed.
+    /// What the sensors are for this user, as last listed; none is of use while the enrolment
+    /// can't be written.
     func facts(of uid: UInt32) -> [SensorFact] {
         let recorded = known[uid]?.templates ?? [:]
         var result = service.directory.sorted.map { sensor in
@@ -94,7 +106,7 @@ final class Enrolments {
                 name: sensor.name,
                 type: sensor.isKnown ? sensor.facts.type : Self.type(behind: key),
                 strength: sensor.facts.strength,
-                availability: sensor.isUsable
+                availability: sensor.isUsable && isWritten(uid)
                     ? .usable : (sensor.isAway && count > 0 ? .away : .unavailable),
                 templates: count
             )
@@ -175,14 +187,21 @@ final class Enrolments {
 
     /// Writes down what changed before anybody is answered from it.
     private func write(_ uid: UInt32) async {
-        guard changed.remove(uid) != nil, let enrolment = known[uid] else { return }
+        guard changed.contains(uid), let enrolment = known[uid] else { return }
         service.handle(.enrolmentChanged(uid: uid))
-        await withCheckedContinuation { continuation in
+        let isWritten = await withCheckedContinuation { continuation in
             store.save(enrolment, uid: uid) { error in
                 if let error { log(.error, "an enrolment could not be saved: \(error)") }
-                continuation.resume()
+                continuation.resume(returning: error == nil)
             }
         }
+        guard isWritten else {
+            unwritten.insert(uid)
+            current.remove(uid)
+            return
+        }
+        changed.remove(uid)
+        unwritten.remove(uid)
         service.enrolmentChanged(uid)
     }
 }

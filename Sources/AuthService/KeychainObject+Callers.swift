@@ -43,7 +43,15 @@ extension KeychainObject {
             $0.map { [id($0)] } ?? []
         } _: { () throws(DBusError) in
             let (uid, accessControl) = (peer.uid, new.accessControl)
-            if accessControl.isOfCurrentEnrolment { await service.enrolments.refresh(uid) }
+            if accessControl.isOfCurrentEnrolment {
+                await service.enrolments.refresh(uid)
+                guard service.enrolments.isWritten(uid) else {
+                    throw DBusError(
+                        .keychainNotAvailable,
+                        "The state can't be written: try again."
+                    )
+                }
+            }
             if accessControl.needsPasscodeSet, await !service.verifier.isSet(for: uid) {
                 throw DBusError(
                     .keychainNotAvailable,

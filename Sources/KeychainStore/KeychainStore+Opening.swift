@@ -181,7 +181,8 @@ extension KeychainStore {
         guard let key = try MasterKey.find(in: folder, credentials: credentials) else {
             throw KeychainError(
                 .notAvailable,
-                "There is no master key in \(folder.path): the service makes one when it starts."
+                "There is no master key in \(folder.path): the service makes one when something is "
+                    + "stored."
             )
         }
         return KeyRing(key, identity: []).recoveryKey

@@ -10,7 +10,8 @@ func serviceText(_ sentence: String) -> String {
 
 enum ServiceSentences {
     /// Those with arguments in them.
-    static let patterns = (refusals + devices + sensorFindings + findings)
+    static let patterns =
+        (refusals + devices + sensorFindings + findings + items + keychain + arguments)
         .filter { $0.contains("%1$s") }
 
     /// Why an evaluation is refused.

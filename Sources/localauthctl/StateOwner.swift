@@ -58,7 +58,7 @@ struct StateOwner {
         do throws(KeychainError) {
             return try body(directory)
         } catch {
-            throw Failure(.refused, error.message, hint: hint(for: error))
+            throw Failure(.refused, serviceText(error.message), hint: hint(for: error))
         }
     }
 

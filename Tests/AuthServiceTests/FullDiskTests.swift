@@ -116,6 +116,42 @@ struct FullDiskTests {
         }
     }
 
+    @Test("L12, L17: an enrolment that could not be written is told when it is written, not before")
+    func enrolments() async throws {
+        try await ServiceBench.runOnSmallDisk { bench, disk in
+            let (person, sensor, _) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            #expect(try await bench.canEvaluateCode(context) == 0)
+            let before = try await bench.state(context)
+            #expect(before.count == 32)
+            try disk.fill()
+            let template = sensor.add(for: person.peer.uid, announcing: false)
+            for _ in 0..<2 {
+                #expect(try await bench.canEvaluateCode(context) == -6)
+                #expect(try await bench.state(context).isEmpty)
+                #expect(try await context.evaluatedPolicyDomainState().isEmpty)
+            }
+            await expectName(.biometryNotAvailable) {
+                _ = try await bench.begin(person.connection, 1, ["timeout": .uint64(2000)]).reply()
+            }
+            // A passcode rests on no enrolment.
+            let byPasscode = try await bench.begin(person.connection, 2, ["timeout": .uint64(5000)])
+                .reply()
+            #expect(byPasscode["mechanism"] == .string("passcode"))
+
+            try disk.free()
+            #expect(try await bench.canEvaluateCode(context) == 0)
+            let after = try await bench.state(context)
+            #expect(after.count == 32 && after != before)
+            let call = try bench.begin(person.connection)
+            try await sensor.operation().succeed(template)
+            #expect(try await call.reply()["domain-state"] == .bytes(after))
+            try await bench.restartDaemon()
+            try await bench.waitForDevice(is: "")
+            #expect(try await bench.state(bench.context(on: person.connection)) == after)
+        }
+    }
+
     @Test(
         "L10, L17: on a full disk a wrong passcode refuses, and a required one isn't acknowledged"
     )

@@ -14,12 +14,41 @@ import Testing
         " your passcode: localauthctl evaluate --policy 2.",
     ]
 
+    /// A name, an order to SQLite, and what stands before the kernel's own sentence.
+    private static let keychainParts: Set<String> = [
+        "SHA-256 digest", "PRAGMA secure_delete = ON", "It can't be opened",
+    ]
+
     @Test("Each sentence of the service has a translation", arguments: sources)
     func known(file: String) throws {
         let messages = Catalogue(try Project.text("po/localauth.pot")).messages
         let sentences = literals(in: try Project.text(file)).filter { $0.contains(" ") }
         #expect(sentences.count > 10)
         for sentence in sentences where !Self.parts.contains(sentence) {
+            #expect(messages.contains(sentence), "translate it in localauthctl: \(sentence)")
+        }
+    }
+
+    @Test(
+        "Each refusal of the keychain has a translation",
+        arguments: [
+            "KeychainStore/Anchor", "KeychainStore/Attributes", "KeychainStore/Envelope",
+            "KeychainStore/KeychainError", "KeychainStore/KeychainStore",
+            "KeychainStore/KeychainStore+Items", "KeychainStore/KeychainStore+Keys",
+            "KeychainStore/KeychainStore+Opening", "KeychainStore/PrivateKey",
+            "KeychainStore/Query", "AuthService/KeychainObject",
+            "AuthService/KeychainObject+Callers", "AuthEngine/AccessControl",
+        ]
+    )
+    func refusals(file: String) throws {
+        let messages = Catalogue(try Project.text("po/localauth.pot")).messages
+        // A sentence of two lines is one sentence.
+        let source = try Project.text("Sources/\(file).swift")
+            .replacing(/"\s*\+ "/, with: "")
+        let sentences = literals(in: source)
+            .filter { $0.contains(" ") && !$0.hasPrefix("org.localauth.") }
+        #expect(!sentences.isEmpty)
+        for sentence in sentences where !Self.keychainParts.contains(sentence) {
             #expect(messages.contains(sentence), "translate it in localauthctl: \(sentence)")
         }
     }
