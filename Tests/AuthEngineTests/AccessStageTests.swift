@@ -319,6 +319,39 @@ struct AccessStageTests {
         #expect(!opens(uid: Desk.uid + 1, .convenience, .useItem))
         #expect(opens(uid: Desk.uid, .strong, .createItem))
     }
+
+    @Test("R64: The app's password is asked for although the passcode was asked for before it")
+    func askedTwice() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.userPresence, .applicationPassword]) { $0.offersFallback = true }
+        desk.send(.fellBack(id))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: "fallback"))
+        desk.scan(matching: true)
+        #expect(desk.progress(id).last == .passcodeRequired(cause: "application-password"))
+    }
+
+    @Test("R35: All that was proved in several stages is kept")
+    func keptStages() throws {
+        var desk = Desk(.finger)
+        let flags: AccessControl.Flags = [.biometryAny, .devicePasscode]
+        let first = try desk.access(flags, context: Desk.context)
+        desk.scan(matching: true)
+        desk.passcode(first, .correct)
+        let second = try desk.access(flags, context: Desk.context)
+        #expect(desk.grant(second)?.proofs.map(\.mechanism) == [.biometry, .passcode, .context])
+    }
+
+    @Test("R22: The fallback of one stage is none of the next")
+    func fallbackOfStage() throws {
+        var desk = Desk(.finger, .key)
+        let id = try desk.access([.biometryAny, .companion]) { $0.offersFallback = true }
+        desk.scan(matching: false)
+        #expect(desk.engine.offersFallback(id))
+        desk.scan(matching: true)
+        #expect(!desk.engine.offersFallback(id))
+        desk.scan("key", matching: false)
+        #expect(desk.engine.offersFallback(id))
+    }
 }
 
 extension Desk {

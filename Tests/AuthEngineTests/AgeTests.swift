@@ -144,6 +144,47 @@ struct AgeTests {
         #expect(refusal(after: AgeTests.hour * 48)?.code == .biometryLockout)
     }
 
+    @Test("L11: A start of the service after the passcode is no unlock")
+    func restart() {
+        var record = UserRecord()
+        record.lastPasscode = Instant(nanoseconds: 0)
+        let restart = Instant(nanoseconds: 0) + AgeTests.hour * 40
+        let engine = AuthEngine(records: [1: record], since: restart)
+        let facts = Facts(sensors: [.finger], isPasscodeSet: true, session: "a")
+        func refusal(after time: Duration) -> Refusal? {
+            let moment = Instant(nanoseconds: 0) + time
+            return engine.availability(.biometrics, uid: 1, facts: facts, at: moment)
+        }
+        #expect(refusal(after: AgeTests.hour * 47) == nil)
+        #expect(refusal(after: AgeTests.hour * 48)?.code == .biometryLockout)
+    }
+
+    @Test("L11: An enrolment that takes away the last unlock stops biometry at once")
+    func enrolmentWithoutUnlock() {
+        var desk = Desk(.finger)
+        desk.pass(AgeTests.hour * 47)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.pass(AgeTests.hour * 40)
+        let id = desk.evaluate(.biometrics)
+        #expect(desk.operations.count == 1)
+        desk.writes = false
+        desk.send(.enrolmentChanged(uid: Desk.uid))
+        #expect(desk.operations.isEmpty)
+        #expect(desk.isPending(id))
+        desk.write()
+        #expect(desk.refusal(id) == .biometryLockout)
+    }
+
+    @Test("R50: A logout forgets an unlock that came without a passcode, too")
+    func logoutWithoutPasscode() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        #expect(desk.engine.record(of: Desk.uid).lastBiometricUnlock != nil)
+        desk.engine.settings.passcodeAfterBoot = true
+        desk.send(.loggedOut(uid: Desk.uid))
+        #expect(desk.engine.record(of: Desk.uid).lastBiometricUnlock == nil)
+    }
+
     @Test("L11: A passcode that only renews its time is granted although the disk is full")
     func fullDisk() {
         var desk = Desk(.finger)

@@ -36,6 +36,20 @@ struct SessionRuleTests {
         #expect(desk.refusal(held) == .systemCancel)
     }
 
+    @Test("L4: one that waits for a write is where it was found last, not where it waited before")
+    func interruptedElsewhere() {
+        var desk = Desk(.finger)
+        let first = desk.evaluate(.biometrics)
+        let ids = (0..<2).map { _ in desk.evaluate(.biometrics, client: Desk.other) }
+        desk.writes = false
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        desk.facts.session = "other"
+        desk.send(.canceled(first))
+        #expect(ids.allSatisfy(desk.isPending))
+        desk.send(.interrupted(session: "other", .left))
+        #expect(desk.refusal(ids[0]) == .systemCancel)
+    }
+
     @Test("L9: an unlock goes on when the session is locked, and ends when it is left")
     func unlock() {
         var desk = Desk(.finger)

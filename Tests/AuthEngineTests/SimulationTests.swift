@@ -4,12 +4,15 @@ import Testing
 @testable import AuthEngine
 
 /// `LA_SEED` begins with one life again, `LA_RUNS` is how many there are.
+///
+/// A seed goes on meaning the same life only as long as nobody changes what `Life` draws or what
+/// the engine does: a fault that is found here gets a test with the events that lead to it.
 @Suite("Random lives")
 struct SimulationTests {
     private static let steps = 300
 
     /// Lives until the end or until something is wrong.
-    private func live(_ seed: UInt64, hasItems: Bool = false) -> Life {
+    private func live(_ seed: UInt64, hasItems: Bool) -> Life {
         var life = Life(seed: seed, hasItems: hasItems)
         for _ in 0..<Self.steps {
             life.live()
@@ -62,16 +65,11 @@ struct SimulationTests {
         }
         print("answers:", seen.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })
         guard failed.isEmpty else {
-            print("for FailedSeeds.swift: \(failed)")
+            print("gone wrong: \(failed)")
             return
         }
         // Few lives need not see everything.
         guard runs >= 100 else { return }
         for answer in all { #expect(seen[answer] != nil, "no \(answer) in so many lives") }
-    }
-
-    @Test("A life that once went wrong goes well", arguments: failedSeeds)
-    func again(_ seed: UInt64) {
-        _ = live(seed)
     }
 }

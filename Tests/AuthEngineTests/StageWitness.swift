@@ -267,7 +267,8 @@ struct StageWitness: Hashable {
 
     /// What the context had proved may be asked for again: it may have forgotten.
     private mutating func askAgain(_ id: EvaluationID, _ factor: Factor) {
-        live[id]?.taken.removeAll { $0.factor == factor }
+        let isOneEnough = live[id]?.flags.map(StageWitness.isOneEnough) == true
+        live[id]?.taken.removeAll { $0.factor == factor || isOneEnough }
     }
 
     private mutating func seeTell(_ id: EvaluationID, _ progress: Progress) {

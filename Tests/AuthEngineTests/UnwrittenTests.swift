@@ -1,5 +1,6 @@
-import AuthEngine
 import Testing
+
+@testable import AuthEngine
 
 /// L17: what could not be written is written before anybody is told of it.
 @Suite("Records that could not be written")
@@ -13,6 +14,31 @@ struct UnwrittenTests {
         #expect(desk.unwritten.isEmpty)
         desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
         #expect(desk.unwritten.count == 1)
+    }
+
+    @Test("L17: a match that could not be written puts back what it had put back, once")
+    func match() {
+        var record = UserRecord()
+        record.failures = 1
+        record.wrongPasscodes = 2
+        var desk = Desk(.finger, records: [Desk.uid: record])
+        desk.writes = false
+        desk.evaluate(.biometrics)
+        desk.scan(matching: true)
+        #expect(desk.engine.record(of: Desk.uid).failures == 0)
+        desk.failToWrite()
+        #expect(desk.engine.record(of: Desk.uid) == record)
+    }
+
+    @Test("L17: a prompt that a lockout stops isn't told of it when that could not be written")
+    func stopped() {
+        var desk = Desk(.finger)
+        desk.writes = false
+        let id = desk.evaluate(.biometrics)
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        #expect(desk.isPending(id))
+        desk.failToWrite()
+        #expect(desk.refusal(id) == .systemCancel)
     }
 
     @Test("L17: a lockout that could not be written is told when it is written, not before")

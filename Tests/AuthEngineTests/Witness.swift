@@ -359,7 +359,10 @@ struct Witness: Hashable {
         }
         if writes[save] != nil { complain("\(save) is used twice") }
         writes[save] = write
-        if record.failures >= engine.settings.lockoutAttempts { biometryStops(uid) }
+        // A wrong passcode in a lockout is no other lockout.
+        if write.kind == .mismatch, record.failures >= engine.settings.lockoutAttempts {
+            biometryStops(uid)
+        }
     }
 
     private func stopped(by uid: UInt32, _ engine: AuthEngine, _ save: SaveID) -> EvaluationID? {
