@@ -73,6 +73,11 @@ public struct Item: Hashable, Sendable {
         return all
     }
 
+    /// How many bytes a search gives for it, about.
+    var answerSize: Int {
+        allAttributes.reduce(publicKey.count) { $0 + $1.key.utf8.count + $1.value.size + 32 }
+    }
+
     /// Whether a caller may see it.
     func isVisible(to caller: Caller) -> Bool {
         uid == caller.uid && (caller.app == nil || caller.app == app)

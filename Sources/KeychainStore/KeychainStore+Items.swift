@@ -35,7 +35,7 @@ extension KeychainStore {
     /// The items that a query finds, oldest first.
     ///
     /// An item that was changed in the file is left out, unless that leaves nothing.
-    /// - Throws: `decode`.
+    /// - Throws: `decode`; `limitsExceeded` when they come to more than ``answerLimit``.
     public func search(
         _ query: Query,
         skipsAuthenticated: Bool = false,
@@ -51,6 +51,13 @@ extension KeychainStore {
         }
         // "There is none" would be a guess.
         if found.isEmpty, let damage { throw damage }
+        guard found.reduce(0, { $0 + $1.answerSize }) <= Self.answerLimit else {
+            throw KeychainError(
+                .limitsExceeded,
+                "The items that were found have more than \(Self.answerLimit) bytes of attributes: "
+                    + "narrow the query, by service or account."
+            )
+        }
         return found.sorted { ($0.created, $0.itemID) < ($1.created, $1.itemID) }
     }
 
@@ -291,14 +298,15 @@ extension KeychainStore {
         of uid: UInt32
     ) throws(KeychainError) -> (items: [Item], damage: KeychainError?) {
         let ledger = try ledger(of: uid)
-        var rows: [KeychainSchema.Row] = []
+        var (items, count) = ([Item](), 0)
         try translating { () throws(StoreError) in
-            try KeychainSchema.rows(of: uid, in: database) { rows.append($0) }
+            // One row at a time: all secrets of a user together are hundreds of megabytes.
+            try KeychainSchema.rows(of: uid, in: database) { row in
+                count += 1
+                if let item = try? item(row, uid: uid, ledger: ledger) { items.append(item) }
+            }
         }
-        let items = rows.compactMap { row in
-            try? item(row, uid: uid, ledger: ledger)
-        }
-        let isWhole = items.count == rows.count && items.count == ledger.count
+        let isWhole = items.count == count && items.count == ledger.count
         return (items, isWhole ? nil : .changed)
     }
 

@@ -25,6 +25,9 @@ public final class KeychainStore {
     /// The largest secret, in bytes.
     public static let secretLimit = 65_536
 
+    /// The most that one search gives, in bytes: a bus refuses what is far larger.
+    public static let answerLimit = 8 * 1024 * 1024
+
     /// Opens the keychain of a state directory, in a folder of its own, or makes one.
     ///
     /// - Parameters:

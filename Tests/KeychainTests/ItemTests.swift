@@ -86,6 +86,29 @@ struct ItemTests {
         expectRefusal(.duplicate) { try add(server.merging(["port": .number(0)]) { $1 }) }
     }
 
+    @Test("L16: a search that finds more than a bus takes is refused, a narrower one isn't")
+    func largeAnswers() throws {
+        let store = try StateFolder().open()
+        let text = String(repeating: "x", count: Attributes.valueLimit - 50)
+        for number in 0..<(KeychainStore.answerLimit / 8192 + 10) {
+            let attributes = try Attributes([
+                "class": .text("genp"), "svce": .text("\(number)"), "labl": .text(text),
+                "icmt": .text(text),
+            ])
+            _ = try store.add(
+                attributes,
+                secret: SecretBytes(""),
+                accessControl: .none,
+                password: nil,
+                caller: .person,
+                date: 0
+            )
+        }
+        expectRefusal(.limitsExceeded) { _ = try store.find() }
+        #expect(try store.find(["svce": .text("7")]).count == 1)
+        #expect(try store.find(caller: .other).isEmpty)
+    }
+
     @Test("A search compares every attribute that is given, and gives no secret")
     func search() throws {
         let store = try StateFolder().open()

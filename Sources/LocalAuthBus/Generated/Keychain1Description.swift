@@ -72,8 +72,9 @@ private let introspection = """
     without a prompt.&#10;&#10;The reply has the attributes and the id of each item, never a \
     secret. An empty query lists all items of the user; none found is an empty \
     list.&#10;&#10;Options: `skip-authenticated` (b, default false: leaves out items that need \
-    authentication).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter`, \
-    `NotAvailable`.&#10;&#10;Source: R66, R68."/>
+    authentication).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter`, `NotAvailable`; \
+    `org.freedesktop.DBus.Error.LimitsExceeded` when what is found has more than 8 MiB of \
+    attributes: a narrower query finds it in parts.&#10;&#10;Source: R66, R68."/>
         <arg name="query" type="a{sv}" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
         <arg name="items" type="aa{sv}" direction="out"/>

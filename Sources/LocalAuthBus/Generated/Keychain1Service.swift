@@ -67,7 +67,9 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// Options: `skip-authenticated` (b, default false: leaves out items that need authentication).
     ///
-    /// Errors: `org.localauth.Keychain1.Error.Parameter`, `NotAvailable`.
+    /// Errors: `org.localauth.Keychain1.Error.Parameter`, `NotAvailable`;
+    /// `org.freedesktop.DBus.Error.LimitsExceeded` when what is found has more than 8 MiB of
+    /// attributes: a narrower query finds it in parts.
     ///
     /// Source: R66, R68.
     func search(
