@@ -10,6 +10,7 @@ final class KeychainObject: Keychain1Service {
 
     let store: Keychain?
     unowned let service: AuthService
+    let turns = KeychainTurns()
     /// Users whose passcode was removed, and whose items that need one have yet to go.
     var withoutPasscode: Set<UInt32> = []
 
@@ -89,7 +90,7 @@ final class KeychainObject: Keychain1Service {
         let use = try KeychainUse(id, .useItem, reason, options, call, service)
         return .later { () throws(DBusError) in
             let permission = try await self.permission(for: use)
-            let secret = try await self.run(as: use.peer) {
+            let secret = try await self.run(for: use) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.secret(
@@ -144,6 +145,7 @@ final class KeychainObject: Keychain1Service {
 
     func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
         .later { () throws(DBusError) in
+            let ids = Set(ids)
             // One that is gone by now is no longer there to be deleted.
             _ = try await self.current(for: call.peer) {
                 $0
@@ -197,7 +199,7 @@ final class KeychainObject: Keychain1Service {
         let use = try KeychainUse(id, .useKeySign, reason, options, call, service)
         return .later { () throws(DBusError) in
             let permission = try await self.permission(for: use)
-            return try await self.run(as: use.peer) {
+            return try await self.run(for: use) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.sign(
@@ -228,7 +230,7 @@ final class KeychainObject: Keychain1Service {
         let use = try KeychainUse(id, .useKeyDecrypt, reason, options, call, service)
         return .later { () throws(DBusError) in
             let permission = try await self.permission(for: use)
-            let clear = try await self.run(as: use.peer) {
+            let clear = try await self.run(for: use) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.decrypt(
@@ -260,7 +262,7 @@ final class KeychainObject: Keychain1Service {
         let use = try KeychainUse(id, .useKeyKeyExchange, reason, options, call, service)
         return .later { () throws(DBusError) in
             let permission = try await self.permission(for: use)
-            let shared = try await self.run(as: use.peer) {
+            let shared = try await self.run(for: use) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.exchange(

@@ -41,9 +41,13 @@ final class KeychainUse {
         guard service.hasRoom(for: client) else {
             throw .exceeded("this connection waits for too many answers at once")
         }
-        // From now on: a burst of calls is counted before the first of them has begun. The call
-        // gives its place back when it is prepared.
+        // From now on: a burst of calls is counted before the first of them has begun.
         client.preparing += 1
+    }
+
+    /// The call is answered, or about to be: it gives its place back.
+    fileprivate func end() {
+        client.preparing -= 1
     }
 
     /// Who hears of the progress: the context's events, or those of a one-shot.
@@ -72,7 +76,27 @@ extension KeychainObject {
     func permission(
         for use: KeychainUse
     ) async throws(DBusError) -> KeychainPermission {
-        let item = try await prepared(use)
+        do throws(DBusError) {
+            return try await decide(use)
+        } catch {
+            use.end()
+            throw error
+        }
+    }
+
+    /// Makes the call that a use is permitted.
+    ///
+    /// It counts for its connection to the end: a password that was lent is stretched only here.
+    func run<Result: Sendable>(
+        for use: KeychainUse,
+        _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
+    ) async throws(DBusError) -> Result {
+        defer { use.end() }
+        return try await run(as: use.peer, body)
+    }
+
+    private func decide(_ use: KeychainUse) async throws(DBusError) -> KeychainPermission {
+        let item = try await item(use.id, of: use.peer)
         let requirement = item.accessControl.requirement(for: use.operation)
         let password = requirement.needsApplicationPassword ? use.context?.applicationPassword : nil
         let asksPassword = requirement.needsApplicationPassword && password == nil
@@ -88,11 +112,6 @@ extension KeychainObject {
         // Whoever enrolled while the prompt was up may be the one who passed it.
         let now = try await self.item(use.id, of: use.peer)
         return try permission(by: proofs, for: use, now, password ?? trial.correct)
-    }
-
-    private func prepared(_ use: KeychainUse) async throws(DBusError) -> Item {
-        defer { use.client.preparing -= 1 }
-        return try await item(use.id, of: use.peer)
     }
 
     private func permission(
@@ -130,7 +149,11 @@ extension KeychainObject {
         )
         var text = Evaluation.Text(reason: reason, options: use.options)
         text.fallbackTitle = ""
-        switch await service.outcome(of: request, text, use.audience, trial?.attempt) {
+        // Meanwhile the engine counts it.
+        use.client.preparing -= 1
+        let outcome = await service.outcome(of: request, text, use.audience, trial?.attempt)
+        use.client.preparing += 1
+        switch outcome {
         case .granted(let grant): return grant.proofs
         case .refused(let refusal): throw DBusError(keychain: refusal)
         }
