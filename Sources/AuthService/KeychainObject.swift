@@ -42,8 +42,10 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<String> {
         let new = try NewItem(attributes, accessControl, options, call, service)
         let secret = try SecretBytes(sealed: secret)
+        let replaced = try OptionReader(options).value("replaces", \.asString)
         return .later { () throws(DBusError) in
-            try await self.store(new.accessControl, as: call.peer) {
+            if let replaced { _ = try await self.item(replaced, of: call.peer) }
+            return try await self.store(new.accessControl, as: call.peer) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.add(
@@ -51,6 +53,7 @@ final class KeychainObject: Keychain1Service {
                     secret: secret,
                     accessControl: new.accessControl,
                     password: new.password,
+                    replacing: replaced,
                     caller: caller,
                     date: new.date
                 )

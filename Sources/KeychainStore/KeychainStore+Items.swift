@@ -6,15 +6,17 @@ extension KeychainStore {
     /// Stores a secret; the result is the item's id.
     ///
     /// `password` is the application password, which the item needs if, and only if, its access
-    /// control says so; `date` is now, in Unix seconds.
-    /// - Throws: `duplicate`; `parameter` for a key, which is made here and nowhere else, or a
-    ///   missing password; `notAvailable` for `biometryCurrentSet` without an enrolment;
-    ///   `limitsExceeded`; `decode`.
+    /// control says so; `replaced` is the id of an item that goes in the same change, or stays if
+    /// the new one can't be stored; `date` is now, in Unix seconds.
+    /// - Throws: `duplicate`; `notFound` for `replaced`; `parameter` for a key, which is made here and
+    ///   nowhere else, or a missing password; `notAvailable` for `biometryCurrentSet` without an
+    ///   enrolment; `limitsExceeded`; `decode`.
     public func add(
         _ attributes: Attributes,
         secret: SecretBytes,
         accessControl: AccessControl,
         password: SecretBytes?,
+        replacing replaced: String? = nil,
         caller: Caller,
         date: Int64
     ) throws(KeychainError) -> String {
@@ -27,6 +29,7 @@ extension KeychainStore {
             publicKey: [],
             accessControl: accessControl,
             password: password,
+            replacing: replaced,
             caller: caller,
             date: date
         )
@@ -199,11 +202,14 @@ extension KeychainStore {
         publicKey: [UInt8],
         accessControl: AccessControl,
         password: SecretBytes?,
+        replacing replaced: String? = nil,
         caller: Caller,
         date: Int64
     ) throws(KeychainError) -> String {
         try Self.check(size: secret)
         settle(caller)
+        var old: ItemID?
+        if let replaced { old = try open(replaced, caller: caller).item.itemID }
         guard accessControl.flags.contains(.applicationPassword) == (password != nil) else {
             throw .parameter(
                 password == nil
@@ -214,7 +220,7 @@ extension KeychainStore {
         guard !accessControl.isOfCurrentEnrolment || caller.enrolment != nil else {
             throw KeychainError(.notAvailable, "There is no enrolled biometry to hold on to.")
         }
-        guard try ledger(of: caller.uid).count < itemLimit else {
+        guard try ledger(of: caller.uid).count - (old == nil ? 0 : 1) < itemLimit else {
             throw KeychainError(.limitsExceeded, "A user has at most \(itemLimit) items.")
         }
         var item = Item(
@@ -230,8 +236,9 @@ extension KeychainStore {
             secretVersion: 0,
             secretSize: UInt32(secret.count)
         )
-        try refuseDuplicate(of: item)
+        try refuseDuplicate(of: item, replacing: old)
         try change(caller.uid) { change throws(KeychainError) in
+            if let old { change.delete(old) }
             item.secretVersion = change.version
             let envelope = try Envelope(sealing: secret, of: item, password: password, ring: ring)
             change.write(item, envelope: envelope.bytes)
@@ -283,12 +290,15 @@ extension KeychainStore {
         }
     }
 
-    private func refuseDuplicate(of item: Item) throws(KeychainError) {
+    private func refuseDuplicate(
+        of item: Item,
+        replacing old: ItemID? = nil
+    ) throws(KeychainError) {
         let primaryKey = item.attributes.primaryKey(app: item.app)
         let holder = try translating { () throws(StoreError) in
             try KeychainSchema.holder(of: primaryKey, uid: item.uid, in: database)
         }
-        guard let holder, holder != item.itemID.bytes else { return }
+        guard let holder, holder != item.itemID.bytes, holder != old?.bytes else { return }
         let id = ItemID(bytes: holder)?.text ?? "?"
         throw KeychainError(.duplicate, "The item \(id) has the same primary key.")
     }

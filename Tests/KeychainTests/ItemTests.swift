@@ -86,6 +86,50 @@ struct ItemTests {
         expectRefusal(.duplicate) { try add(server.merging(["port": .number(0)]) { $1 }) }
     }
 
+    @Test("A new item takes another's place in one change; what can't be stored leaves that")
+    func replacing() throws {
+        let folder = try StateFolder()
+        let store = try folder.open(itemLimit: 2)
+        func replace(
+            _ id: String,
+            _ service: String,
+            flags: AccessControl.Flags = [],
+            caller: Caller = .person
+        ) throws -> String {
+            try store.add(
+                .service(service),
+                secret: SecretBytes("new"),
+                accessControl: .guarded(by: flags),
+                password: nil,
+                replacing: id,
+                caller: caller,
+                date: 200
+            )
+        }
+        let (old, other) = (try store.add("mail", "old"), try store.add("files"))
+        expectRefusal(.limitsExceeded) { try store.add("more") }
+        expectRefusal(.duplicate) { _ = try replace(old, "files") }
+        expectRefusal(.parameter) { _ = try replace(old, "mail", flags: .applicationPassword) }
+        expectRefusal(.notAvailable) {
+            _ = try replace(
+                old,
+                "mail",
+                flags: .biometryCurrentSet,
+                caller: Caller.person.with(nil)
+            )
+        }
+        expectRefusal(.notFound) { _ = try replace(old, "mail", caller: .other) }
+        expectRefusal(.notFound) { _ = try replace("none", "mail") }
+        #expect(try store.read(old) == "old")
+        let new = try replace(old, "mail", flags: .userPresence)
+        expectRefusal(.notFound) { _ = try store.read(old) }
+        expectRefusal(.notFound) { _ = try replace(old, "mail") }
+        #expect(try store.find().map(\.id) == [other, new])
+        #expect(try store.read(new) == "new")
+        _ = try replace(other, "third")
+        #expect(try store.find().count == 2)
+    }
+
     @Test("L16: a search that finds more than a bus takes is refused, a narrower one isn't")
     func largeAnswers() throws {
         let store = try StateFolder().open()

@@ -56,11 +56,14 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Stores a secret, without a prompt; the \
     reply is the id of the item.&#10;&#10;`secret` is a sealed memfd of at most 64 KiB; it may be \
     empty.&#10;&#10;Options: `context` (o, gives the application password of an item with that \
-    flag).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when an item with this \
-    primary key exists; `Parameter` for attributes or flags that don't go together; `NotAvailable` \
-    for `akpu` without a passcode; `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of \
-    descriptor; `LimitsExceeded` for a larger secret or more than 4096 items a user \
-    (configurable).&#10;&#10;Source: R60 to R66, R69, R70, L18."/>
+    flag); `replaces` (s, the id of an item of the caller: the new one takes its place, all at \
+    once, and what can't be stored leaves it as it is. Its primary key may be the new \
+    one's).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when another item with this \
+    primary key exists; `NotFound` when the one to replace isn't there; `Parameter` for attributes \
+    or flags that don't go together; `NotAvailable` for `akpu` without a passcode; \
+    `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded` for \
+    a larger secret or more than 4096 items a user (configurable).&#10;&#10;Source: R60 to R66, \
+    R69, R70, L18."/>
         <arg name="attributes" type="a{sv}" direction="in"/>
         <arg name="secret" type="h" direction="in"/>
         <arg name="accessControl" type="a{sv}" direction="in"/>

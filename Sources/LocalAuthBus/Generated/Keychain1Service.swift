@@ -44,12 +44,15 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// `secret` is a sealed memfd of at most 64 KiB; it may be empty.
     ///
-    /// Options: `context` (o, gives the application password of an item with that flag).
+    /// Options: `context` (o, gives the application password of an item with that flag); `replaces`
+    /// (s, the id of an item of the caller: the new one takes its place, all at once, and what
+    /// can't be stored leaves it as it is. Its primary key may be the new one's).
     ///
-    /// Errors: `org.localauth.Keychain1.Error.Duplicate` when an item with this primary key exists;
-    /// `Parameter` for attributes or flags that don't go together; `NotAvailable` for `akpu`
-    /// without a passcode; `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor;
-    /// `LimitsExceeded` for a larger secret or more than 4096 items a user (configurable).
+    /// Errors: `org.localauth.Keychain1.Error.Duplicate` when another item with this primary key
+    /// exists; `NotFound` when the one to replace isn't there; `Parameter` for attributes or flags
+    /// that don't go together; `NotAvailable` for `akpu` without a passcode;
+    /// `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded`
+    /// for a larger secret or more than 4096 items a user (configurable).
     ///
     /// Source: R60 to R66, R69, R70, L18.
     func add(
