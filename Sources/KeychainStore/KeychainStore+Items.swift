@@ -113,9 +113,12 @@ extension KeychainStore {
         var (item, envelope) = try open(id, caller: caller)
         try item.attributes.update(changes)
         item.modified = date
-        try refuseDuplicate(of: item)
+        let hidden = try hiddenDuplicate(of: item, caller: caller)
         let (changed, bytes) = (item, envelope.bytes)
-        try change(caller.uid) { change in change.write(changed, envelope: bytes) }
+        try change(caller.uid) { change in
+            if let hidden { change.delete(hidden) }
+            change.write(changed, envelope: bytes)
+        }
     }
 
     /// Replaces the secret of an item, without any authentication (R66).
@@ -176,17 +179,16 @@ extension KeychainStore {
         try delete(of: uid) { $0.accessControl.needsPasscodeSet }
     }
 
-    /// Deletes the items of another enrolment than the caller's (R67).
+    /// Deletes the items of an earlier enrolment than the caller's (R67).
     ///
     /// Every call does it first; the service does it as well when the enrolment changes. What a
-    /// full disk leaves is tried again by the next call, and nobody sees it meanwhile.
+    /// full disk leaves is tried again by the next call, and nobody sees it meanwhile. Nor does
+    /// anybody see items of an enrolment that isn't known any more: its files may come back.
     public func settle(_ caller: Caller) {
-        guard settled[caller.uid] != .some(caller.enrolment) else { return }
+        guard let enrolment = caller.enrolment, settled[caller.uid] != enrolment else { return }
         do throws(KeychainError) {
-            try delete(of: caller.uid) { item in
-                item.accessControl.isOfCurrentEnrolment && item.enrolment != caller.enrolment
-            }
-            settled[caller.uid] = .some(caller.enrolment)
+            try delete(of: caller.uid) { $0.enrolment?.isOlder(than: enrolment) ?? false }
+            settled[caller.uid] = enrolment
         } catch {
             return
         }
@@ -236,9 +238,9 @@ extension KeychainStore {
             secretVersion: 0,
             secretSize: UInt32(secret.count)
         )
-        try refuseDuplicate(of: item, replacing: old)
+        let hidden = try hiddenDuplicate(of: item, replacing: old, caller: caller)
         try change(caller.uid) { change throws(KeychainError) in
-            if let old { change.delete(old) }
+            for id in [old, hidden].compactMap(\.self) { change.delete(id) }
             item.secretVersion = change.version
             let envelope = try Envelope(sealing: secret, of: item, password: password, ring: ring)
             change.write(item, envelope: envelope.bytes)
@@ -290,17 +292,25 @@ extension KeychainStore {
         }
     }
 
-    private func refuseDuplicate(
+    /// An item with the same primary key that the caller can't see: it gives way.
+    ///
+    /// - Throws: `duplicate` for one that the caller can see.
+    private func hiddenDuplicate(
         of item: Item,
-        replacing old: ItemID? = nil
-    ) throws(KeychainError) {
+        replacing old: ItemID? = nil,
+        caller: Caller
+    ) throws(KeychainError) -> ItemID? {
         let primaryKey = item.attributes.primaryKey(app: item.app)
         let holder = try translating { () throws(StoreError) in
             try KeychainSchema.holder(of: primaryKey, uid: item.uid, in: database)
         }
-        guard let holder, holder != item.itemID.bytes, holder != old?.bytes else { return }
-        let id = ItemID(bytes: holder)?.text ?? "?"
-        throw KeychainError(.duplicate, "The item \(id) has the same primary key.")
+        guard let holder, holder != item.itemID.bytes, holder != old?.bytes else { return nil }
+        let id = ItemID(bytes: holder)
+        if let id, let row = try row(id, uid: item.uid) {
+            let found = try? self.item(row, uid: item.uid, ledger: try ledger(of: item.uid))
+            if let found, !found.isVisible(to: caller) { return id }
+        }
+        throw KeychainError(.duplicate, "The item \(id?.text ?? "?") has the same primary key.")
     }
 
     /// Every item of a user that is what was written, and what is wrong with another, if any is.

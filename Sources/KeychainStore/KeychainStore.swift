@@ -17,7 +17,7 @@ public final class KeychainStore {
     /// The ledgers that were read and found to be right.
     private var ledgers: [UInt32: Ledger] = [:]
     /// For which enrolment each user's items were looked through.
-    var settled: [UInt32: EnrolmentMark?] = [:]
+    var settled: [UInt32: EnrolmentMark] = [:]
 
     /// Where a damaged database was put at this start; nil: there was none.
     public let setAside: String?

@@ -400,7 +400,9 @@ struct ItemTests {
             },
             { store, id, caller in
                 guard try store.find(caller: caller).isEmpty else { return }
-                throw try #require(expectRefusal(.notFound) { _ = try store.read(id) })
+                throw try #require(
+                    expectRefusal(.notFound) { _ = try store.read(id, caller: caller) }
+                )
             },
         ]
         for call in calls {
@@ -416,6 +418,31 @@ struct ItemTests {
         expectRefusal(.notAvailable) {
             try store.add("b", flags: .biometryCurrentSet, caller: Caller.person.with(nil))
         }
+    }
+
+    @Test("L17: Without a known enrolment items of one are hidden, and come back with it")
+    func lostEnrolment() throws {
+        let store = try StateFolder().open()
+        let id = try store.add("a", "kept", flags: .biometryCurrentSet)
+        let key = try store.add("b", "kept", flags: .biometryCurrentSet)
+        let other = try store.add("c")
+        // Generations begin anew with a new database, and a new machine key has other states.
+        let lost: [EnrolmentMark?] = [
+            nil, EnrolmentMark(generation: 1, state: [7]), EnrolmentMark(generation: 0, state: []),
+        ]
+        for caller in lost.map(Caller.person.with) {
+            #expect(try store.find(caller: caller).map(\.id) == [other])
+            expectRefusal(.notFound) { _ = try store.read(id, caller: caller) }
+            #expect(try store.delete([id], caller: caller) == 0)
+        }
+        #expect(try store.read(id) == "kept")
+        // Nobody is told of an item that can't be seen: it gives way.
+        let new = try store.add("a", "new", caller: Caller.person.with(nil))
+        try store.update(other, ["svce": .text("b")], caller: Caller.person.with(nil), date: 1)
+        for gone in [id, key] { expectRefusal(.notFound) { _ = try store.read(gone) } }
+        #expect(try store.read(new) == "new")
+        #expect(try store.find().count == 2)
+        expectRefusal(.duplicate) { try store.add("b") }
     }
 
     @Test("R69: Items for as long as there is a passcode go with it; others and other users stay")
