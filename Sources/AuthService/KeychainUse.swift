@@ -14,6 +14,8 @@ final class KeychainUse {
     fileprivate let options: EvaluateOptions
     fileprivate let reason: String
     private let serial: UInt32
+    /// The application password that the context had.
+    fileprivate var lent: SecretBytes?
 
     /// - Throws: InvalidArgs, UnknownObject for another's context, LimitsExceeded.
     init(
@@ -92,13 +94,21 @@ extension KeychainObject {
         _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
     ) async throws(DBusError) -> Result {
         defer { use.end() }
-        return try await run(as: use.peer, body)
+        do throws(DBusError) {
+            return try await run(as: use.peer, body)
+        } catch {
+            if error.name == .keychainAuthFailed, let lent = use.lent {
+                use.context?.forget(typed: lent)
+            }
+            throw error
+        }
     }
 
     private func decide(_ use: KeychainUse) async throws(DBusError) -> KeychainPermission {
         let item = try await item(use.id, of: use.peer)
         let requirement = item.accessControl.requirement(for: use.operation)
         let password = requirement.needsApplicationPassword ? use.context?.applicationPassword : nil
+        use.lent = password
         let asksPassword = requirement.needsApplicationPassword && password == nil
         if use.context?.isInvalid == true {
             throw DBusError(.keychainAuthFailed, "The context was invalidated.")
@@ -138,8 +148,7 @@ extension KeychainObject {
         _ requirement: Requirement,
         _ trial: PasswordTrial?
     ) async throws(DBusError) -> [Grant] {
-        let reason = try Checked.reason(use.reason)
-        let request = service.request(
+        var request = service.request(
             for: use.operation,
             requirement,
             use.options,
@@ -147,7 +156,11 @@ extension KeychainObject {
             context: use.context,
             asksPassword: trial != nil
         )
-        var text = Evaluation.Text(reason: reason, options: use.options)
+        // Without a reason nothing can be shown; what needs no prompt needs none (R35).
+        let reason = try? Checked.reason(use.reason)
+        let isForbidden = request.isInteractionNotAllowed
+        request.isInteractionNotAllowed = isForbidden || reason == nil
+        var text = Evaluation.Text(reason: reason ?? "", options: use.options)
         text.fallbackTitle = ""
         // Meanwhile the engine counts it.
         use.client.preparing -= 1
@@ -155,7 +168,9 @@ extension KeychainObject {
         use.client.preparing += 1
         switch outcome {
         case .granted(let grant): return grant.proofs
-        case .refused(let refusal): throw DBusError(keychain: refusal)
+        case .refused(let refusal):
+            if refusal.code == .notInteractive, !isForbidden { _ = try Checked.reason(use.reason) }
+            throw DBusError(keychain: refusal)
         }
     }
 }

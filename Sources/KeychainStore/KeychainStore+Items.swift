@@ -124,7 +124,7 @@ extension KeychainStore {
     /// Replaces the secret of an item, without any authentication (R66).
     ///
     /// An application password has to be the one that the item has: another one would lock out
-    /// whoever knows that.
+    /// whoever knows that. An item that has none takes any.
     /// - Throws: `notFound`, `parameter` for a key, `authFailed` for a wrong application password,
     ///   `limitsExceeded`, `decode`.
     public func setSecret(
@@ -139,9 +139,10 @@ extension KeychainStore {
             throw .parameter("a private key can't be replaced")
         }
         try Self.check(size: secret)
-        if password != nil || item.accessControl.flags.contains(.applicationPassword) {
-            _ = try envelope.unwrap(item, password: password, ring: ring)
-        }
+        // A context that was evaluated for something else may have a password as well.
+        let isLocked = item.accessControl.flags.contains(.applicationPassword)
+        let password = isLocked ? password : nil
+        if isLocked { _ = try envelope.unwrap(item, password: password, ring: ring) }
         item.modified = date
         item.secretSize = UInt32(secret.count)
         try change(caller.uid) { change throws(KeychainError) in
