@@ -39,13 +39,15 @@ private let introspection = """
     acct, sdmn, ptcl, atyp, port, path; `keys` agrp, atag.&#10;&#10;Access control:&#10;- `flags` \
     (t, the SecAccessControlCreateFlags bits, default 0: no authentication)&#10;- `accessible` (s, \
     `ak`, `ck`, `aku`, `cku` or `akpu`, default `ak`; `dk` and `dku` read as `ak`)&#10;&#10;Calls \
-    that may prompt take a `reason` as Evaluate does, and these options:&#10;- `context` (o, an \
-    evaluated context that satisfies the item needs no prompt; another one is prompted on)&#10;- \
-    `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)&#10;- \
-    `interaction-not-allowed` (b, default false)&#10;&#10;Errors map to OSStatus: Duplicate \
-    -25299, NotFound -25300, AuthFailed -25293, InteractionNotAllowed -25308, UserCanceled -128, \
-    Parameter -50, Decode -26275, NotAvailable -25291.&#10;&#10;Source: R35, R36, R60 to R71, L8, \
-    L18."/>
+    that may prompt take a `reason` as Evaluate does, needed only where a prompt is shown, and \
+    these options:&#10;- `context` (o, an evaluated context that satisfies the item needs no \
+    prompt; another one is prompted on)&#10;- `timeout` (t, milliseconds, default 120000, 0 is the \
+    default, at most 600000)&#10;- `interaction-not-allowed` (b, default false)&#10;&#10;Calls of \
+    one user are served one at a time, in order; when more than 256 wait, the next is \
+    `org.freedesktop.DBus.Error.LimitsExceeded`, whatever its method.&#10;&#10;Errors map to \
+    OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293, InteractionNotAllowed -25308, \
+    UserCanceled -128, Parameter -50, Decode -26275, NotAvailable -25291.&#10;&#10;Source: R35, \
+    R36, R60 to R71, L8, L18."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Keychain1.Error.Duplicate&#10; org.localauth.Keychain1.Error.NotFound&#10; \
     org.localauth.Keychain1.Error.AuthFailed&#10; \

@@ -27,11 +27,15 @@ public import DBus
 /// - `accessible` (s, `ak`, `ck`, `aku`, `cku` or `akpu`, default `ak`; `dk` and `dku` read as
 ///   `ak`)
 ///
-/// Calls that may prompt take a `reason` as Evaluate does, and these options:
+/// Calls that may prompt take a `reason` as Evaluate does, needed only where a prompt is shown, and
+/// these options:
 /// - `context` (o, an evaluated context that satisfies the item needs no prompt; another one is
 ///   prompted on)
 /// - `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)
 /// - `interaction-not-allowed` (b, default false)
+///
+/// Calls of one user are served one at a time, in order; when more than 256 wait, the next is
+/// `org.freedesktop.DBus.Error.LimitsExceeded`, whatever its method.
 ///
 /// Errors map to OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293,
 /// InteractionNotAllowed -25308, UserCanceled -128, Parameter -50, Decode -26275, NotAvailable
