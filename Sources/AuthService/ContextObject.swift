@@ -26,6 +26,8 @@ final class ContextObject: Context1Service {
     }
     private var properties = Properties()
     private var credentials: [CredentialKind: SecretBytes] = [:]
+    /// The application password that a person typed last.
+    private weak var typed: SecretBytes?
     private(set) var isInvalid = false
     /// Kept, because calls may still wait when it has left; `remove()` undoes the cycle.
     let client: Client
@@ -170,7 +172,16 @@ final class ContextObject: Context1Service {
 
     /// Keeps what a person typed, as if the app had lent it (R37).
     func keep(applicationPassword: SecretBytes) {
-        if !isInvalid { credentials[.applicationPassword] = applicationPassword }
+        guard !isInvalid else { return }
+        credentials[.applicationPassword] = applicationPassword
+        typed = applicationPassword
+    }
+
+    /// Forgets a password that was typed and opened nothing: the next call asks again.
+    func forget(typed password: SecretBytes) {
+        guard typed === password, applicationPassword === password else { return }
+        credentials[.applicationPassword] = nil
+        typed = nil
     }
 
     /// The reason that was set; empty: none was.

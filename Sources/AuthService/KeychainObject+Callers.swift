@@ -8,14 +8,18 @@ extension KeychainObject {
     /// Makes a call on the keychain, with the enrolment that is known now; nobody vouches for an
     /// app here.
     ///
-    /// The caller is made in the turn that hands the call over, and the keychain takes calls in
-    /// order: it never meets an enrolment after a newer one.
+    /// The caller is made in the turn of the loop that hands the call over, after any wait, and the
+    /// keychain takes calls in order: it never meets an enrolment after a newer one.
+    ///
+    /// - Throws: LimitsExceeded when too many calls of the user wait; what the body throws.
     func run<Result: Sendable>(
         as peer: Peer,
         _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
     ) async throws(DBusError) -> Result {
         let keychain = try keychain
         let uid = peer.uid
+        try await turns.begin(of: uid)
+        defer { turns.end(of: uid) }
         do throws(KeychainError) {
             while withoutPasscode.contains(uid) { try await deletePasscodeItems(of: uid) }
             let caller = Caller(uid: uid, app: nil, enrolment: service.enrolments.mark(of: uid))

@@ -10,6 +10,7 @@ final class KeychainObject: Keychain1Service {
 
     let store: Keychain?
     unowned let service: AuthService
+    let turns = KeychainTurns()
     /// Users whose passcode was removed, and whose items that need one have yet to go.
     var withoutPasscode: Set<UInt32> = []
     var isSetAsideReported = false
@@ -42,8 +43,10 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<String> {
         let new = try NewItem(attributes, accessControl, options, call, service)
         let secret = try SecretBytes(sealed: secret)
+        let replaced = try OptionReader(options).value("replaces", \.asString)
         return .later { () throws(DBusError) in
-            try await self.store(new, "add", as: call.peer) {
+            if let replaced { _ = try await self.item(replaced, of: call.peer) }
+            return try await self.store(new, "add", as: call.peer) {
                 $0
             } storing: { keychain, caller throws(KeychainError) in
                 try keychain.add(
@@ -51,6 +54,7 @@ final class KeychainObject: Keychain1Service {
                     secret: secret,
                     accessControl: new.accessControl,
                     password: new.password,
+                    replacing: replaced,
                     caller: caller,
                     date: new.date
                 )
@@ -89,7 +93,7 @@ final class KeychainObject: Keychain1Service {
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useItem, reason, options, call, service)
         return audited("read", use) { permission throws(DBusError) in
-            let secret = try await self.run(as: use.peer) {
+            let secret = try await self.run(for: use) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.secret(
@@ -146,6 +150,7 @@ final class KeychainObject: Keychain1Service {
 
     func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
         .later { () throws(DBusError) in
+            let ids = Set(ids).sorted()
             let deleted = try await self.audited(.itemDeleted, "delete", by: call.peer) {
                 $0 ?? ids
             } _: { () throws(DBusError) in
@@ -192,7 +197,7 @@ final class KeychainObject: Keychain1Service {
         }
         let use = try KeychainUse(id, .useKeySign, reason, options, call, service)
         return audited("sign", use) { permission throws(DBusError) in
-            try await self.run(as: use.peer) {
+            try await self.run(for: use) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.sign(
@@ -222,7 +227,7 @@ final class KeychainObject: Keychain1Service {
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useKeyDecrypt, reason, options, call, service)
         return audited("decrypt", use) { permission throws(DBusError) in
-            let clear = try await self.run(as: use.peer) {
+            let clear = try await self.run(for: use) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.decrypt(
@@ -253,7 +258,7 @@ final class KeychainObject: Keychain1Service {
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useKeyKeyExchange, reason, options, call, service)
         return audited("exchange", use) { permission throws(DBusError) in
-            let shared = try await self.run(as: use.peer) {
+            let shared = try await self.run(for: use) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.exchange(

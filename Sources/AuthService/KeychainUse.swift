@@ -14,6 +14,8 @@ final class KeychainUse {
     fileprivate let options: EvaluateOptions
     fileprivate let reason: String
     private let serial: UInt32
+    /// The application password that the context had.
+    fileprivate var lent: SecretBytes?
 
     /// - Throws: InvalidArgs, UnknownObject for another's context, LimitsExceeded.
     init(
@@ -41,9 +43,13 @@ final class KeychainUse {
         guard service.hasRoom(for: client) else {
             throw .exceeded("this connection waits for too many answers at once")
         }
-        // From now on: a burst of calls is counted before the first of them has begun. The call
-        // gives its place back when it is prepared.
+        // From now on: a burst of calls is counted before the first of them has begun.
         client.preparing += 1
+    }
+
+    /// The call is answered, or about to be: it gives its place back.
+    fileprivate func end() {
+        client.preparing -= 1
     }
 
     /// Who hears of the progress: the context's events, or those of a one-shot.
@@ -74,9 +80,37 @@ extension KeychainObject {
     func permission(
         for use: KeychainUse
     ) async throws(DBusError) -> KeychainPermission {
-        let item = try await prepared(use)
+        do throws(DBusError) {
+            return try await decide(use)
+        } catch {
+            use.end()
+            throw error
+        }
+    }
+
+    /// Makes the call that a use is permitted.
+    ///
+    /// It counts for its connection to the end: a password that was lent is stretched only here.
+    func run<Result: Sendable>(
+        for use: KeychainUse,
+        _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
+    ) async throws(DBusError) -> Result {
+        defer { use.end() }
+        do throws(DBusError) {
+            return try await run(as: use.peer, body)
+        } catch {
+            if error.name == .keychainAuthFailed, let lent = use.lent {
+                use.context?.forget(typed: lent)
+            }
+            throw error
+        }
+    }
+
+    private func decide(_ use: KeychainUse) async throws(DBusError) -> KeychainPermission {
+        let item = try await item(use.id, of: use.peer)
         let requirement = item.accessControl.requirement(for: use.operation)
         let password = requirement.needsApplicationPassword ? use.context?.applicationPassword : nil
+        use.lent = password
         let asksPassword = requirement.needsApplicationPassword && password == nil
         if use.context?.isInvalid == true {
             throw DBusError(.keychainAuthFailed, "The context was invalidated.")
@@ -90,11 +124,6 @@ extension KeychainObject {
         // Whoever enrolled while the prompt was up may be the one who passed it.
         let now = try await self.item(use.id, of: use.peer)
         return try permission(by: grant, for: use, now, password ?? trial.correct)
-    }
-
-    private func prepared(_ use: KeychainUse) async throws(DBusError) -> Item {
-        defer { use.client.preparing -= 1 }
-        return try await item(use.id, of: use.peer)
     }
 
     private func permission(
@@ -125,8 +154,7 @@ extension KeychainObject {
         _ requirement: Requirement,
         _ trial: PasswordTrial?
     ) async throws(DBusError) -> Grant {
-        let reason = try Checked.reason(use.reason)
-        let request = service.request(
+        var request = service.request(
             for: use.operation,
             requirement,
             use.options,
@@ -134,11 +162,21 @@ extension KeychainObject {
             context: use.context,
             asksPassword: trial != nil
         )
-        var text = Evaluation.Text(reason: reason, options: use.options)
+        // Without a reason nothing can be shown; what needs no prompt needs none (R35).
+        let reason = try? Checked.reason(use.reason)
+        let isForbidden = request.isInteractionNotAllowed
+        request.isInteractionNotAllowed = isForbidden || reason == nil
+        var text = Evaluation.Text(reason: reason ?? "", options: use.options)
         text.fallbackTitle = ""
-        switch await service.outcome(of: request, text, use.audience, trial?.attempt) {
+        // Meanwhile the engine counts it.
+        use.client.preparing -= 1
+        let outcome = await service.outcome(of: request, text, use.audience, trial?.attempt)
+        use.client.preparing += 1
+        switch outcome {
         case .granted(let grant): return grant
-        case .refused(let refusal): throw DBusError(keychain: refusal)
+        case .refused(let refusal):
+            if refusal.code == .notInteractive, !isForbidden { _ = try Checked.reason(use.reason) }
+            throw DBusError(keychain: refusal)
         }
     }
 }

@@ -27,6 +27,14 @@ package struct DatabaseFormat: Sendable {
             try PrivateDirectory.makePrivateFile(directory.database)
             try directory.synchronize()
         }
+        // SQLite would drop the log: everything may be in it.
+        guard !directory.hasLogAlone else {
+            throw StoreError(
+                .damaged,
+                "The database is empty, and its log isn't.",
+                path: directory.database
+            )
+        }
         let database = try Database(path: directory.database, holding: lock)
         do throws(StoreError) {
             // Before the first read: the log then needs no shared memory.

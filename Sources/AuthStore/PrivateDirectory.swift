@@ -146,6 +146,15 @@ package struct PrivateDirectory {
         return try Self.holdsPrivateFile(key)
     }
 
+    /// Whether the database's log has something in it, and the database nothing.
+    var hasLogAlone: Bool {
+        func size(_ file: String) -> Int {
+            var status = stat()
+            return lstat(file, &status) == 0 ? Int(status.st_size) : 0
+        }
+        return size(database) == 0 && size(database + "-wal") > 0
+    }
+
     /// Renames a damaged database, with what belongs to it.
     ///
     /// The database goes first: SQLite drops a log without one.

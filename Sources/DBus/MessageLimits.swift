@@ -1,6 +1,6 @@
 /// What one message may hold.
 ///
-/// Anything beyond is `InvalidArgs`.
+/// Anything beyond is `InvalidArgs`, a message that is too large as a whole `LimitsExceeded`.
 public enum MessageLimits {
     /// The longest string, in bytes.
     public static let string = 256 * 1024
@@ -18,4 +18,9 @@ public enum MessageLimits {
     public static let waitingCalls = 1024
     /// The most elements of all arrays and dictionaries of a message together.
     public static let elements = 262_144
+    /// The largest message that is sent, in bytes.
+    ///
+    /// A bus ends the connection of whoever sends one beyond its own limit, which is 32 MiB on most
+    /// system buses.
+    public static let sent = 16 * 1024 * 1024
 }

@@ -6,6 +6,8 @@ public struct MessageWriter {
     let message: OpaquePointer
     var variantDepth = 0
     private(set) var hasDescriptors = false
+    /// How many bytes the message has by now, at most.
+    private var size = 0
 
     init(_ message: OpaquePointer) {
         self.message = message
@@ -13,7 +15,8 @@ public struct MessageWriter {
 
     /// Appends a value.
     ///
-    /// - Throws: `InvalidArgs` when it does not fit the place or is beyond a limit.
+    /// - Throws: `InvalidArgs` when it does not fit the place or is beyond a limit, `LimitsExceeded`
+    ///   when the message gets too large by it.
     public mutating func write<Value: WireType>(_ value: Value) throws(DBusError) {
         try value.write(to: &self)
     }
@@ -24,6 +27,15 @@ public struct MessageWriter {
         _ body: (inout MessageWriter) throws(DBusError) -> Void
     ) throws(DBusError) {
         try container("r", signature, body)
+    }
+
+    /// Refuses what would make the message too large.
+    private mutating func grow(by count: Int) throws(DBusError) {
+        // A length, and what puts the value in its place.
+        size += count + 16
+        guard size <= MessageLimits.sent else {
+            throw DBusError(.limitsExceeded, "The message is too large: ask for less at once.")
+        }
     }
 
     // MARK: Containers
@@ -65,6 +77,7 @@ public struct MessageWriter {
         _ contents: String,
         _ body: (inout MessageWriter) throws(DBusError) -> Void
     ) throws(DBusError) {
+        try grow(by: contents.utf8.count)
         let code = CChar(truncatingIfNeeded: type.value)
         guard sd_bus_message_open_container(message, code, contents) >= 0 else {
             throw Self.refused
@@ -79,6 +92,7 @@ public struct MessageWriter {
         _ type: Unicode.Scalar,
         _ number: Number
     ) throws(DBusError) {
+        try grow(by: MemoryLayout<Number>.size)
         let code = CChar(truncatingIfNeeded: type.value)
         let result = withUnsafePointer(to: number) {
             sd_bus_message_append_basic(message, code, $0)
@@ -91,6 +105,7 @@ public struct MessageWriter {
         guard text.utf8.count <= MessageLimits.string, !text.utf8.contains(0) else {
             throw DBusError(.invalidArgs, "A string is too long or contains a zero byte.")
         }
+        try grow(by: text.utf8.count)
         let code = CChar(truncatingIfNeeded: type.value)
         let result = text.withCString { sd_bus_message_append_basic(message, code, $0) }
         guard result >= 0 else { throw Self.refused }
@@ -98,6 +113,7 @@ public struct MessageWriter {
 
     /// A string of any length: the introspection of a large tree.
     mutating func longText(_ text: String) throws(DBusError) {
+        try grow(by: text.utf8.count)
         let result = text.withCString {
             sd_bus_message_append_basic(message, CChar(UInt8(ascii: "s")), $0)
         }
@@ -108,6 +124,7 @@ public struct MessageWriter {
         guard bytes.count <= MessageLimits.bytes else {
             throw DBusError(.invalidArgs, "A byte array is too long.")
         }
+        try grow(by: bytes.count)
         let result = bytes.withUnsafeBytes {
             sd_bus_message_append_array(
                 message,

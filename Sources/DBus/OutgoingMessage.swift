@@ -70,7 +70,7 @@ enum OutgoingMessage {
 
     /// Answers a call.
     ///
-    /// What cannot be encoded or sent becomes `Failed`.
+    /// What is too large becomes `LimitsExceeded`, what cannot be encoded or sent `Failed`.
     static func reply(
         to call: Message,
         _ signature: String,
@@ -79,7 +79,9 @@ enum OutgoingMessage {
         do throws(DBusError) {
             try tryReply(to: call, signature, encode)
         } catch {
-            reply(to: call, with: DBusError(.failed, "The answer cannot be sent."))
+            let isTooLarge = error.name == .limitsExceeded
+            let failed = DBusError(.failed, "The answer cannot be sent.")
+            reply(to: call, with: isTooLarge ? error : failed)
         }
     }
 

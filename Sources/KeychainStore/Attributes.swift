@@ -169,7 +169,8 @@ public struct Attributes: Hashable, Sendable {
 }
 
 extension AttributeValue {
-    fileprivate var size: Int {
+    /// How many bytes it takes.
+    var size: Int {
         switch self {
         case .text(let text): text.utf8.count
         case .bytes(let bytes): bytes.count

@@ -12,6 +12,9 @@ public struct EnrolmentMark: Hashable, Sendable {
         self.generation = generation
         self.state = state
     }
+
+    /// Whether the enrolment has changed since, as far as that can be known.
+    func isOlder(than other: EnrolmentMark) -> Bool { generation < other.generation }
 }
 
 /// Who calls the keychain, found out by the service and never said by the caller.
@@ -22,10 +25,10 @@ public struct Caller: Hashable, Sendable {
     ///
     /// A sandboxed app sees its own items alone. Other programs see all of the user's.
     public let app: String?
-    /// The user's enrolment now; nil: nothing is enrolled.
+    /// The user's enrolment now; nil: nothing is enrolled, or what is isn't known.
     ///
-    /// Items of another enrolment are deleted for good: a sensor that is away for a while is no
-    /// reason to pass anything but its last known enrolment.
+    /// Items of an earlier enrolment are deleted for good: a sensor that is away for a while is no
+    /// reason to pass anything but its last known enrolment. Items of any other are hidden.
     public let enrolment: EnrolmentMark?
 
     /// A caller.
@@ -75,10 +78,15 @@ public struct Item: Hashable, Sendable {
         return all
     }
 
+    /// How many bytes a search gives for it, about.
+    var answerSize: Int {
+        allAttributes.reduce(publicKey.count) { $0 + $1.key.utf8.count + $1.value.size + 32 }
+    }
+
     /// Whether a caller may see it.
     func isVisible(to caller: Caller) -> Bool {
         uid == caller.uid && (caller.app == nil || caller.app == app)
-            // One that is to be deleted, and couldn't be: gone all the same.
+            // One that is to be deleted, and couldn't be, is gone all the same.
             && (enrolment == nil || enrolment == caller.enrolment)
     }
 

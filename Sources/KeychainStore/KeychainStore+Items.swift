@@ -6,15 +6,17 @@ extension KeychainStore {
     /// Stores a secret; the result is the item's id.
     ///
     /// `password` is the application password, which the item needs if, and only if, its access
-    /// control says so; `date` is now, in Unix seconds.
-    /// - Throws: `duplicate`; `parameter` for a key, which is made here and nowhere else, or a
-    ///   missing password; `notAvailable` for `biometryCurrentSet` without an enrolment;
-    ///   `limitsExceeded`; `decode`.
+    /// control says so; `replaced` is the id of an item that goes in the same change, or stays if
+    /// the new one can't be stored; `date` is now, in Unix seconds.
+    /// - Throws: `duplicate`; `notFound` for `replaced`; `parameter` for a key, which is made here and
+    ///   nowhere else, or a missing password; `notAvailable` for `biometryCurrentSet` without an
+    ///   enrolment; `limitsExceeded`; `decode`.
     public func add(
         _ attributes: Attributes,
         secret: SecretBytes,
         accessControl: AccessControl,
         password: SecretBytes?,
+        replacing replaced: String? = nil,
         caller: Caller,
         date: Int64
     ) throws(KeychainError) -> String {
@@ -27,6 +29,7 @@ extension KeychainStore {
             publicKey: [],
             accessControl: accessControl,
             password: password,
+            replacing: replaced,
             caller: caller,
             date: date
         )
@@ -36,7 +39,7 @@ extension KeychainStore {
     /// the order in which they were.
     ///
     /// An item that was changed in the file is left out, unless that leaves nothing.
-    /// - Throws: `decode`.
+    /// - Throws: `decode`; `limitsExceeded` when they come to more than ``answerLimit``.
     public func search(
         _ query: Query,
         skipsAuthenticated: Bool = false,
@@ -52,6 +55,13 @@ extension KeychainStore {
         }
         // "There is none" would be a guess.
         if found.isEmpty, let damage { throw damage }
+        guard found.reduce(0, { $0 + $1.answerSize }) <= Self.answerLimit else {
+            throw KeychainError(
+                .limitsExceeded,
+                "The items that were found have more than \(Self.answerLimit) bytes of attributes: "
+                    + "narrow the query, by service or account."
+            )
+        }
         return found.sorted { ($0.created, $0.added) < ($1.created, $1.added) }
     }
 
@@ -107,15 +117,18 @@ extension KeychainStore {
         var (item, envelope) = try open(id, caller: caller)
         try item.attributes.update(changes)
         item.modified = date
-        try refuseDuplicate(of: item)
+        let hidden = try hiddenDuplicate(of: item, caller: caller)
         let (changed, bytes) = (item, envelope.bytes)
-        try change(caller.uid) { change in change.write(changed, envelope: bytes) }
+        try change(caller.uid) { change in
+            if let hidden { change.delete(hidden) }
+            change.write(changed, envelope: bytes)
+        }
     }
 
     /// Replaces the secret of an item, without any authentication (R66).
     ///
     /// An application password has to be the one that the item has: another one would lock out
-    /// whoever knows that.
+    /// whoever knows that. An item that has none takes any.
     /// - Throws: `notFound`, `parameter` for a key, `authFailed` for a wrong application password,
     ///   `limitsExceeded`, `decode`.
     public func setSecret(
@@ -130,9 +143,10 @@ extension KeychainStore {
             throw .parameter("a private key can't be replaced")
         }
         try Self.check(size: secret)
-        if password != nil || item.accessControl.flags.contains(.applicationPassword) {
-            _ = try envelope.unwrap(item, password: password, ring: ring)
-        }
+        // A context that was evaluated for something else may have a password as well.
+        let isLocked = item.accessControl.flags.contains(.applicationPassword)
+        let password = isLocked ? password : nil
+        if isLocked { _ = try envelope.unwrap(item, password: password, ring: ring) }
         item.modified = date
         item.secretSize = UInt32(secret.count)
         try change(caller.uid) { change throws(KeychainError) in
@@ -175,17 +189,16 @@ extension KeychainStore {
         try delete(of: uid) { $0.accessControl.needsPasscodeSet }
     }
 
-    /// Deletes the items of another enrolment than the caller's (R67).
+    /// Deletes the items of an earlier enrolment than the caller's (R67).
     ///
     /// Every call does it first; the service does it as well when the enrolment changes. What a
-    /// full disk leaves is tried again by the next call, and nobody sees it meanwhile.
+    /// full disk leaves is tried again by the next call, and nobody sees it meanwhile. Nor does
+    /// anybody see items of an enrolment that isn't known any more: its files may come back.
     public func settle(_ caller: Caller) {
-        guard settled[caller.uid] != .some(caller.enrolment) else { return }
+        guard let enrolment = caller.enrolment, settled[caller.uid] != enrolment else { return }
         do throws(KeychainError) {
-            try delete(of: caller.uid) { item in
-                item.accessControl.isOfCurrentEnrolment && item.enrolment != caller.enrolment
-            }
-            settled[caller.uid] = .some(caller.enrolment)
+            try delete(of: caller.uid) { $0.enrolment?.isOlder(than: enrolment) ?? false }
+            settled[caller.uid] = enrolment
         } catch {
             return
         }
@@ -201,11 +214,14 @@ extension KeychainStore {
         publicKey: [UInt8],
         accessControl: AccessControl,
         password: SecretBytes?,
+        replacing replaced: String? = nil,
         caller: Caller,
         date: Int64
     ) throws(KeychainError) -> String {
         try Self.check(size: secret)
         settle(caller)
+        var old: ItemID?
+        if let replaced { old = try open(replaced, caller: caller).item.itemID }
         guard accessControl.flags.contains(.applicationPassword) == (password != nil) else {
             throw .parameter(
                 password == nil
@@ -216,7 +232,7 @@ extension KeychainStore {
         guard !accessControl.isOfCurrentEnrolment || caller.enrolment != nil else {
             throw KeychainError(.notAvailable, "There is no enrolled biometry to hold on to.")
         }
-        guard try ledger(of: caller.uid).count < itemLimit else {
+        guard try ledger(of: caller.uid).count - (old == nil ? 0 : 1) < itemLimit else {
             throw KeychainError(.limitsExceeded, "A user has at most \(itemLimit) items.")
         }
         var item = Item(
@@ -233,9 +249,10 @@ extension KeychainStore {
             secretVersion: 0,
             secretSize: UInt32(secret.count)
         )
-        try refuseDuplicate(of: item)
+        let hidden = try hiddenDuplicate(of: item, replacing: old, caller: caller)
         try change(caller.uid) { change throws(KeychainError) in
             item.added = change.version
+            for id in [old, hidden].compactMap(\.self) { change.delete(id) }
             item.secretVersion = change.version
             let envelope = try Envelope(sealing: secret, of: item, password: password, ring: ring)
             change.write(item, envelope: envelope.bytes)
@@ -287,14 +304,25 @@ extension KeychainStore {
         }
     }
 
-    private func refuseDuplicate(of item: Item) throws(KeychainError) {
+    /// An item with the same primary key that the caller can't see: it gives way.
+    ///
+    /// - Throws: `duplicate` for one that the caller can see.
+    private func hiddenDuplicate(
+        of item: Item,
+        replacing old: ItemID? = nil,
+        caller: Caller
+    ) throws(KeychainError) -> ItemID? {
         let primaryKey = item.attributes.primaryKey(app: item.app)
         let holder = try translating { () throws(StoreError) in
             try KeychainSchema.holder(of: primaryKey, uid: item.uid, in: database)
         }
-        guard let holder, holder != item.itemID.bytes else { return }
-        let id = ItemID(bytes: holder)?.text ?? "?"
-        throw KeychainError(.duplicate, "The item \(id) has the same primary key.")
+        guard let holder, holder != item.itemID.bytes, holder != old?.bytes else { return nil }
+        let id = ItemID(bytes: holder)
+        if let id, let row = try row(id, uid: item.uid) {
+            let found = try? self.item(row, uid: item.uid, ledger: try ledger(of: item.uid))
+            if let found, !found.isVisible(to: caller) { return id }
+        }
+        throw KeychainError(.duplicate, "The item \(id?.text ?? "?") has the same primary key.")
     }
 
     /// Every item of a user that is what was written, and what is wrong with another, if any is.
@@ -302,14 +330,15 @@ extension KeychainStore {
         of uid: UInt32
     ) throws(KeychainError) -> (items: [Item], damage: KeychainError?) {
         let ledger = try ledger(of: uid)
-        var rows: [KeychainSchema.Row] = []
+        var (items, count) = ([Item](), 0)
         try translating { () throws(StoreError) in
-            try KeychainSchema.rows(of: uid, in: database) { rows.append($0) }
+            // One row at a time: all secrets of a user together are hundreds of megabytes.
+            try KeychainSchema.rows(of: uid, in: database) { row in
+                count += 1
+                if let item = try? item(row, uid: uid, ledger: ledger) { items.append(item) }
+            }
         }
-        let items = rows.compactMap { row in
-            try? item(row, uid: uid, ledger: ledger)
-        }
-        let isWhole = items.count == rows.count && items.count == ledger.count
+        let isWhole = items.count == count && items.count == ledger.count
         return (items, isWhole ? nil : .changed)
     }
 

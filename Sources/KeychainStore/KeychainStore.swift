@@ -18,13 +18,16 @@ public final class KeychainStore {
     /// The ledgers that were read and found to be right.
     private var ledgers: [UInt32: Ledger] = [:]
     /// For which enrolment each user's items were looked through.
-    var settled: [UInt32: EnrolmentMark?] = [:]
+    var settled: [UInt32: EnrolmentMark] = [:]
 
     /// Where a damaged database was put at this start; nil: there was none.
     public let setAside: String?
 
     /// The largest secret, in bytes.
     public static let secretLimit = 65_536
+
+    /// The most that one search gives, in bytes: a bus refuses what is far larger.
+    public static let answerLimit = 8 * 1024 * 1024
 
     /// Opens the keychain of a state directory, in a folder of its own, or makes one.
     ///

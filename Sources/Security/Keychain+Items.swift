@@ -3,8 +3,11 @@ internal import Foundation
 internal import LocalAuthClient
 
 extension Keychain {
-    /// Stores an item, and returns what it asks for.
-    func add(_ item: ItemDictionary) async throws(KeychainFailure) -> ItemResult {
+    /// Stores an item, in the place of another where one is named, and returns what it asks for.
+    func add(
+        _ item: ItemDictionary,
+        replacing replaced: String? = nil
+    ) async throws(KeychainFailure) -> ItemResult {
         guard item.accessControl == nil || item.accessible == nil else {
             throw KeychainFailure(
                 errSecParam,
@@ -21,7 +24,8 @@ extension Keychain {
             item.attributes,
             secret: item.secret ?? [],
             try item.guarding(),
-            item.use
+            item.use,
+            replacing: replaced
         )
         guard !item.returns.isEmpty else { return .nothing }
         guard let stored = try await search(["id": .string(id)]).first else { return .nothing }
@@ -90,10 +94,7 @@ extension Keychain {
         var item = changes
         item.attributes = attributes.merging(changes.attributes) { _, new in new }
         for name in ["id", "cdat", "mdat", "pdmn"] { item.attributes[name] = nil }
-        // What can't be stored must not cost the old item.
-        _ = try item.guarding()
-        try await delete([id])
-        _ = try await add(item)
+        _ = try await add(item, replacing: id)
     }
 
     /// Deletes items.

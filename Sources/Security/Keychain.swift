@@ -66,15 +66,18 @@ package struct Keychain {
         _ attributes: [String: Variant],
         secret: [UInt8],
         _ accessControl: [String: Variant],
-        _ use: Use
+        _ use: Use,
+        replacing id: String? = nil
     ) async throws(KeychainFailure) -> String {
-        let options = try await use.options()
+        var options = try await use.options()
+        options["replaces"] = id.map(Variant.string)
+        let allOptions = options
         return try await onKeychain { () async throws(DBusError) in
             try await proxy.add(
                 attributes: attributes,
                 secret: try SecretTransport.sealed(secret),
                 accessControl: accessControl,
-                options: options,
+                options: allOptions,
                 timeout: Connection.noTimeout
             )
         }

@@ -31,8 +31,12 @@ package enum SecretTransport {
 
     /// The packet that came before the reply; nothing came for an empty secret.
     static func packet(at end: OwnedDescriptor) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: limit)
+        // The size first: no larger buffer is left with the secret in it.
+        let look = Int32(MSG_PEEK) | Int32(MSG_TRUNC) | Int32(MSG_DONTWAIT)
+        let size = recv(end.rawValue, nil, 0, look)
+        guard (1...limit).contains(size) else { return [] }
+        var bytes = [UInt8](repeating: 0, count: size)
         let count = recv(end.rawValue, &bytes, bytes.count, Int32(MSG_DONTWAIT))
-        return Array(bytes.prefix(max(count, 0)))
+        return count == size ? bytes : []
     }
 }

@@ -28,6 +28,8 @@ struct KeychainContextTests {
             for _ in 0..<3 {
                 #expect(try await keychain.read(id, context: evaluated) == "secret")
             }
+            // No prompt needs no reason.
+            #expect(try await keychain.read(id, context: evaluated, reason: "") == "secret")
             #expect(person.shownPrompts == 2)
 
             let fresh = try await bench.context(on: person.connection)
@@ -196,6 +198,10 @@ struct KeychainContextTests {
                 _ = try await keychain.read(id, context: context)
             }
             await expectName(.invalidArgs) { _ = try await keychain.read(id, reason: " ") }
+            await expectName(.keychainInteractionNotAllowed) {
+                let quiet: [String: Variant] = ["interaction-not-allowed": .bool(true)]
+                _ = try await keychain.read(id, quiet, reason: "")
+            }
             await expectName(.invalidArgs) {
                 _ = try await keychain.read(id, ["timeout": .uint64(600_001)])
             }

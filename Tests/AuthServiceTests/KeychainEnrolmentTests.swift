@@ -176,6 +176,49 @@ struct KeychainEnrolmentTests {
         }
     }
 
+    @Test("L17, R67: items of an enrolment whose files are lost come back with the files")
+    func lostFiles() async throws {
+        try await ServiceBench.run { bench in
+            let (person, _, _) = try await bench.enrolled()
+            let id = try await bench.keychain(person.connection)
+                .add("one", flags: .biometryCurrentSet)
+            let folder = bench.state
+            func move(_ files: [String], _ from: String, _ to: String) {
+                for file in files { rename(folder + "/" + file + from, folder + "/" + file + to) }
+            }
+            let database = ["state.sqlite", "state.sqlite-wal"]
+            for files in [["machine.key"], database] {
+                try await bench.restartDaemon { move(files, "", ".away") }
+                try await bench.waitForDevice(is: "")
+                let keychain = bench.keychain(person.connection)
+                #expect(try await keychain.services() == [])
+                await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
+                try await bench.restartDaemon { move(files, ".away", "") }
+                try await bench.waitForDevice(is: "")
+                #expect(try await bench.keychain(person.connection).services() == ["one"])
+            }
+        }
+    }
+
+    @Test("R67: what is enrolled anew after all was removed opens no item of before")
+    func removedAndEnrolled() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let (id, templates) = (
+                try await keychain.add("one", flags: .biometryCurrentSet), sensor.templates
+            )
+            _ = try await keychain.add("two", flags: .biometryCurrentSet)
+            sensor.templates = [:]
+            #expect(try await keychain.services() == [])
+            await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
+            _ = try await keychain.add("two")
+            sensor.templates = templates
+            await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
+            #expect(try await keychain.services() == ["two"])
+        }
+    }
+
     @Test("R67: a sensor that is absent, out of use or silent takes nothing away")
     func unusable() async throws {
         try await ServiceBench.run { bench in

@@ -67,6 +67,55 @@ struct KeychainItemTests {
         }
     }
 
+    @Test("A new item replaces another with its guard; what can't be stored leaves the old one")
+    func replacing() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            @BusActor func replace(
+                _ id: Variant,
+                _ flags: AccessControl.Flags = [],
+                _ accessible: String? = nil
+            ) async throws -> String {
+                try await keychain.proxy.add(
+                    attributes: ["class": .string("genp"), "svce": .string("one")],
+                    secret: sealed("new"),
+                    accessControl: KeychainClient.control(flags, accessible),
+                    options: ["replaces": id]
+                )
+            }
+            let id = try await keychain.add("one", "old")
+            bench.verifier.isPasscodeSet = false
+            await expectName(.keychainNotAvailable) {
+                _ = try await replace(.string(id), [], "akpu")
+            }
+            bench.verifier.isPasscodeSet = true
+            await expectName(.invalidArgs) { _ = try await replace(.bool(true)) }
+            await expectName(.keychainNotFound) { _ = try await replace(.string("none")) }
+            let other = try await bench.keychain().add("theirs")
+            if getuid() == 0 {
+                await expectName(.keychainNotFound) { _ = try await replace(.string(other)) }
+            }
+            #expect(try await keychain.read(id) == "old")
+            let new = try await replace(.string(id), [], "akpu")
+            #expect(try await keychain.services(["svce": .string("one")]) == ["one"])
+            #expect(try await keychain.read(new) == "new")
+            await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
+
+            // One that is gone by now can't be replaced.
+            let current = try await replace(.string(new), .biometryCurrentSet)
+            _ = sensor.add(for: person.peer.uid, announcing: false)
+            await expectName(.keychainNotFound) { _ = try await replace(.string(current)) }
+            let last = try await keychain.add("one", "last")
+            sensor.templates = [:]
+            await expectName(.keychainNotAvailable) {
+                _ = try await replace(.string(last), .biometryCurrentSet)
+            }
+            #expect(try await keychain.read(last) == "last")
+            #expect(person.shownPrompts == 0)
+        }
+    }
+
     @Test("R60, R62, R65, R70: what makes no sense is Parameter, a wrong type InvalidArgs")
     func malformed() async throws {
         try await ServiceBench.run { bench in

@@ -52,6 +52,11 @@ struct KeychainPasswordTests {
             #expect(try await keychain.read(id, context: right) == "second")
             // A context's password is none of an item without the flag.
             let free = try await keychain.add("free", context: right)
+            try await keychain.proxy.setSecret(
+                id: free,
+                secret: sealed("secret"),
+                options: KeychainClient.options(wrong)
+            )
             #expect(try await keychain.read(free) == "secret")
             #expect(try await keychain.read(free, context: wrong) == "secret")
             #expect(person.shownPrompts == 0)
@@ -154,6 +159,42 @@ struct KeychainPasswordTests {
             #expect(person.shownPrompts == 1)
             let other = try await Self.context(bench, person, "typed")
             #expect(try await keychain.read(id, context: other) == "secret")
+        }
+    }
+
+    @Test("R37, R71: a password that was typed ahead and is wrong is asked for again by Read")
+    func typedAhead() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            let right = try await Self.context(bench, person, "right")
+            let id = try await keychain.add("locked", flags: .applicationPassword, context: right)
+            let context = try await bench.context(on: person.connection)
+            let call = try context.evaluateAccessControlStream(
+                accessControl: KeychainClient.control(.applicationPassword),
+                operation: AccessOperation.useItem.rawValue,
+                reason: "test",
+                options: [:]
+            )
+            _ = try await person.prompt()
+            try await person.type("wrong")
+            _ = try await call.reply()
+            await expectName(.keychainAuthFailed) {
+                _ = try await keychain.read(id, context: context)
+            }
+            #expect(try await !context.isCredentialSet(credentialType: 0))
+            let again = try keychain.reading(id, context: context)
+            _ = try await person.prompt(1)
+            try await person.type("right")
+            #expect(try await again.value() == "secret")
+            // One that the app lent stays until it lends another.
+            _ = try await context.setCredential(credentialType: 0, secret: sealed("wrong"))
+            for _ in 0..<2 {
+                await expectName(.keychainAuthFailed) {
+                    _ = try await keychain.read(id, context: context)
+                }
+            }
+            #expect(person.shownPrompts == 2)
         }
     }
 }

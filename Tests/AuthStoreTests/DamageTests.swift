@@ -146,6 +146,19 @@ struct DamageTests {
         #expect(try folder.read("state.sqlite.damaged-1-wal") == Array("log".utf8))
     }
 
+    @Test("L17: the log of a database that is empty or missing is set aside, too")
+    func logAlone() throws {
+        for content in [[UInt8](), nil] {
+            let folder = try StateFolder()
+            if let content { try folder.write(content, to: "state.sqlite") }
+            try folder.write(Array("log".utf8), to: "state.sqlite-wal")
+            let state = try folder.state()
+            #expect(state.setAside == folder.file("state.sqlite.damaged-1"))
+            #expect(state.damaged)
+            #expect(try folder.read("state.sqlite.damaged-1-wal") == Array("log".utf8))
+        }
+    }
+
     @Test("L17: a database that is missing or empty where one was counts as damage")
     func missing() async throws {
         for content in [nil, [UInt8]()] {

@@ -32,6 +32,7 @@ final class ExampleService: ServedInterface {
         case "Hold": held.append(call)
         case "Forget": break
         case "Unencodable": unencodable(call)
+        case "Large": try large(call)
         case "Progress": try progress(call)
         case "Measure": try measure(call)
         case "Open": try open(call)
@@ -126,6 +127,25 @@ final class ExampleService: ServedInterface {
         }
     }
 
+    /// Answers with so many byte arrays of 1 MiB, and emits a signal of them first.
+    private func large(_ call: IncomingCall) throws(DBusError) {
+        let count = try call.read("u") { (reader) throws(DBusError) in
+            try reader.read(UInt32.self)
+        }
+        let bytes = [UInt8](repeating: 7, count: MessageLimits.bytes)
+        let arrays = [[UInt8]](repeating: bytes, count: Int(count))
+        connection.emit(
+            path: Self.path,
+            interface: Self.name,
+            member: "Grown",
+            signature: "aay",
+            to: call.peer.name
+        ) { (writer) throws(DBusError) in try writer.write(arrays) }
+        call.answer(.now(arrays), "aay") { (arrays, writer) throws(DBusError) in
+            try writer.write(arrays)
+        }
+    }
+
     private func progress(_ call: IncomingCall) throws(DBusError) {
         let count = try call.read("u") { (reader) throws(DBusError) in
             try reader.read(UInt32.self)
@@ -188,7 +208,7 @@ extension ExampleService {
                 ("Add", "uu", "u"), ("AddLater", "uu", "u"), ("Refuse", "", ""),
                 ("RefuseLater", "", ""), ("Wait", "", ""), ("Hold", "", ""), ("Forget", "", ""),
                 ("Unencodable", "", "s"), ("Progress", "u", "u"), ("Measure", "h", "ay"),
-                ("Open", "", "h"), ("Who", "", "sui"),
+                ("Open", "", "h"), ("Who", "", "sui"), ("Large", "u", "aay"),
             ]
             .map { ($0.0, .init(name: $0.0, input: $0.1, output: $0.2)) }
         ),

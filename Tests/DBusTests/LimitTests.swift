@@ -75,6 +75,41 @@ struct LimitTests {
         }
     }
 
+    @Test("L16: what the bus would end the connection for is not sent, and the sender goes on")
+    @BusActor
+    func largeMessages() async throws {
+        try await withDirectPair { pair in
+            let most = UInt32(MessageLimits.sent / MessageLimits.bytes)
+            let grown = Collected<Int>()
+            let subscription = pair.client.subscribe(
+                sender: Peer.direct,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Grown",
+                broadcast: false
+            ) { message in
+                let arrays = try? message.read("aay") { (reader) throws(DBusError) in
+                    try reader.read([[UInt8]].self)
+                }
+                grown.add(arrays?.count ?? -1)
+            }
+            defer { subscription.cancel() }
+            for (count, name) in [(most, DBusError.Name.limitsExceeded), (most - 1, nil)] {
+                let error = await pair.error("Large", "u") { (writer) throws(DBusError) in
+                    try writer.write(count)
+                }
+                #expect(error == name)
+            }
+            #expect(grown.values == [Int(most - 1)])
+            let bytes = [UInt8](repeating: 0, count: MessageLimits.bytes)
+            let call = await pair.error("Large", "aay") { (writer) throws(DBusError) in
+                try writer.write([[UInt8]](repeating: bytes, count: Int(most)))
+            }
+            #expect(call == .limitsExceeded)
+            #expect(await pair.error("Who") == nil)
+        }
+    }
+
     @Test("Object paths and signatures are checked")
     @BusActor
     func validation() {

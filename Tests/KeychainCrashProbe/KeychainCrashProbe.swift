@@ -5,8 +5,8 @@ import KeychainStore
 /// A process with a keychain under a mixed load, that tests kill.
 ///
 /// `KeychainCrashProbe DIRECTORY SEED`; it reports every change that is on the disk, one line each:
-/// `add ID TEXT`, `set ID TEXT`, `label ID TEXT`, `delete ID`. Before each it says `begin` and what
-/// it is about to do.
+/// `add ID TEXT`, `replace ID NEW-ID TEXT`, `set ID TEXT`, `label ID TEXT`, `delete ID`. Before each
+/// it says `begin` and what it is about to do.
 @main
 enum KeychainCrashProbe {
     static func main() {
@@ -54,13 +54,15 @@ private struct Load {
     mutating func step() throws(KeychainError) {
         number += 1
         let text = "text-\(start)-\(number)"
-        let choice = next() % 10
+        let choice = next() % 12
         if ids.isEmpty || choice < 4 {
             try add(text)
         } else if choice < 6 {
             try set(ids[Int(next() % UInt64(ids.count))], text)
         } else if choice < 8 {
             try label(ids[Int(next() % UInt64(ids.count))], text)
+        } else if choice < 10 {
+            try replace(ids.remove(at: Int(next() % UInt64(ids.count))), text)
         } else {
             try delete(ids.remove(at: Int(next() % UInt64(ids.count))))
         }
@@ -68,20 +70,34 @@ private struct Load {
 
     private mutating func add(_ text: String) throws(KeychainError) {
         KeychainCrashProbe.say("begin add \(text)")
+        let id = try store(text, replacing: nil)
+        KeychainCrashProbe.say("add \(id) \(text)")
+    }
+
+    private mutating func replace(_ old: String, _ text: String) throws(KeychainError) {
+        KeychainCrashProbe.say("begin replace \(old) \(text)")
+        let id = try store(text, replacing: old)
+        KeychainCrashProbe.say("replace \(old) \(id) \(text)")
+    }
+
+    private mutating func store(
+        _ text: String,
+        replacing old: String?
+    ) throws(KeychainError) -> String {
         let attributes = try Attributes([
             "class": .text("genp"), "svce": .text(text), "labl": .text(text),
         ])
-
         let id = try store.add(
             attributes,
             secret: secret(text),
             accessControl: .none,
             password: nil,
+            replacing: old,
             caller: caller,
             date: 0
         )
         ids.append(id)
-        KeychainCrashProbe.say("add \(id) \(text)")
+        return id
     }
 
     private func set(_ id: String, _ text: String) throws(KeychainError) {

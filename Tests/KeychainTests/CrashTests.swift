@@ -28,6 +28,9 @@ struct CrashTests {
             let id = String(words[1])
             switch words[0] {
             case "add": (secrets[id], labels[id]) = (String(words[2]), String(words[2]))
+            case "replace":
+                (secrets[id], labels[id]) = (nil, nil)
+                take(words.dropFirst(2).reduce("add") { $0 + " " + $1 })
             case "set": secrets[id] = String(words[2])
             case "label": labels[id] = String(words[2])
             default: (secrets[id], labels[id]) = (nil, nil)
@@ -85,9 +88,10 @@ struct CrashTests {
         }
         if (secrets, labels) != (expected.secrets, expected.labels) {
             // Then the change that had begun is there, all of it.
-            if begun.first == "add" {
-                let added = secrets.keys.first { expected.secrets[$0] == nil }
-                expected.take("add \(added ?? "none") \(begun[1])")
+            if ["add", "replace"].contains(begun.first) {
+                let added = secrets.keys.first { expected.secrets[$0] == nil } ?? "none"
+                let line = begun.dropLast() + [added] + begun.suffix(1)
+                expected.take(line.joined(separator: " "))
             } else if !begun.isEmpty {
                 expected.take(begun.joined(separator: " "))
             }

@@ -86,6 +86,73 @@ struct ItemTests {
         expectRefusal(.duplicate) { try add(server.merging(["port": .number(0)]) { $1 }) }
     }
 
+    @Test("A new item takes another's place in one change; what can't be stored leaves that")
+    func replacing() throws {
+        let folder = try StateFolder()
+        let store = try folder.open(itemLimit: 2)
+        func replace(
+            _ id: String,
+            _ service: String,
+            flags: AccessControl.Flags = [],
+            caller: Caller = .person
+        ) throws -> String {
+            try store.add(
+                .service(service),
+                secret: SecretBytes("new"),
+                accessControl: .guarded(by: flags),
+                password: nil,
+                replacing: id,
+                caller: caller,
+                date: 200
+            )
+        }
+        let (old, other) = (try store.add("mail", "old"), try store.add("files"))
+        expectRefusal(.limitsExceeded) { try store.add("more") }
+        expectRefusal(.duplicate) { _ = try replace(old, "files") }
+        expectRefusal(.parameter) { _ = try replace(old, "mail", flags: .applicationPassword) }
+        expectRefusal(.notAvailable) {
+            _ = try replace(
+                old,
+                "mail",
+                flags: .biometryCurrentSet,
+                caller: Caller.person.with(nil)
+            )
+        }
+        expectRefusal(.notFound) { _ = try replace(old, "mail", caller: .other) }
+        expectRefusal(.notFound) { _ = try replace("none", "mail") }
+        #expect(try store.read(old) == "old")
+        let new = try replace(old, "mail", flags: .userPresence)
+        expectRefusal(.notFound) { _ = try store.read(old) }
+        expectRefusal(.notFound) { _ = try replace(old, "mail") }
+        #expect(try store.find().map(\.id) == [other, new])
+        #expect(try store.read(new) == "new")
+        _ = try replace(other, "third")
+        #expect(try store.find().count == 2)
+    }
+
+    @Test("L16: a search that finds more than a bus takes is refused, a narrower one isn't")
+    func largeAnswers() throws {
+        let store = try StateFolder().open()
+        let text = String(repeating: "x", count: Attributes.valueLimit - 50)
+        for number in 0..<(KeychainStore.answerLimit / 8192 + 10) {
+            let attributes = try Attributes([
+                "class": .text("genp"), "svce": .text("\(number)"), "labl": .text(text),
+                "icmt": .text(text),
+            ])
+            _ = try store.add(
+                attributes,
+                secret: SecretBytes(""),
+                accessControl: .none,
+                password: nil,
+                caller: .person,
+                date: 0
+            )
+        }
+        expectRefusal(.limitsExceeded) { _ = try store.find() }
+        #expect(try store.find(["svce": .text("7")]).count == 1)
+        #expect(try store.find(caller: .other).isEmpty)
+    }
+
     @Test("A search compares every attribute that is given, and gives no secret")
     func search() throws {
         let store = try StateFolder().open()
@@ -360,7 +427,9 @@ struct ItemTests {
             },
             { store, id, caller in
                 guard try store.find(caller: caller).isEmpty else { return }
-                throw try #require(expectRefusal(.notFound) { _ = try store.read(id) })
+                throw try #require(
+                    expectRefusal(.notFound) { _ = try store.read(id, caller: caller) }
+                )
             },
         ]
         for call in calls {
@@ -376,6 +445,31 @@ struct ItemTests {
         expectRefusal(.notAvailable) {
             try store.add("b", flags: .biometryCurrentSet, caller: Caller.person.with(nil))
         }
+    }
+
+    @Test("L17: Without a known enrolment items of one are hidden, and come back with it")
+    func lostEnrolment() throws {
+        let store = try StateFolder().open()
+        let id = try store.add("a", "kept", flags: .biometryCurrentSet)
+        let key = try store.add("b", "kept", flags: .biometryCurrentSet)
+        let other = try store.add("c")
+        // Generations begin anew with a new database, and a new machine key has other states.
+        let lost: [EnrolmentMark?] = [
+            nil, EnrolmentMark(generation: 1, state: [7]), EnrolmentMark(generation: 0, state: []),
+        ]
+        for caller in lost.map(Caller.person.with) {
+            #expect(try store.find(caller: caller).map(\.id) == [other])
+            expectRefusal(.notFound) { _ = try store.read(id, caller: caller) }
+            #expect(try store.delete([id], caller: caller) == 0)
+        }
+        #expect(try store.read(id) == "kept")
+        // Nobody is told of an item that can't be seen: it gives way.
+        let new = try store.add("a", "new", caller: Caller.person.with(nil))
+        try store.update(other, ["svce": .text("b")], caller: Caller.person.with(nil), date: 1)
+        for gone in [id, key] { expectRefusal(.notFound) { _ = try store.read(gone) } }
+        #expect(try store.read(new) == "new")
+        #expect(try store.find().count == 2)
+        expectRefusal(.duplicate) { try store.add("b") }
     }
 
     @Test("R69: Items for as long as there is a passcode go with it; others and other users stay")

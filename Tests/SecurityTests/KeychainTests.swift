@@ -68,6 +68,30 @@ struct KeychainTests {
         }
     }
 
+    @Test("An update to a guard that can't be stored leaves the item, one that can replaces it")
+    func guardChange() async throws {
+        try await run { desk in
+            #expect(adding([]) == errSecSuccess)
+            let changes: [String: Any] = [
+                kSecAttrAccessible as String: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly,
+                kSecValueData as String: Data("new".utf8),
+            ]
+            await desk.setPasscode(false)
+            let refused = SecItemUpdate(query as CFDictionary, changes as CFDictionary)
+            #expect(refused == errSecNotAvailable)
+            #expect(reading().data == Data("secret".utf8))
+            await desk.setPasscode(true)
+            #expect(SecItemUpdate(query as CFDictionary, changes as CFDictionary) == errSecSuccess)
+            #expect(reading().data == Data("new".utf8))
+            var all = query
+            all[kSecMatchLimit as String] = kSecMatchLimitAll
+            all[kSecReturnAttributes as String] = true
+            var found: CFTypeRef?
+            #expect(SecItemCopyMatching(all as CFDictionary, &found) == errSecSuccess)
+            #expect((found as? [Any])?.count == 1)
+        }
+    }
+
     @Test("R66: A guarded item is added and deleted freely, and read after a prompt")
     func guarded() async throws {
         try await run { desk in

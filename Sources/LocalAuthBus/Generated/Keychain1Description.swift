@@ -39,13 +39,16 @@ private let introspection = """
     acct, sdmn, ptcl, atyp, port, path; `keys` agrp, atag.&#10;&#10;Access control:&#10;- `flags` \
     (t, the SecAccessControlCreateFlags bits, default 0: no authentication)&#10;- `accessible` (s, \
     `ak`, `ck`, `aku`, `cku` or `akpu`, default `ak`; `dk` and `dku` read as `ak`)&#10;&#10;Calls \
-    that may prompt take a `reason` as Evaluate does, are made without a timeout of the bus \
-    library, and have these options:&#10;- `context` (o, an evaluated context that satisfies the \
-    item needs no prompt; another one is prompted on)&#10;- `timeout` (t, milliseconds, default \
-    120000, 0 is the default, at most 600000)&#10;- `interaction-not-allowed` (b, default \
-    false)&#10;&#10;Errors map to OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293, \
-    InteractionNotAllowed -25308, UserCanceled -128, Parameter -50, Decode -26275, NotAvailable \
-    -25291.&#10;&#10;Source: R35, R36, R60 to R71, L8, L18."/>
+    that may prompt take a `reason` as Evaluate does, needed only where a prompt is shown, are \
+    made without a timeout of the bus library, and have these options:&#10;- `context` (o, an \
+    evaluated context that satisfies the item needs no prompt; another one is prompted on)&#10;- \
+    `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)&#10;- \
+    `interaction-not-allowed` (b, default false)&#10;&#10;Calls of one user are served one at a \
+    time, in order; when more than 256 wait, the next is \
+    `org.freedesktop.DBus.Error.LimitsExceeded`, whatever its method.&#10;&#10;Errors map to \
+    OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293, InteractionNotAllowed -25308, \
+    UserCanceled -128, Parameter -50, Decode -26275, NotAvailable -25291.&#10;&#10;Source: R35, \
+    R36, R60 to R71, L8, L18."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Keychain1.Error.Duplicate&#10; org.localauth.Keychain1.Error.NotFound&#10; \
     org.localauth.Keychain1.Error.AuthFailed&#10; \
@@ -56,11 +59,14 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Stores a secret, without a prompt; the \
     reply is the id of the item.&#10;&#10;`secret` is a sealed memfd of at most 64 KiB; it may be \
     empty.&#10;&#10;Options: `context` (o, gives the application password of an item with that \
-    flag).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when an item with this \
-    primary key exists; `Parameter` for attributes or flags that don't go together; `NotAvailable` \
-    for `akpu` without a passcode; `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of \
-    descriptor; `LimitsExceeded` for a larger secret or more than 4096 items a user \
-    (configurable).&#10;&#10;Source: R60 to R66, R69, R70, L18."/>
+    flag); `replaces` (s, the id of an item of the caller: the new one takes its place, all at \
+    once, and what can't be stored leaves it as it is. Its primary key may be the new \
+    one's).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when another item with this \
+    primary key exists; `NotFound` when the one to replace isn't there; `Parameter` for attributes \
+    or flags that don't go together; `NotAvailable` for `akpu` without a passcode; \
+    `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded` for \
+    a larger secret or more than 4096 items a user (configurable).&#10;&#10;Source: R60 to R66, \
+    R69, R70, L18."/>
         <arg name="attributes" type="a{sv}" direction="in"/>
         <arg name="secret" type="h" direction="in"/>
         <arg name="accessControl" type="a{sv}" direction="in"/>
@@ -73,8 +79,9 @@ private let introspection = """
     secret. An empty query lists all items of the user; none found is an empty list. Items come by \
     `cdat`, those of one second in the order in which they were added; changing an item doesn't \
     move it.&#10;&#10;Options: `skip-authenticated` (b, default false: leaves out items that need \
-    authentication).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter`, \
-    `NotAvailable`.&#10;&#10;Source: R66, R68."/>
+    authentication).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter`, `NotAvailable`; \
+    `org.freedesktop.DBus.Error.LimitsExceeded` when what is found has more than 8 MiB of \
+    attributes: a narrower query finds it in parts.&#10;&#10;Source: R66, R68."/>
         <arg name="query" type="a{sv}" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
         <arg name="items" type="aa{sv}" direction="out"/>

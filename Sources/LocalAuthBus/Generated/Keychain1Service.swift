@@ -27,12 +27,15 @@ public import DBus
 /// - `accessible` (s, `ak`, `ck`, `aku`, `cku` or `akpu`, default `ak`; `dk` and `dku` read as
 ///   `ak`)
 ///
-/// Calls that may prompt take a `reason` as Evaluate does, are made without a timeout of the bus
-/// library, and have these options:
+/// Calls that may prompt take a `reason` as Evaluate does, needed only where a prompt is shown, are
+/// made without a timeout of the bus library, and have these options:
 /// - `context` (o, an evaluated context that satisfies the item needs no prompt; another one is
 ///   prompted on)
 /// - `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)
 /// - `interaction-not-allowed` (b, default false)
+///
+/// Calls of one user are served one at a time, in order; when more than 256 wait, the next is
+/// `org.freedesktop.DBus.Error.LimitsExceeded`, whatever its method.
 ///
 /// Errors map to OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293,
 /// InteractionNotAllowed -25308, UserCanceled -128, Parameter -50, Decode -26275, NotAvailable
@@ -45,12 +48,15 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// `secret` is a sealed memfd of at most 64 KiB; it may be empty.
     ///
-    /// Options: `context` (o, gives the application password of an item with that flag).
+    /// Options: `context` (o, gives the application password of an item with that flag); `replaces`
+    /// (s, the id of an item of the caller: the new one takes its place, all at once, and what
+    /// can't be stored leaves it as it is. Its primary key may be the new one's).
     ///
-    /// Errors: `org.localauth.Keychain1.Error.Duplicate` when an item with this primary key exists;
-    /// `Parameter` for attributes or flags that don't go together; `NotAvailable` for `akpu`
-    /// without a passcode; `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor;
-    /// `LimitsExceeded` for a larger secret or more than 4096 items a user (configurable).
+    /// Errors: `org.localauth.Keychain1.Error.Duplicate` when another item with this primary key
+    /// exists; `NotFound` when the one to replace isn't there; `Parameter` for attributes or flags
+    /// that don't go together; `NotAvailable` for `akpu` without a passcode;
+    /// `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded`
+    /// for a larger secret or more than 4096 items a user (configurable).
     ///
     /// Source: R60 to R66, R69, R70, L18.
     func add(
@@ -69,7 +75,9 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// Options: `skip-authenticated` (b, default false: leaves out items that need authentication).
     ///
-    /// Errors: `org.localauth.Keychain1.Error.Parameter`, `NotAvailable`.
+    /// Errors: `org.localauth.Keychain1.Error.Parameter`, `NotAvailable`;
+    /// `org.freedesktop.DBus.Error.LimitsExceeded` when what is found has more than 8 MiB of
+    /// attributes: a narrower query finds it in parts.
     ///
     /// Source: R66, R68.
     func search(

@@ -167,6 +167,11 @@ import Testing
         _ = try await sensor.addTemplate(uid: getuid(), label: "left thumb")
     }
 
+    /// Gives the person a passcode, or takes it away.
+    package func setPasscode(_ isSet: Bool) {
+        verifier.isPasscodeSet = isSet
+    }
+
     /// Asks until it is so.
     package func wait(
         for what: String,

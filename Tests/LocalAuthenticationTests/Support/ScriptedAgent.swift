@@ -117,8 +117,10 @@ package import SensorContract
 @BusActor package final class ScriptedVerifier: Passcode1Service {
     package nonisolated static let passcode = "horse battery 2468"
 
+    package var isPasscodeSet = true
+
     package func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
-        .now(true)
+        .now(isPasscodeSet)
     }
 
     package func verify(

@@ -1,0 +1,135 @@
+import AuthEngine
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import Testing
+
+@testable import AuthService
+
+/// Who waits for whom at the keychain.
+@Suite("Turns at the keychain", .timeLimit(.minutes(2)))
+struct KeychainTurnTests {
+    init() { EventLoop.shared.startThread() }
+
+    /// A call that has its turn, waits for it, or was refused.
+    @BusActor
+    private final class Call {
+        private(set) var hasTurn = false
+        private(set) var error: DBusError.Name?
+        private(set) var task: Task<Void, Never>?
+
+        init(_ turns: KeychainTurns, _ uid: UInt32) {
+            task = onLoop {
+                do throws(DBusError) {
+                    try await turns.begin(of: uid)
+                    self.hasTurn = true
+                } catch {
+                    self.error = error.name
+                }
+            }
+        }
+    }
+
+    @Test("L16: each user has one turn at a time, in order; who left is passed over")
+    @BusActor
+    func order() async throws {
+        let turns = KeychainTurns()
+        let (first, second, third) = (Call(turns, 1), Call(turns, 1), Call(turns, 1))
+        let other = Call(turns, 2)
+        await first.task?.value
+        await other.task?.value
+        #expect(first.hasTurn && other.hasTurn)
+        second.task?.cancel()
+        #expect(!second.hasTurn && !third.hasTurn)
+        turns.end(of: 1)
+        await second.task?.value
+        await third.task?.value
+        #expect(!second.hasTurn && second.error == .noReply)
+        #expect(third.hasTurn)
+        turns.end(of: 1)
+        let fourth = Call(turns, 1)
+        await fourth.task?.value
+        #expect(fourth.hasTurn)
+    }
+
+    @Test("L16: so many calls of one user wait, one more is refused, another user's isn't")
+    @BusActor
+    func limit() async throws {
+        let turns = KeychainTurns()
+        let calls = (0...KeychainTurns.limit).map { _ in Call(turns, 1) }
+        await calls[0].task?.value
+        let (more, other) = (Call(turns, 1), Call(turns, 2))
+        await more.task?.value
+        #expect(more.error == .limitsExceeded)
+        await other.task?.value
+        #expect(other.hasTurn)
+        for call in calls {
+            await call.task?.value
+            #expect(call.hasTurn)
+            turns.end(of: 1)
+        }
+    }
+
+    /// A context with a wrong application password, and an item that has another.
+    @BusActor
+    private static func wrong(
+        _ bench: ServiceBench,
+        _ person: Person
+    ) async throws -> (id: String, context: Context1Proxy) {
+        let context = try await bench.context(on: person.connection)
+        _ = try await context.setCredential(credentialType: 0, secret: sealed("right"))
+        let id = try await bench.keychain(person.connection)
+            .add("locked", flags: .applicationPassword, context: context)
+        _ = try await context.setCredential(credentialType: 0, secret: sealed("wrong"))
+        return (id, context)
+    }
+
+    @Test(
+        "L16: passwords that one user has stretched without end keep nobody else waiting",
+        .enabled(if: getuid() == 0, "needs a second user")
+    )
+    func stretching() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let (id, context) = try await Self.wrong(bench, person)
+            let keychain = bench.keychain(person.connection)
+            let ours = bench.keychain()
+            _ = try await ours.add("ours")
+            let calls = try (0..<10)
+                .map { _ in
+                    let secret = try sealed("x")
+                    return RunningCall { () throws(DBusError) in
+                        try await keychain.proxy.setSecret(
+                            id: id,
+                            secret: secret,
+                            options: KeychainClient.options(context)
+                        )
+                    }
+                }
+            // Answered in the order of the connection: all of the others have arrived.
+            _ = try await bench.canEvaluate(2, as: person.connection)
+            #expect(try await ours.services() == ["ours"])
+            #expect(calls.count { $0.isPending } >= 6)
+        }
+    }
+
+    @Test("L16: a read counts for its connection until it is answered")
+    func pending() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let (id, context) = try await Self.wrong(bench, person)
+            let keychain = bench.keychain(person.connection)
+            @BusActor func read() throws -> [RunningCall<String?>] {
+                try (0..<8).map { _ in try keychain.reading(id, context: context) }
+            }
+            let first = try read()
+            // Time for the look at each item, not for its password.
+            for _ in 0..<50 { _ = try await bench.canEvaluate(2, as: person.connection) }
+            // There is room for as many as have been answered meanwhile, never for all.
+            let last = try #require(try read().last)
+            await expectName(.limitsExceeded) { _ = try await last.value() }
+            withExtendedLifetime(first) {}
+        }
+    }
+}
