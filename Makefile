@@ -108,7 +108,7 @@ nightly: export LA_RUNS = 10000
 nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
-nightly: test ## Every test, with 10,000 random lives, 200 and 500 rounds of crashes, every byte of a file
+nightly: test ## Every test, with 10,000 random lives and hundreds of crashes
 
 lint: ## Layout and style of every Swift file
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)

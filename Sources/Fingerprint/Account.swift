@@ -6,9 +6,19 @@ public enum Account {
     /// The account's name; nil when there is none, or none that may be part of a path.
     ///
     /// Only the loop's thread asks, which is what getpwuid(3) needs.
+    /// - Throws: `failed` when that can't be found out: nobody's prints are gone by it.
     @BusActor
-    public static func name(of uid: UInt32) -> String? {
-        guard let entry = getpwuid(uid), let text = entry.pointee.pw_name else { return nil }
+    public static func name(of uid: UInt32) throws(FprintFault) -> String? {
+        errno = 0
+        guard let entry = getpwuid(uid), let text = entry.pointee.pw_name else {
+            // What getpwuid(3) lists for "not found".
+            guard [0, ENOENT, ESRCH, EBADF, EPERM].contains(errno) else {
+                throw .failed(
+                    "The account \(uid) can't be looked up: \(String(cString: strerror(errno)))."
+                )
+            }
+            return nil
+        }
         let name = String(cString: text)
         return isSafe(name) ? name : nil
     }

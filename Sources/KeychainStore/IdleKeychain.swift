@@ -32,10 +32,15 @@ public final class IdleKeychain {
     /// - Throws: `notAvailable` for a key that can't be read, or that isn't this keychain's.
     public func fileKey() throws(KeychainError) -> SecretBytes? {
         guard let key = try MasterKey.find(in: folder, credentials: nil) else { return nil }
-        if let verifier = try KeychainStore.verifier(of: database) {
-            try KeychainStore.check(verifier, KeyRing(key, identity: identity), database)
-        }
+        try check(key.secret)
         return key.secret
+    }
+
+    /// Refuses a master key that isn't the one the keychain was written with.
+    func check(_ secret: SecretBytes) throws(KeychainError) {
+        guard let verifier = try KeychainStore.verifier(of: database) else { return }
+        let ring = KeyRing(secret.use { MasterKey($0) }, identity: identity)
+        try KeychainStore.check(verifier, ring, database)
     }
 
     /// A random master key, for a keychain that never had one.

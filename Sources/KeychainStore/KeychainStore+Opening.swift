@@ -172,11 +172,14 @@ extension KeychainStore {
     /// The master key as a text that people keep in a safe place, also while a service has the
     /// keychain open.
     ///
-    /// - Throws: `notAvailable` when there is no key, or none that can be read.
+    /// - Returns: The text; `isCompared`: whether it is the key that the keychain was written with,
+    ///   which nobody can look up while the service runs.
+    /// - Throws: `notAvailable` when there is no key, none that can be read, or that of another
+    ///   keychain.
     public static func recoveryKey(
         directory: String,
         credentials: String?
-    ) throws(KeychainError) -> String {
+    ) throws(KeychainError) -> (text: String, isCompared: Bool) {
         let folder = try folder(in: directory)
         guard let key = try MasterKey.find(in: folder, credentials: credentials) else {
             throw KeychainError(
@@ -185,13 +188,16 @@ extension KeychainStore {
                     + "stored."
             )
         }
-        return KeyRing(key, identity: []).recoveryKey
+        return try recoveryKey(of: key.secret, directory: directory)
     }
 
-    /// A master key as the text of its recovery key.
+    /// A master key as the text of its recovery key, compared with the keychain of a directory.
     ///
-    /// - Throws: `notAvailable` for bytes that are no master key.
-    public static func recoveryKey(of secret: SecretBytes) throws(KeychainError) -> String {
+    /// - Throws: `notAvailable` for bytes that are no master key, or that of another keychain.
+    public static func recoveryKey(
+        of secret: SecretBytes,
+        directory: String
+    ) throws(KeychainError) -> (text: String, isCompared: Bool) {
         guard secret.count == MasterKey.size else {
             throw KeychainError(
                 .notAvailable,
@@ -199,7 +205,12 @@ extension KeychainStore {
                     + "\(secret.count)."
             )
         }
-        return secret.use { RecoveryKey.text(for: $0) }
+        var isCompared = false
+        if isThere(in: directory), let keychain = try? IdleKeychain(directory: directory) {
+            try keychain.check(secret)
+            isCompared = true
+        }
+        return (secret.use { RecoveryKey.text(for: $0) }, isCompared)
     }
 
     /// Puts the master key of a recovery key in place, for a keychain that nobody has open.

@@ -11,7 +11,7 @@ extension FingerprintSensor {
         _ operation: SensorOperation,
         label: String
     ) async throws(SensorFault) -> String {
-        guard let user = Account.name(of: operation.user) else {
+        guard let user = try name(of: operation.user) else {
             throw .failed("There is no account with the uid \(operation.user).")
         }
         begin(operation)

@@ -35,7 +35,7 @@ extension FingerprintSensor {
     /// Something is different among the print files: tells whose.
     func printsChanged() {
         for (uid, list) in lists where list.prints != nil {
-            guard let user = Account.name(of: uid) else { continue }
+            guard let user = try? Account.name(of: uid) else { continue }
             guard readers.prints.prints(of: user) != list.prints else { continue }
             lists[uid] = nil
             host.templatesChanged(of: uid)

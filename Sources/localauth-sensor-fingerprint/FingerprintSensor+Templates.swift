@@ -5,7 +5,7 @@ import SensorKit
 
 extension FingerprintSensor {
     func templates(of uid: UInt32) async throws(SensorFault) -> [Template] {
-        guard let user = Account.name(of: uid) else { return [] }
+        guard let user = try name(of: uid) else { return [] }
         return try await enrolled(uid, user)
             .map { entry in
                 Template(
@@ -30,16 +30,25 @@ extension FingerprintSensor {
     }
 
     func removeAll(of uid: UInt32) async throws(SensorFault) -> UInt32 {
-        guard let user = Account.name(of: uid) else { return 0 }
+        guard let user = try name(of: uid) else { return 0 }
         let list = try await enrolled(uid, user)
         return list.isEmpty ? 0 : try await delete(list.map(\.finger), uid, user)
+    }
+
+    /// The account's name; nil: fprintd knows nothing of such a user.
+    func name(of uid: UInt32) throws(SensorFault) -> String? {
+        do throws(FprintFault) {
+            return try Account.name(of: uid)
+        } catch {
+            throw SensorFault(error)
+        }
     }
 
     private func find(
         _ id: String,
         _ uid: UInt32
     ) async throws(SensorFault) -> (String, EnrolledFingers.Entry, [EnrolledFingers.Entry]) {
-        guard let user = Account.name(of: uid) else { throw .noTemplates }
+        guard let user = try name(of: uid) else { throw .noTemplates }
         let list = try await enrolled(uid, user)
         guard let entry = list.first(where: { $0.id == id }) else { throw .noTemplates }
         return (user, entry, list)

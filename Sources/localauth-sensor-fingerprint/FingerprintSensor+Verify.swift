@@ -20,7 +20,7 @@ extension FingerprintSensor {
     static let patience = 3
 
     func verify(_ operation: SensorOperation) async throws(SensorFault) -> String {
-        guard let user = Account.name(of: operation.user) else { throw .noTemplates }
+        guard let user = try name(of: operation.user) else { throw .noTemplates }
         let list = try await enrolled(operation.user, user)
         guard !list.isEmpty else { throw .noTemplates }
         begin(operation)

@@ -20,10 +20,14 @@ struct KeychainExportCommand: ParsableCommand {
             let unsealed = try unsealed()
             let credentials = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) }
             let key = try owner.perform { directory throws(KeychainError) in
-                if let unsealed { return try KeychainStore.recoveryKey(of: unsealed) }
+                if let unsealed {
+                    return try KeychainStore.recoveryKey(of: unsealed, directory: directory)
+                }
                 return try KeychainStore.recoveryKey(directory: directory, credentials: credentials)
             }
-            print(key)
+            print(key.text)
+            guard !key.isCompared else { return }
+            tell(localized("The service runs: the key was not compared with the keychain."))
         }
     }
 

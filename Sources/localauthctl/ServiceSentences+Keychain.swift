@@ -13,6 +13,10 @@ extension ServiceSentences {
         marked("The attributes of an item have at most %1$s bytes."),
         marked("An attribute has at most %1$s bytes."),
         marked("The data has more than %1$s bytes."),
+        marked(
+            "The items that were found have more than %1$s bytes of attributes: narrow the query, by "
+                + "service or account."
+        ),
         marked("There is no enrolled biometry to hold on to."),
         marked("Such an item needs a passcode, and this user has none."),
         marked("The authentication was for something else."),
@@ -39,11 +43,17 @@ extension ServiceSentences {
         ),
         marked(
             "The keychain's master key %1$s is missing: put it back, or restore it from the "
-                + "recovery key."
+                + "recovery key. If it is sealed, the journal of localauth-master-key.service says "
+                + "why it was not given."
         ),
         marked(
             "The keychain's master key must have %1$s bytes, %2$s has not: restore it from the "
                 + "recovery key."
+        ),
+        marked("The keychain's master key must have %1$s bytes, this has %2$s."),
+        marked(
+            "A database of the keychain was damaged or lost, and so was its master key: restore "
+                + "that from the recovery key, or make a new one with localauthctl keychain init."
         ),
         marked(
             "The keychain's database is older than what was last written to it: a backup? Put the "

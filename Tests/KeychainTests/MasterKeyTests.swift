@@ -166,12 +166,17 @@ struct MasterKeyTests {
         let text = try folder.open().recoveryKey
         let wrong = [UInt8](repeating: 9, count: 32)
         try folder.write(wrong, to: "master.key")
+        // A key that opens nothing is not worth keeping.
+        expectRefusal(.notAvailable) {
+            _ = try KeychainStore.recoveryKey(directory: folder.path, credentials: nil)
+        }
         try KeychainStore.restore(text, directory: folder.path)
+        let idle = try KeychainStore.recoveryKey(directory: folder.path, credentials: nil)
+        #expect(idle == (text, true))
         #expect(try folder.read("master.key.replaced-1") == wrong)
         let running = try folder.open()
-        #expect(
-            try KeychainStore.recoveryKey(directory: folder.path, credentials: nil) == text
-        )
+        let busy = try KeychainStore.recoveryKey(directory: folder.path, credentials: nil)
+        #expect(busy == (text, false))
         expectRefusal(.notAvailable) {
             try KeychainStore.restore(text, directory: folder.path)
         }
