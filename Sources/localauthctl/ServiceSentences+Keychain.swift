@@ -14,8 +14,8 @@ extension ServiceSentences {
         marked("An attribute has at most %1$s bytes."),
         marked("The data has more than %1$s bytes."),
         marked(
-            "The items that were found have more than %1$s bytes of attributes: narrow the query, by "
-                + "service or account."
+            "The items that were found have more than %1$s bytes of attributes: narrow the query, "
+                + "by service or account."
         ),
         marked("There is no enrolled biometry to hold on to."),
         marked("Such an item needs a passcode, and this user has none."),
