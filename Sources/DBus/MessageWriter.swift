@@ -15,8 +15,8 @@ public struct MessageWriter {
 
     /// Appends a value.
     ///
-    /// - Throws: `InvalidArgs` when it does not fit the place or is beyond a limit, `LimitsExceeded`
-    ///   when the message gets too large by it.
+    /// - Throws: `InvalidArgs` when it does not fit the place or is beyond a limit,
+    ///   `LimitsExceeded` when the message gets too large by it.
     public mutating func write<Value: WireType>(_ value: Value) throws(DBusError) {
         try value.write(to: &self)
     }

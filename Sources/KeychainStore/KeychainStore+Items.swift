@@ -8,9 +8,9 @@ extension KeychainStore {
     /// `password` is the application password, which the item needs if, and only if, its access
     /// control says so; `replaced` is the id of an item that goes in the same change, or stays if
     /// the new one can't be stored; `date` is now, in Unix seconds.
-    /// - Throws: `duplicate`; `notFound` for `replaced`; `parameter` for a key, which is made here and
-    ///   nowhere else, or a missing password; `notAvailable` for `biometryCurrentSet` without an
-    ///   enrolment; `limitsExceeded`; `decode`.
+    /// - Throws: `duplicate`; `notFound` for `replaced`; `parameter` for a key, which is made here
+    ///   and nowhere else, or a missing password; `notAvailable` for `biometryCurrentSet` without
+    ///   an enrolment; `limitsExceeded`; `decode`.
     public func add(
         _ attributes: Attributes,
         secret: SecretBytes,

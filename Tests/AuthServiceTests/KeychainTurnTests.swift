@@ -92,17 +92,21 @@ struct KeychainTurnTests {
     func stretching() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
-            let (id, context) = try await Self.wrong(bench, person)
+            let (_, context) = try await Self.wrong(bench, person)
             let keychain = bench.keychain(person.connection)
             let ours = bench.keychain()
             _ = try await ours.add("ours")
-            let calls = try (0..<10)
-                .map { _ in
+            // An item with a password is one long call.
+            let calls = try (0..<60)
+                .map { number in
                     let secret = try sealed("x")
                     return RunningCall { () throws(DBusError) in
-                        try await keychain.proxy.setSecret(
-                            id: id,
+                        try await keychain.proxy.add(
+                            attributes: [
+                                "class": .string("genp"), "svce": .string("\(number)"),
+                            ],
                             secret: secret,
+                            accessControl: KeychainClient.control(.applicationPassword),
                             options: KeychainClient.options(context)
                         )
                     }
@@ -110,7 +114,8 @@ struct KeychainTurnTests {
             // Answered in the order of the connection: all of the others have arrived.
             _ = try await bench.canEvaluate(2, as: person.connection)
             #expect(try await ours.services() == ["ours"])
-            #expect(calls.count { $0.isPending } >= 6)
+            // In one queue ours would be the last.
+            #expect(calls.count { $0.isPending } >= 10)
         }
     }
 
@@ -120,16 +125,14 @@ struct KeychainTurnTests {
             let person = try await bench.person()
             let (id, context) = try await Self.wrong(bench, person)
             let keychain = bench.keychain(person.connection)
-            @BusActor func read() throws -> [RunningCall<String?>] {
-                try (0..<8).map { _ in try keychain.reading(id, context: context) }
+            var calls: [RunningCall<String?>] = []
+            for _ in 0..<40 {
+                calls.append(try keychain.reading(id, context: context))
+                // Answered behind a refusal; the first time its caller may not have run yet.
+                for _ in 0..<2 { _ = try await bench.canEvaluate(2, as: person.connection) }
+                #expect(calls.count { $0.isPending } <= 8)
             }
-            let first = try read()
-            // Time for the look at each item, not for its password.
-            for _ in 0..<50 { _ = try await bench.canEvaluate(2, as: person.connection) }
-            // There is room for as many as have been answered meanwhile, never for all.
-            let last = try #require(try read().last)
-            await expectName(.limitsExceeded) { _ = try await last.value() }
-            withExtendedLifetime(first) {}
+            await expectName(.keychainAuthFailed) { _ = try await calls[0].value() }
         }
     }
 }

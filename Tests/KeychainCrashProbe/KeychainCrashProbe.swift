@@ -5,8 +5,8 @@ import KeychainStore
 /// A process with a keychain under a mixed load, that tests kill.
 ///
 /// `KeychainCrashProbe DIRECTORY SEED`; it reports every change that is on the disk, one line each:
-/// `add ID TEXT`, `replace ID NEW-ID TEXT`, `set ID TEXT`, `label ID TEXT`, `delete ID`. Before each
-/// it says `begin` and what it is about to do.
+/// `add ID TEXT`, `replace ID NEW-ID TEXT`, `set ID TEXT`, `label ID TEXT`, `delete ID`. Before
+/// each it says `begin` and what it is about to do.
 @main
 enum KeychainCrashProbe {
     static func main() {
