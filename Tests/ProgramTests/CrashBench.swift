@@ -68,6 +68,12 @@ import Testing
             .write(toFile: folder + "/localauth-test", atomically: true, encoding: .utf8)
     }
 
+    /// Lets the programs go: they end with this object, which its own connection holds.
+    func end() {
+        connection.unexport(Self.agentPath)
+        connection.close()
+    }
+
     // MARK: - Programs
 
     /// Starts one of the programs and waits until it is of use.

@@ -36,6 +36,7 @@ struct CrashTests {
         let rounds = number("LA_ROUNDS") ?? 10
         print("LA_SEED=\(base) LA_ROUNDS=\(rounds)")
         let bench = try await CrashBench()
+        defer { bench.end() }
         try await bench.sensorsAreThere()
         for round in 0..<rounds {
             let seed = base &+ round &* 0xD134_2543_DE82_EF95
@@ -179,6 +180,7 @@ struct CrashTests {
     @BusActor
     func wrongPasscodes() async throws {
         let bench = try await CrashBench()
+        defer { bench.end() }
         try await bench.sensorsAreThere()
         for _ in 0..<3 {
             // Two in each life; the 6th starts the delay.
