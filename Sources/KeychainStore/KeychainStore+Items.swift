@@ -299,9 +299,12 @@ extension KeychainStore {
         _ id: ItemID,
         uid: UInt32
     ) throws(KeychainError) -> KeychainSchema.Row? {
-        try translating { () throws(StoreError) in
+        let row = try translating { () throws(StoreError) in
             try KeychainSchema.row(id, of: uid, in: database)
         }
+        // An index that was edited leads to the row of another item, sound in itself.
+        guard row.map({ $0.id == id.bytes }) ?? true else { throw .changed }
+        return row
     }
 
     /// An item with the same primary key that the caller can't see: it gives way.
@@ -330,12 +333,15 @@ extension KeychainStore {
         of uid: UInt32
     ) throws(KeychainError) -> (items: [Item], damage: KeychainError?) {
         let ledger = try ledger(of: uid)
-        var (items, count) = ([Item](), 0)
+        var (items, seen, count) = ([Item](), Set<ItemID>(), 0)
         try translating { () throws(StoreError) in
             // One row at a time: all secrets of a user together are hundreds of megabytes.
             try KeychainSchema.rows(of: uid, in: database) { row in
                 count += 1
-                if let item = try? item(row, uid: uid, ledger: ledger) { items.append(item) }
+                guard let item = try? item(row, uid: uid, ledger: ledger),
+                    seen.insert(item.itemID).inserted
+                else { return }
+                items.append(item)
             }
         }
         let isWhole = items.count == count && items.count == ledger.count

@@ -233,6 +233,38 @@ struct TamperTests {
         #expect(try store.read(victim.foreign, caller: .other) == "foreign")
     }
 
+    @Test("An index that leads from one item to the row of another gives neither away")
+    func crossedIndex() throws {
+        let victim = try Victim()
+        let (first, second) = (victim.cell(victim.ids[0]), victim.cell(victim.ids[1]))
+        // The index of a table whose ids are the other way round, in place of the right one.
+        try victim.run(
+            """
+            CREATE TABLE decoy (uid INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (uid, id)) STRICT
+            """,
+            """
+            INSERT INTO decoy (rowid, uid, id) SELECT rowid, uid, CASE
+                WHEN \(first) THEN (SELECT id FROM items WHERE \(second))
+                WHEN \(second) THEN (SELECT id FROM items WHERE \(first))
+                ELSE id END FROM items
+            """,
+            "CREATE TABLE roots AS SELECT name AS title, rootpage AS page FROM sqlite_schema",
+            "PRAGMA writable_schema = ON",
+            """
+            UPDATE sqlite_schema SET rootpage = (SELECT page FROM roots WHERE title =
+                    CASE name WHEN 'sqlite_autoindex_items_1' THEN 'sqlite_autoindex_decoy_1'
+                    ELSE 'sqlite_autoindex_items_1' END)
+                WHERE name IN ('sqlite_autoindex_decoy_1', 'sqlite_autoindex_items_1')
+            """
+        )
+        try victim.run("DROP TABLE decoy", "DROP TABLE roots")
+        let readings = try victim.readings()
+        for reading in readings.prefix(2) {
+            expectRefusal(.decode) { _ = try reading.get() }
+        }
+        #expect(try readings[2].get() == "secret 2")
+    }
+
     @Test("A ledger with another code, none at all, or another root shuts the keychain")
     func editedRoot() throws {
         for statement in [
@@ -292,7 +324,8 @@ struct TamperTests {
             let wasLost = store.setAside != nil
             for (number, id) in victim.ids.enumerated() {
                 do {
-                    #expect(try store.read(id) == "secret \(number)", "\(place)")
+                    let text = try store.read(id)
+                    #expect(text == "secret \(number)", "\(place)")
                 } catch let error as KeychainError {
                     #expect(error.code == .decode || wasLost, "\(place): \(error)")
                 }
