@@ -141,6 +141,56 @@ struct KeychainTests {
         }
     }
 
+    @Test("R70: An item has an access control or an accessibility; a query may have either")
+    func exclusive() async throws {
+        try await run { desk in
+            let accessible = [kSecAttrAccessible as String: kSecAttrAccessibleWhenUnlocked]
+            #expect(adding(.biometryAny, accessible) == errSecParam)
+            #expect(reading().status == errSecItemNotFound)
+            #expect(adding([]) == errSecSuccess)
+            #expect(reading(accessible).data == Data("secret".utf8))
+            let control = try #require(
+                SecAccessControlCreateWithFlags(
+                    nil,
+                    kSecAttrAccessibleWhenUnlocked,
+                    .biometryAny,
+                    nil
+                )
+            )
+            // It is the item's own that counts.
+            let guarded = reading([kSecAttrAccessControl as String: control])
+            #expect(guarded.data == Data("secret".utf8))
+            #expect(await desk.agent.count == 0)
+        }
+    }
+
+    @Test("R71: What evaluateAccessControl proved reads without a second prompt")
+    func evaluated() async throws {
+        try await run { desk in
+            #expect(adding(.biometryAny) == errSecSuccess)
+            let control = try #require(
+                SecAccessControlCreateWithFlags(
+                    nil,
+                    kSecAttrAccessibleWhenUnlocked,
+                    .biometryAny,
+                    nil
+                )
+            )
+            try await desk.queue("match")
+            let context = LAContext()
+            let isGranted = try await context.evaluateAccessControl(
+                control,
+                operation: .useItem,
+                localizedReason: "read the notes"
+            )
+            #expect(isGranted)
+            #expect(await desk.agent.count == 1)
+            let read = reading([kSecUseAuthenticationContext as String: context])
+            #expect(read.data == Data("secret".utf8))
+            #expect(await desk.agent.count == 1)
+        }
+    }
+
     @Test("R67: An item of the current enrolment isn't found after a change")
     func currentSet() async throws {
         try await run { desk in

@@ -16,9 +16,9 @@ struct RuleTable {
     /// The rules that concern the service.
     static let rules: [String] =
         (Array(1...8) + Array(10...14) + Array(20...26) + Array(30...37)).map { "R\($0)" }
-        + ["R40", "R41", "R42", "R50", "R51"]
+        + ["R40", "R41", "R42", "R50", "R51"] + (60...71).map { "R\($0)" }
         + ["L1", "L2", "L3", "L4", "L5", "L6", "L6b", "L7", "L8", "L9", "L10", "L11", "L11b"]
-        + ["L12", "L13", "L14", "L15", "L16", "L17", "L19"]
+        + ["L12", "L13", "L14", "L15", "L16", "L17", "L18", "L19"]
 
     /// Those that no test of the service can prove; the table says why.
     static let withoutTest: Set<String> = ["R26"]
@@ -118,8 +118,16 @@ struct TestName: Hashable {
     /// Relative to `Tests/`.
     let file: String
 
-    /// The numbers of rules that the name carries.
-    var rules: [String] { name.matches(of: /\b[RL][0-9]+b?\b/).map { String($0.output) } }
+    /// The numbers of rules that the name carries; `R60 to R62` carries three.
+    var rules: [String] {
+        name.matches(of: /\b([RL])([0-9]+)(b?)\b(?: to \1([0-9]+)\b)?/)
+            .flatMap { match -> [String] in
+                let (_, letter, number, suffix, last) = match.output
+                guard let first = Int(number), let last = last.flatMap({ Int($0) }), first < last
+                else { return ["\(letter)\(number)\(suffix)"] }
+                return (first...last).map { "\(letter)\($0)" }
+            }
+    }
 
     /// Every test of a file that has a sentence for its name.
     static func all(in file: SourceFile) -> [TestName] {

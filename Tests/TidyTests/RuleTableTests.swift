@@ -101,10 +101,12 @@ struct RuleTableTests {
             @Test func b() {}
             @Suite("R4") struct C {}
             @Test("R1C2 is no rule")
+            @Test("R7 to R9, L1") func d() {}
             """
         let found = TestName.all(in: SourceFile(path: "Tests/A/B.swift", text: text))
-        #expect(found.map(\.name) == ["R3, L11b: a \"word\"", "L9: two", "R1C2 is no rule"])
-        #expect(found.map(\.rules) == [["R3", "L11b"], ["L9"], []])
+        let names = ["R3, L11b: a \"word\"", "L9: two", "R1C2 is no rule", "R7 to R9, L1"]
+        #expect(found.map(\.name) == names)
+        #expect(found.map(\.rules) == [["R3", "L11b"], ["L9"], [], ["R7", "R8", "R9", "L1"]])
         #expect(Set(found.map(\.file)) == ["A/B.swift"])
     }
 }
