@@ -145,8 +145,10 @@ struct KeychainTests {
     func exclusive() async throws {
         try await run { desk in
             let accessible = [kSecAttrAccessible as String: kSecAttrAccessibleWhenUnlocked]
+            let quiet = [kSecUseAuthenticationUI as String: kSecUseAuthenticationUIFail]
             #expect(adding(.biometryAny, accessible) == errSecParam)
-            #expect(reading().status == errSecItemNotFound)
+            #expect(reading(quiet).status == errSecItemNotFound)
+            #expect(SecItemDelete(query as CFDictionary) == errSecItemNotFound)
             #expect(adding([]) == errSecSuccess)
             #expect(reading(accessible).data == Data("secret".utf8))
             let control = try #require(
@@ -185,6 +187,7 @@ struct KeychainTests {
             )
             #expect(isGranted)
             #expect(await desk.agent.count == 1)
+            context.interactionNotAllowed = true
             let read = reading([kSecUseAuthenticationContext as String: context])
             #expect(read.data == Data("secret".utf8))
             #expect(await desk.agent.count == 1)
