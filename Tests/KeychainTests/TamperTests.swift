@@ -240,7 +240,8 @@ struct TamperTests {
         // The index of a table whose ids are the other way round, in place of the right one.
         try victim.run(
             """
-            CREATE TABLE decoy (uid INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (uid, id)) STRICT
+            CREATE TABLE decoy (uid INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (uid, id))
+                STRICT
             """,
             """
             INSERT INTO decoy (rowid, uid, id) SELECT rowid, uid, CASE
