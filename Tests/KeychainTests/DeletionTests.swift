@@ -1,0 +1,91 @@
+import Testing
+
+@testable import AuthEngine
+@testable import KeychainStore
+
+/// What was deleted is overwritten: nobody who gets the file later finds it there.
+///
+/// Some builds of SQLite do so unasked, Debian's among them; others only by the pragma.
+@Suite("Deletion")
+struct DeletionTests {
+    private static let marker = "a label that is easily found"
+
+    /// A secret in its row, and one with pages of its own.
+    private static let sizes = [20, 60_000]
+
+    private static let nowhere = [
+        "label": 0, "envelope's beginning": 0, "envelope's end": 0,
+    ]
+
+    @Test("L18: Nothing of a deleted item stays in the file", arguments: sizes)
+    func deleted(size: Int) throws {
+        let stored = try Stored(size: size)
+        #expect(try stored.counts().values.allSatisfy { $0 > 0 }, "it is where this test looks")
+        #expect(try stored.folder.open().delete([stored.id], caller: .person).count == 1)
+        #expect(try stored.counts() == Self.nowhere)
+    }
+
+    @Test(
+        "L18: Nothing of a secret stays in the file once another took its place",
+        arguments: sizes
+    )
+    func replaced(size: Int) throws {
+        let stored = try Stored(size: size)
+        try stored.folder.open()
+            .setSecret(
+                of: stored.id,
+                to: SecretBytes("another"),
+                password: nil,
+                caller: .person,
+                date: 1
+            )
+        let counts = try stored.counts()
+        #expect(counts["label"] != 0)
+        #expect(counts["envelope's beginning"] == 0)
+        #expect(counts["envelope's end"] == 0)
+    }
+
+    @Test("L18: Nothing of an item that another enrolment deletes stays in the file")
+    func enrolment() throws {
+        let stored = try Stored(size: 20, flags: .biometryCurrentSet)
+        #expect(try stored.counts().values.allSatisfy { $0 > 0 })
+        #expect(try stored.folder.open().find(caller: .person.with(.second)).count == 2)
+        #expect(try stored.counts() == Self.nowhere)
+    }
+
+    /// An item in a file of its own, with what of it lies there.
+    private struct Stored {
+        let folder: StateFolder
+        let id: String
+        let traces: [(name: String, bytes: [UInt8])]
+
+        /// Closed again once it is there.
+        init(size: Int, flags: AccessControl.Flags = []) throws {
+            folder = try StateFolder()
+            let store = try folder.open()
+            // Others before and after it, so that its page stays in use.
+            try store.add("before")
+            let secret = String(repeating: "s", count: size)
+            id = try store.add(DeletionTests.marker, secret, flags: flags)
+            try store.add("after")
+            let itemID = try #require(ItemID(id))
+            let row = try #require(
+                try KeychainSchema.row(itemID, of: 1000, in: store.database)
+            )
+            traces = [
+                ("label", Array(DeletionTests.marker.utf8)),
+                ("envelope's beginning", Array(row.envelope.prefix(64))),
+                ("envelope's end", Array(row.envelope.suffix(48))),
+            ]
+        }
+
+        /// How often each of them is in the files, with the keychain closed.
+        func counts() throws -> [String: Int] {
+            let bytes = try folder.files.filter { $0.hasPrefix("items.sqlite") }
+                .flatMap { try folder.read($0) }
+            return Dictionary(
+                uniqueKeysWithValues: traces.map { ($0.name, bytes.ranges(of: $0.bytes).count) }
+            )
+        }
+    }
+}

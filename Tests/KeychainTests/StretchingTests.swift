@@ -1,0 +1,95 @@
+import Crypto
+import Testing
+
+@testable import AuthEngine
+@testable import KeychainStore
+
+/// L18: an application password costs whoever guesses it scrypt's memory and time.
+@Suite("Stretching of application passwords")
+struct StretchingTests {
+    @Test(
+        "L18: A password is stretched by scrypt with blocks of 8 and one lane, as RFC 7914 has it"
+    )
+    func vector() throws {
+        // Section 12, N = 16384, r = 8, p = 1: the first 32 of its 64 bytes, for the last step
+        // makes each 32 apart. Python's hashlib.scrypt(…, dklen=32) gives the same.
+        let expected: [UInt8] = [
+            0x70, 0x23, 0xBD, 0xCB, 0x3A, 0xFD, 0x73, 0x48, 0x46, 0x1C, 0x06, 0xCD, 0x81, 0xFD,
+            0x38, 0xEB, 0xFD, 0xA8, 0xFB, 0xBA, 0x90, 0x4F, 0x8E, 0x3E, 0xA9, 0xB5, 0x43, 0xF6,
+            0x54, 0x5D, 0xA1, 0xF2,
+        ]
+        let stretching = Stretching(salt: Array("SodiumChloride".utf8), logCost: 14)
+        let key = try stretching.key(for: SecretBytes("pleaseletmein"))
+        #expect(key.withUnsafeBytes { Array($0) } == expected)
+    }
+
+    @Test("L18: A cost below 2^10 or above 2^20 is refused before it is paid")
+    func bounds() {
+        for logCost: UInt8 in [1, 9, 21, 63, 64, 255] {
+            let stretching = Stretching(salt: [1], logCost: logCost)
+            expectRefusal(.decode) { _ = try stretching.key(for: SecretBytes("a")) }
+        }
+    }
+
+    @Test(
+        "L18: A new envelope's key is wrapped by its password at N = 2^15, each with its own salt"
+    )
+    func envelope() throws {
+        let ring = KeyRing(
+            MasterKey([UInt8](repeating: 3, count: 32)),
+            identity: [UInt8](repeating: 5, count: 16)
+        )
+        let item = try Self.item()
+        let password = SecretBytes("password")
+        var salts: Set<[UInt8]> = []
+        for _ in 0..<2 {
+            let envelope = try Envelope(
+                sealing: SecretBytes("secret"),
+                of: item,
+                password: password,
+                ring: ring
+            )
+            // Read as bytes, and opened without the envelope's own code.
+            var reader = ByteReader(envelope.bytes)
+            #expect(try reader.number(UInt8.self) == 1)
+            let logCost: UInt8 = try reader.number()
+            let salt = try reader.value()
+            let wrappedKey = try reader.value()
+            #expect(logCost == 15)
+            #expect(salt.count == 16)
+            salts.insert(salt)
+            var data = ByteWriter()
+            data.add(item.binding)
+            data.add(logCost)
+            data.add(salt)
+            let wrapping = ring.wrappingKey(
+                uid: item.uid,
+                id: item.itemID,
+                stretched: try Stretching(salt: salt, logCost: 15).key(for: password)
+            )
+            let box = try AES.GCM.SealedBox(combined: wrappedKey)
+            #expect(throws: Never.self) {
+                let key = try AES.GCM.open(box, using: wrapping, authenticating: data.bytes)
+                #expect(key.count == 32)
+            }
+        }
+        #expect(salts.count == 2)
+    }
+
+    private static func item() throws -> Item {
+        Item(
+            itemID: try #require(ItemID(bytes: [UInt8](repeating: 1, count: 16))),
+            uid: 1000,
+            app: "",
+            attributes: try Attributes(["class": .text("genp")]),
+            accessControl: try AccessControl(flags: .applicationPassword),
+            created: 1,
+            added: 1,
+            modified: 1,
+            publicKey: [],
+            enrolment: nil,
+            secretVersion: 1,
+            secretSize: 6
+        )
+    }
+}
