@@ -53,7 +53,17 @@ extension KeychainObject {
         service.audit.write(AuditRecord(.databaseSetAside, [.file: setAside]))
     }
 
-    private func report(
+    /// Writes down which items went with the passcode that they needed (R69).
+    func reportWithoutPasscode(_ items: [String], of uid: UInt32) {
+        for item in items {
+            let values: [AuditField: String] = [
+                .item: item, .operation: "passcode-removed", .outcome: "Success",
+            ]
+            service.audit.write(AuditRecord(.itemDeleted, uid: uid, values))
+        }
+    }
+
+    func report(
         _ kind: AuditKind,
         _ operation: String,
         by peer: Peer,

@@ -21,8 +21,14 @@ extension KeychainObject {
         try await turns.begin(of: uid)
         defer { turns.end(of: uid) }
         do throws(KeychainError) {
-            while withoutPasscode.contains(uid) { try await deletePasscodeItems(of: uid) }
-            let caller = Caller(uid: uid, app: nil, enrolment: service.enrolments.mark(of: uid))
+            // What a full disk leaves is hidden, and tried again by the next call.
+            if withoutPasscode.contains(uid) { try? await deletePasscodeItems(of: uid) }
+            let caller = Caller(
+                uid: uid,
+                app: nil,
+                enrolment: service.enrolments.mark(of: uid),
+                isWithoutPasscode: withoutPasscode.contains(uid)
+            )
             let (result, setAside) = try await keychain.run { store throws(KeychainError) in
                 (try body(store, caller), store.setAside)
             }
@@ -39,13 +45,15 @@ extension KeychainObject {
     func store<Result: Sendable>(
         _ new: NewItem,
         _ operation: String,
+        replacing replaced: String? = nil,
         as peer: Peer,
         id: (Result) -> String,
         storing body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
     ) async throws(DBusError) -> Result {
-        try await audited(.itemAdded, operation, by: peer) {
+        let result = try await audited(.itemAdded, operation, by: peer) {
             $0.map { [id($0)] } ?? []
         } _: { () throws(DBusError) in
+            if let replaced { _ = try await item(replaced, of: peer) }
             let (uid, accessControl) = (peer.uid, new.accessControl)
             if accessControl.isOfCurrentEnrolment {
                 await service.enrolments.refresh(uid)
@@ -64,6 +72,8 @@ extension KeychainObject {
             }
             return try await placing(as: peer, body)
         }
+        if let replaced { report(.itemDeleted, "replace", by: peer, replaced) }
+        return result
     }
 
     /// Changes an item that is still there.
@@ -173,11 +183,12 @@ extension KeychainObject {
     }
 
     private func deletePasscodeItems(of uid: UInt32) async throws(KeychainError) {
-        _ = try await store?
+        let deleted = try await store?
             .runIfThere { keychain throws(KeychainError) in
                 try keychain.passcodeRemoved(uid: uid)
             }
         withoutPasscode.remove(uid)
+        reportWithoutPasscode(deleted ?? [], of: uid)
     }
 }
 

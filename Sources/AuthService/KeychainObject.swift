@@ -45,8 +45,7 @@ final class KeychainObject: Keychain1Service {
         let secret = try SecretBytes(sealed: secret)
         let replaced = try OptionReader(options).value("replaces", \.asString)
         return .later { () throws(DBusError) in
-            if let replaced { _ = try await self.item(replaced, of: call.peer) }
-            return try await self.store(new, "add", as: call.peer) {
+            try await self.store(new, "add", replacing: replaced, as: call.peer) {
                 $0
             } storing: { keychain, caller throws(KeychainError) in
                 try keychain.add(

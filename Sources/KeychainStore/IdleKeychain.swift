@@ -10,17 +10,20 @@ public final class IdleKeychain {
     private let folder: PrivateDirectory
     private let database: Database
     private let identity: [UInt8]
+    /// Where a damaged database was set aside just now.
+    public let setAside: String?
 
     /// Opens the keychain of a state directory, or makes one that is empty and has no key.
     ///
+    /// Without `settingAside` a damaged database is refused, and stays where it is.
     /// - Throws: `notAvailable` when a service runs there, or a file isn't ours alone; `decode`
     ///   for a database that was tampered with as a whole.
-    public init(directory: String) throws(KeychainError) {
+    public init(directory: String, settingAside: Bool = true) throws(KeychainError) {
         daemonLock = try translating { () throws(StoreError) in
             try PrivateDirectory(path: directory).lock()
         }
         folder = try KeychainStore.folder(in: directory)
-        (database, _) = try KeychainStore.openDatabase(in: folder)
+        (database, setAside) = try KeychainStore.openDatabase(in: folder, settingAside)
         identity = try KeychainStore.identity(of: database)
     }
 
@@ -37,10 +40,14 @@ public final class IdleKeychain {
     }
 
     /// Refuses a master key that isn't the one the keychain was written with.
-    func check(_ secret: SecretBytes) throws(KeychainError) {
-        guard let verifier = try KeychainStore.verifier(of: database) else { return }
+    ///
+    /// - Returns: Whether it was written with any.
+    @discardableResult
+    func check(_ secret: SecretBytes) throws(KeychainError) -> Bool {
+        guard let verifier = try KeychainStore.verifier(of: database) else { return false }
         let ring = KeyRing(secret.use { MasterKey($0) }, identity: identity)
         try KeychainStore.check(verifier, ring, database)
+        return true
     }
 
     /// A random master key, for a keychain that never had one.
@@ -84,8 +91,8 @@ public final class IdleKeychain {
     /// Removes the file of the master key, which has to be somewhere else by now.
     ///
     /// - Throws: `notAvailable` when it can't be removed.
-    public func removeKeyFile() throws(KeychainError) {
-        try MasterKey.remove(in: folder)
+    public func removeKeyFile(of secret: SecretBytes) throws(KeychainError) {
+        try MasterKey.remove(secret, in: folder)
     }
 
     private func ring(_ secret: SecretBytes) throws(KeychainError) -> KeyRing {

@@ -30,12 +30,20 @@ public struct Caller: Hashable, Sendable {
     /// Items of an earlier enrolment are deleted for good: a sensor that is away for a while is no
     /// reason to pass anything but its last known enrolment. Items of any other are hidden.
     public let enrolment: EnrolmentMark?
+    /// Whether the user's passcode was removed, and items that need one may still be there (R69).
+    public let isWithoutPasscode: Bool
 
     /// A caller.
-    public init(uid: UInt32, app: String?, enrolment: EnrolmentMark?) {
+    public init(
+        uid: UInt32,
+        app: String?,
+        enrolment: EnrolmentMark?,
+        isWithoutPasscode: Bool = false
+    ) {
         self.uid = uid
         self.app = app
         self.enrolment = enrolment
+        self.isWithoutPasscode = isWithoutPasscode
     }
 }
 
@@ -88,6 +96,7 @@ public struct Item: Hashable, Sendable {
         uid == caller.uid && (caller.app == nil || caller.app == app)
             // One that is to be deleted, and couldn't be, is gone all the same.
             && (enrolment == nil || enrolment == caller.enrolment)
+            && !(caller.isWithoutPasscode && accessControl.needsPasscodeSet)
     }
 
     /// Everything that decides who gets the secret: it is authenticated with it.

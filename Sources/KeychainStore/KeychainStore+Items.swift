@@ -185,7 +185,10 @@ extension KeychainStore {
     }
 
     /// Deletes the items of a user that live only as long as there is a passcode (R69).
-    public func passcodeRemoved(uid: UInt32) throws(KeychainError) {
+    ///
+    /// - Returns: Their ids.
+    /// - Throws: `decode`; `notAvailable` when it can't be written.
+    public func passcodeRemoved(uid: UInt32) throws(KeychainError) -> [String] {
         try delete(of: uid) { $0.accessControl.needsPasscodeSet }
     }
 
@@ -348,14 +351,16 @@ extension KeychainStore {
         return (items, isWhole ? nil : .changed)
     }
 
+    @discardableResult
     private func delete(
         of uid: UInt32,
         where isDoomed: (Item) -> Bool
-    ) throws(KeychainError) {
+    ) throws(KeychainError) -> [String] {
         let doomed = try allItems(of: uid).items.filter(isDoomed)
-        guard !doomed.isEmpty else { return }
+        guard !doomed.isEmpty else { return [] }
         try change(uid) { change in
             for item in doomed { change.delete(item.itemID) }
         }
+        return doomed.map(\.id)
     }
 }

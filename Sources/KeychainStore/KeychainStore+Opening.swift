@@ -27,16 +27,17 @@ extension KeychainStore {
         }
     }
 
-    /// A damaged database is set aside beside a new one (L17).
+    /// A damaged database is set aside beside a new one (L17), if that is wanted.
     static func openDatabase(
-        in folder: PrivateDirectory
+        in folder: PrivateDirectory,
+        _ settingAside: Bool = true
     ) throws(KeychainError) -> (Database, setAside: String?) {
         try translating { () throws(StoreError) in
             let lock = try folder.lock()
             do throws(StoreError) {
                 return (try open(folder, lock), nil)
             } catch {
-                guard error.code == .damaged else { throw error }
+                guard error.code == .damaged, settingAside else { throw error }
                 let setAside = try folder.setAside()
                 return (try open(folder, lock), setAside)
             }
@@ -172,14 +173,14 @@ extension KeychainStore {
     /// The master key as a text that people keep in a safe place, also while a service has the
     /// keychain open.
     ///
-    /// - Returns: The text; `isCompared`: whether it is the key that the keychain was written with,
-    ///   which nobody can look up while the service runs.
+    /// - Returns: The text; `doubt`: why it could not be compared with the key that the keychain
+    ///   was written with, which nobody can look up while the service runs.
     /// - Throws: `notAvailable` when there is no key, none that can be read, or that of another
     ///   keychain.
     public static func recoveryKey(
         directory: String,
         credentials: String?
-    ) throws(KeychainError) -> (text: String, isCompared: Bool) {
+    ) throws(KeychainError) -> (text: String, doubt: String?) {
         let folder = try folder(in: directory)
         guard let key = try MasterKey.find(in: folder, credentials: credentials) else {
             throw KeychainError(
@@ -197,7 +198,7 @@ extension KeychainStore {
     public static func recoveryKey(
         of secret: SecretBytes,
         directory: String
-    ) throws(KeychainError) -> (text: String, isCompared: Bool) {
+    ) throws(KeychainError) -> (text: String, doubt: String?) {
         guard secret.count == MasterKey.size else {
             throw KeychainError(
                 .notAvailable,
@@ -205,21 +206,39 @@ extension KeychainStore {
                     + "\(secret.count)."
             )
         }
-        var isCompared = false
-        if isThere(in: directory), let keychain = try? IdleKeychain(directory: directory) {
-            try keychain.check(secret)
-            isCompared = true
+        return (secret.use { RecoveryKey.text(for: $0) }, try doubt(secret, directory))
+    }
+
+    private static func doubt(
+        _ secret: SecretBytes,
+        _ directory: String
+    ) throws(KeychainError) -> String? {
+        let nothing = "Nothing was stored with it yet."
+        guard isThere(in: directory) else { return nothing }
+        let keychain: IdleKeychain
+        do throws(KeychainError) {
+            // A look changes nothing: a damaged database stays for the service to find.
+            keychain = try IdleKeychain(directory: directory, settingAside: false)
+        } catch {
+            return error.message
         }
-        return (secret.use { RecoveryKey.text(for: $0) }, isCompared)
+        return try keychain.check(secret) ? nil : nothing
     }
 
     /// Puts the master key of a recovery key in place, for a keychain that nobody has open.
     ///
-    /// What was in its place is kept beside it.
+    /// Another key in its place is kept beside it.
+    /// - Returns: Where a damaged database was set aside just now.
     /// - Throws: `parameter` for a text that isn't one, or the key of another keychain;
     ///   `notAvailable` when the keychain is open: the service has to be stopped first.
-    public static func restore(_ text: String, directory: String) throws(KeychainError) {
+    @discardableResult
+    public static func restore(
+        _ text: String,
+        directory: String
+    ) throws(KeychainError) -> String? {
         let secret = try RecoveryKey.key(of: text)
-        try IdleKeychain(directory: directory).writeKeyFile(secret)
+        let keychain = try IdleKeychain(directory: directory)
+        try keychain.writeKeyFile(secret)
+        return keychain.setAside
     }
 }

@@ -59,18 +59,21 @@ struct MasterKey {
         return exists ? try read(directory.key) : nil
     }
 
-    /// Puts a key into the file, on the disk; what is there already is kept beside it.
+    /// Puts a key into the file, on the disk; another one that is there is kept beside it.
     static func write(
         _ bytes: [UInt8],
         in directory: PrivateDirectory
     ) throws(KeychainError) -> MasterKey {
         let file = directory.key
+        if let same = try? read(file), KeyRing.isSame(same.secret.use { $0 }, bytes) { return same }
         let fresh = file + ".new"
         // What an interrupted start left; nobody has used it.
         unlink(fresh)
         try translating { () throws(StoreError) in
             try PrivateDirectory.makePrivateFile(fresh, bytes)
-            guard access(file, F_OK) != 0 || link(file, freeName(file + ".replaced")) == 0,
+            guard
+                access(file, F_OK) != 0
+                    || link(file, "\(replaced(directory))-\(firstFree(replaced(directory)))") == 0,
                 rename(fresh, file) == 0
             else {
                 throw StoreError(errno: errno, "The master key can't be put in place", path: file)
@@ -81,10 +84,19 @@ struct MasterKey {
     }
 
     /// Overwrites the file and removes it, on the disk; it need not be there.
-    static func remove(in directory: PrivateDirectory) throws(KeychainError) {
+    ///
+    /// Copies that were kept beside it go as well, if they are of this key.
+    static func remove(_ key: SecretBytes, in directory: PrivateDirectory) throws(KeychainError) {
+        let kept = key.use { key in
+            (1..<firstFree(replaced(directory)))
+                .map { "\(replaced(directory))-\($0)" }
+                .filter { file in
+                    (try? read(file))?.secret.use { KeyRing.isSame($0, key) } ?? false
+                }
+        }
         try translating { () throws(StoreError) in
             // A start that was interrupted may have left the second one.
-            for file in [directory.key, directory.key + ".new"]
+            for file in [directory.key, directory.key + ".new"] + kept
             where try PrivateDirectory.holdsPrivateFile(file) {
                 let descriptor = open(file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
                 let zeros = [UInt8](repeating: 0, count: size)
@@ -100,10 +112,15 @@ struct MasterKey {
         }
     }
 
-    private static func freeName(_ start: String) -> String {
+    /// What keys that gave way are called, before their number.
+    private static func replaced(_ directory: PrivateDirectory) -> String {
+        directory.key + ".replaced"
+    }
+
+    private static func firstFree(_ start: String) -> Int {
         var number = 1
         while access("\(start)-\(number)", F_OK) == 0 { number += 1 }
-        return "\(start)-\(number)"
+        return number
     }
 
     private static func read(

@@ -20,6 +20,12 @@ struct KeychainInitCommand: ParsableCommand {
         guard tpm || (sealed.credential == nil && sealed.device == nil) else {
             throw ValidationError(localized("--credential and --tpm2-device go with --tpm."))
         }
+        // The place that is the default is that of the service, and of no other directory.
+        guard !tpm || state.stateDirectory == nil || sealed.credential != nil else {
+            throw ValidationError(
+                localized("--tpm with --state-directory needs --credential too.")
+            )
+        }
     }
 
     func run() throws {
@@ -45,6 +51,7 @@ struct KeychainInitCommand: ParsableCommand {
         guard state.stateDirectory != nil || !standard.isThere else { throw taken(standard) }
         return try owner.perform { directory throws(KeychainError) in
             let keychain = try IdleKeychain(directory: directory)
+            tell(setAside: keychain.setAside)
             let key = try keychain.freshKey()
             try keychain.writeKeyFile(key)
             return (try keychain.tie(to: key), keychain.keyFile)
@@ -56,6 +63,7 @@ struct KeychainInitCommand: ParsableCommand {
         let place = sealed.key
         let (keychain, kept) = try owner.perform { directory throws(KeychainError) in
             let keychain = try IdleKeychain(directory: directory)
+            tell(setAside: keychain.setAside)
             return (keychain, try keychain.fileKey())
         }
         let key: SecretBytes
@@ -71,7 +79,7 @@ struct KeychainInitCommand: ParsableCommand {
         }
         return try owner.perform { _ throws(KeychainError) in
             let name = try keychain.tie(to: key)
-            try keychain.removeKeyFile()
+            try keychain.removeKeyFile(of: key)
             return (name, place.path)
         }
     }

@@ -26,8 +26,10 @@ struct KeychainExportCommand: ParsableCommand {
                 return try KeychainStore.recoveryKey(directory: directory, credentials: credentials)
             }
             print(key.text)
-            guard !key.isCompared else { return }
-            tell(localized("The service runs: the key was not compared with the keychain."))
+            guard let doubt = key.doubt else { return }
+            tell(
+                localized("The key was not compared with the keychain: %1$s", serviceText(doubt))
+            )
         }
     }
 
@@ -71,9 +73,10 @@ struct KeychainRestoreCommand: ParsableCommand {
             lseek(memory.rawValue, 0, SEEK_SET)
             let count = max(0, buffer.fill(from: memory.rawValue))
             let text = String(decoding: buffer.bytes[..<count], as: UTF8.self)
-            try owner.perform { directory throws(KeychainError) in
+            let setAside = try owner.perform { directory throws(KeychainError) in
                 try KeychainStore.restore(text, directory: directory)
             }
+            tell(setAside: setAside)
             print(localized("The master key is in place. Start the service."))
             let standard = SealedKey(path: SealedKey.standard, device: nil)
             guard state.stateDirectory == nil, standard.isThere else { return }

@@ -63,6 +63,7 @@ extension ServiceSentences {
         marked(
             "this is the recovery key of the master key %1$s, the keychain was written with %2$s"
         ),
+        marked("Nothing was stored with it yet."),
         marked("a recovery key has no character %1$s"),
         marked("a recovery key has %1$s letters and digits, this has %2$s"),
         marked("the recovery key's check digits don't match: something is mistyped"),

@@ -21,6 +21,12 @@ struct StateArguments: ParsableArguments {
     }
 }
 
+/// Says where the service's damaged database is now, if it was damaged.
+func tell(setAside: String?) {
+    guard let setAside else { return }
+    tell(localized("The keychain was damaged and set aside as %1$s.", setAside))
+}
+
 /// Whoever the state directory belongs to: what root would write there the service could not read.
 struct StateOwner {
     private let directory: String

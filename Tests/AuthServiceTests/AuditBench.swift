@@ -92,6 +92,7 @@ final class AuditBench {
     let journal: PrivateJournal
     let client: Connection
     let service: AuthService
+    let verifier = ScriptedVerifier()
     private var hasStopped = false
 
     private init(
@@ -100,12 +101,12 @@ final class AuditBench {
         bus = try await PrivateBus()
         journal = try PrivateJournal(path: bus.folder + "/journal")
         journal.listen()
-        let verifier = try bus.connect()
-        verifier.export(
+        let passcodes = try bus.connect()
+        passcodes.export(
             ObjectPath(trusted: "/org/localauth/Passcode1"),
-            [Passcode1Interface(ScriptedVerifier())]
+            [Passcode1Interface(verifier)]
         )
-        try verifier.requestName("org.localauth.Passcode1")
+        try passcodes.requestName("org.localauth.Passcode1")
         let (store, state) = try AuthStore.open(
             directory: bus.folder + "/state",
             now: Boot.now(),

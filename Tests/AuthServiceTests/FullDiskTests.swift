@@ -116,6 +116,27 @@ struct FullDiskTests {
         }
     }
 
+    @Test("R69: an item that needs a passcode is gone without one, though a full disk keeps it")
+    func withoutPasscode() async throws {
+        try await ServiceBench.runOnSmallDisk { bench, disk in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            let bound = try await keychain.add("bound", accessible: "akpu")
+            let free = try await keychain.add("free")
+            try disk.fill()
+            bench.verifier.isPasscodeSet = false
+            for _ in 0..<2 {
+                await expectName(.keychainNotFound) { _ = try await keychain.read(bound) }
+                #expect(try await keychain.services() == ["free"])
+                #expect(try await keychain.read(free) == "secret")
+            }
+            try disk.free()
+            bench.verifier.isPasscodeSet = true
+            #expect(try await keychain.services() == ["free"])
+            await expectName(.keychainNotFound) { _ = try await keychain.read(bound) }
+        }
+    }
+
     @Test("L12, L17: an enrolment that could not be written is told when it is written, not before")
     func enrolments() async throws {
         try await ServiceBench.runOnSmallDisk { bench, disk in

@@ -92,6 +92,39 @@ struct KeychainAuditTests {
         }
     }
 
+    @Test("L15: an item that gave way, or went with the passcode, has a record too")
+    func indirectly() async throws {
+        try await AuditBench.run { bench in
+            let person = try await Person(bus: bench.bus)
+            let keychain = bench.keychain(person.connection)
+            let old = try await keychain.add("old", accessible: "akpu")
+            func replace(_ id: String) async throws -> String {
+                try await keychain.proxy.add(
+                    attributes: ["class": .string("genp"), "svce": .string("new")],
+                    secret: sealed("new"),
+                    accessControl: KeychainClient.control([], "akpu"),
+                    options: ["replaces": .string(id)]
+                )
+            }
+            let new = try await replace(old)
+            await expectName(.keychainNotFound) { _ = try await replace(old) }
+            bench.verifier.isPasscodeSet = false
+            #expect(try await keychain.services().isEmpty)
+            #expect(
+                Self.said(bench, "item-added") == [
+                    ["add", old, "Success", nil], ["add", new, "Success", nil],
+                    ["add", nil, "NotFound", nil],
+                ]
+            )
+            #expect(
+                Self.said(bench, "item-deleted") == [
+                    ["replace", old, "Success", nil], ["passcode-removed", new, "Success", nil],
+                ]
+            )
+            person.connection.close()
+        }
+    }
+
     @Test("L15: a flood of reads is counted, and hides no read that a person allowed")
     func flood() async throws {
         try await AuditBench.run { bench in

@@ -97,6 +97,23 @@ import Testing
         #expect(try await host.read("mail").output == "sesame")
     }
 
+    @Test("A look at the recovery key changes no damaged database, and calls no key the right one")
+    func exportOfDamaged() async throws {
+        try await used()
+        let database = host.state + "/keychain/items.sqlite"
+        // What the log has would be laid over it.
+        try? FileManager.default.removeItem(atPath: database + "-wal")
+        let damaged = Data("rubbish".utf8) + (try host.bytes(database)).dropFirst(7)
+        try host.write(damaged, to: database)
+        let exported = try await host.keychain("export-recovery-key")
+        #expect(exported.status == 0 && exported.errors.contains("was not compared"))
+        #expect(try host.bytes(database) == damaged)
+        #expect(!host.exists(database + ".damaged-1"))
+        let restored = try await restore(exported.output)
+        #expect(restored.status == 0 && restored.errors.contains(database + ".damaged-1"))
+        #expect(try host.bytes(database + ".damaged-1") == damaged)
+    }
+
     @Test("A slip, a part or another keychain's recovery key is refused, and changes nothing")
     func slips() async throws {
         try await used()
@@ -187,17 +204,10 @@ import Testing
         try #require(chmod(host.folder.path, 0o711) == 0)
         try #require(chown(host.state, 65_534, 65_534) == 0)
         #expect(try await host.keychain("init").status == 0)
-        #expect(
-            try await host
-                .keychain(
-                    "restore",
-                    "--key-file",
-                    try host.folder.file(
-                        Data(try await recoveryKey().utf8)
-                    )
-                )
-                .status == 0
-        )
+        let text = try await recoveryKey()
+        try host.write(Data(repeating: 9, count: 32), to: host.keyFile)
+        try #require(chown(host.keyFile, 65_534, 65_534) == 0)
+        #expect(try await restore(text).status == 0)
         for name in ["", "/master.key", "/items.sqlite", "/lock", "/master.key.replaced-1"] {
             let file = host.state + "/keychain" + name
             let attributes = try FileManager.default.attributesOfItem(atPath: file)

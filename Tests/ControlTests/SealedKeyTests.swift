@@ -89,6 +89,23 @@ struct SealedKeyTests {
         #expect(try host.bytes(host.credential) == before && !host.exists(host.keyFile))
     }
 
+    @Test("Sealing leaves no clear copy of the key that an earlier restore kept, and other keys")
+    func copies() async throws {
+        #expect(try await host.keychain("init").status == 0)
+        let text = try await host.keychain("export-recovery-key").output
+        let key = try host.bytes(host.keyFile)
+        let other = Data(repeating: 9, count: 32)
+        try host.write(key, to: host.keyFile + ".replaced-1")
+        try host.write(other, to: host.keyFile + ".replaced-2")
+        let file = try host.folder.file(Data(text.utf8))
+        #expect(try await host.keychain("restore", "--key-file", file).status == 0)
+        #expect(!host.exists(host.keyFile + ".replaced-3"))
+        #expect(try await host.keychain("init", "--tpm", on: tpm).status == 0)
+        #expect(try host.unseal(on: tpm) == key)
+        #expect(!host.exists(host.keyFile) && !host.exists(host.keyFile + ".replaced-1"))
+        #expect(try host.bytes(host.keyFile + ".replaced-2") == other)
+    }
+
     @Test("Another TPM opens nothing and says so; the recovery key brings the items back")
     func movedDisk() async throws {
         try await host.start()

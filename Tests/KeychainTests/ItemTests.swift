@@ -481,7 +481,7 @@ struct ItemTests {
         let other = try #require(
             try store?.add("a", accessibility: .whenPasscodeSet, caller: .other)
         )
-        try store?.passcodeRemoved(uid: 1000)
+        #expect(try store?.passcodeRemoved(uid: 1000) == [gone])
         expectRefusal(.notFound) { _ = try store?.read(gone) }
         store = nil
         let again = try folder.open()

@@ -172,11 +172,11 @@ struct MasterKeyTests {
         }
         try KeychainStore.restore(text, directory: folder.path)
         let idle = try KeychainStore.recoveryKey(directory: folder.path, credentials: nil)
-        #expect(idle == (text, true))
+        #expect(idle == (text, nil))
         #expect(try folder.read("master.key.replaced-1") == wrong)
         let running = try folder.open()
         let busy = try KeychainStore.recoveryKey(directory: folder.path, credentials: nil)
-        #expect(busy == (text, false))
+        #expect(busy.text == text && busy.doubt?.contains("Another process") == true)
         expectRefusal(.notAvailable) {
             try KeychainStore.restore(text, directory: folder.path)
         }

@@ -233,36 +233,28 @@ struct TamperTests {
         #expect(try store.read(victim.foreign, caller: .other) == "foreign")
     }
 
-    @Test("An index that leads from one item to the row of another gives neither away")
-    func crossedIndex() throws {
-        let victim = try Victim()
-        let (first, second) = (victim.cell(victim.ids[0]), victim.cell(victim.ids[1]))
-        // The index of a table whose ids are the other way round, in place of the right one.
-        try victim.run(
-            """
-            CREATE TABLE decoy (uid INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (uid, id)) STRICT
-            """,
-            """
-            INSERT INTO decoy (rowid, uid, id) SELECT rowid, uid, CASE
-                WHEN \(first) THEN (SELECT id FROM items WHERE \(second))
-                WHEN \(second) THEN (SELECT id FROM items WHERE \(first))
-                ELSE id END FROM items
-            """,
-            "CREATE TABLE roots AS SELECT name AS title, rootpage AS page FROM sqlite_schema",
-            "PRAGMA writable_schema = ON",
-            """
-            UPDATE sqlite_schema SET rootpage = (SELECT page FROM roots WHERE title =
-                    CASE name WHEN 'sqlite_autoindex_items_1' THEN 'sqlite_autoindex_decoy_1'
-                    ELSE 'sqlite_autoindex_items_1' END)
-                WHERE name IN ('sqlite_autoindex_decoy_1', 'sqlite_autoindex_items_1')
-            """
-        )
-        try victim.run("DROP TABLE decoy", "DROP TABLE roots")
-        let readings = try victim.readings()
-        for reading in readings.prefix(2) {
-            expectRefusal(.decode) { _ = try reading.get() }
+    @Test("An index that is out of order gives no item in the place of another")
+    func misplacedEntry() throws {
+        let victim = try Victim(count: 8)
+        let folder = try victim.folder.get()
+        let (sound, anchor) = (try folder.read("items.sqlite"), try folder.read("anchor"))
+        for id in victim.ids {
+            // An entry: the user, the id, and where the row is.
+            let bytes = stride(from: 0, to: 32, by: 2)
+                .map { UInt8(id.dropFirst($0).prefix(2), radix: 16) ?? 0 }
+            let entry: [UInt8] = [0x03, 0xe8] + bytes
+            let places = sound.indices.filter { sound[$0...].starts(with: entry) }
+            #expect(!places.isEmpty)
+            for place in places {
+                for user in [UInt8(0), 0x7f] {
+                    var changed = sound
+                    changed[place] = user
+                    try folder.write(changed, to: "items.sqlite")
+                    try folder.write(anchor, to: "anchor")
+                    expectSound(victim, folder, place)
+                }
+            }
         }
-        #expect(try readings[2].get() == "secret 2")
     }
 
     @Test("A ledger with another code, none at all, or another root shuts the keychain")

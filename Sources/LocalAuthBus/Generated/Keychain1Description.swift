@@ -44,7 +44,7 @@ private let introspection = """
     evaluated context that satisfies the item needs no prompt; another one is prompted on)&#10;- \
     `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)&#10;- \
     `interaction-not-allowed` (b, default false)&#10;&#10;Calls of one user are served one at a \
-    time, in order; when more than 256 wait, the next is \
+    time, in order, and `timeout` doesn't count that wait; when more than 256 wait, the next is \
     `org.freedesktop.DBus.Error.LimitsExceeded`, whatever its method.&#10;&#10;Errors map to \
     OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293, InteractionNotAllowed -25308, \
     UserCanceled -128, Parameter -50, Decode -26275, NotAvailable -25291.&#10;&#10;Source: R35, \

@@ -34,8 +34,9 @@ public import DBus
 /// - `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)
 /// - `interaction-not-allowed` (b, default false)
 ///
-/// Calls of one user are served one at a time, in order; when more than 256 wait, the next is
-/// `org.freedesktop.DBus.Error.LimitsExceeded`, whatever its method.
+/// Calls of one user are served one at a time, in order, and `timeout` doesn't count that wait;
+/// when more than 256 wait, the next is `org.freedesktop.DBus.Error.LimitsExceeded`, whatever its
+/// method.
 ///
 /// Errors map to OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293,
 /// InteractionNotAllowed -25308, UserCanceled -128, Parameter -50, Decode -26275, NotAvailable
