@@ -7,6 +7,11 @@ extension AuthEngine {
         saves.values.contains { $0.uid == uid }
     }
 
+    /// Whether counters that went back are not on the disk yet: what rests on them waits as well.
+    private func isBeingCleared(_ uid: UInt32) -> Bool {
+        saves.values.contains { $0.uid == uid && $0.stricter != nil }
+    }
+
     /// Tries again to write what could not be written: nobody is told of it before.
     mutating func writeAgain(_ uid: UInt32) {
         if unwritten.contains(uid), !isBeingWritten(uid) { save(record(of: uid), of: uid) }
@@ -47,12 +52,17 @@ extension AuthEngine {
         evaluations[id]?.candidate = nil
         let before = record(of: uid)
         var record = before
+        var isCleared = false
         switch evidence {
-        case .passcode: record = afterPasscode(of: uid)
-        case .match where evidence.isBiometric: record.failures = 0
+        case .passcode:
+            record = afterPasscode(of: uid)
+            isCleared = isBeingCleared(uid)
+        case .match where evidence.isBiometric:
+            record.failures = 0
+            isCleared = isBeingCleared(uid)
         case .match, .earlier, .unlock: break
         }
-        guard record.counts != before.counts else {
+        guard record.counts != before.counts || isCleared else {
             // A time that a crash takes back makes the rules stricter: nobody waits for it.
             if record != before { save(record, of: uid, matters: false) }
             succeed(id, evidence)

@@ -52,6 +52,23 @@ struct TakenBackTests {
         }
     }
 
+    @Test("L17: A passcode waits for the write by which an unlock sets its counters back")
+    func unlockedMeanwhile() throws {
+        for isWritten in [true, false] {
+            var desk = Desk(.finger)
+            let id = try desk.access([.devicePasscode])
+            remote(&desk)
+            desk.writes = false
+            desk.send(.passcodeOffered(id))
+            desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+            desk.send(.passcodeVerified(id, .correct))
+            #expect(desk.isPending(id))
+            if isWritten { desk.write() } else { desk.failToWrite() }
+            #expect((desk.grant(id) != nil) == isWritten)
+            #expect(!desk.isPending(id))
+        }
+    }
+
     @Test("L17: A password that is tried meanwhile does not bring the answer forward")
     func passwordMeanwhile() throws {
         var desk = Desk(.finger)
