@@ -66,7 +66,7 @@ extension AuthEngine {
     /// Whether the fallback button is there: for `SubmitFallback`.
     public func offersFallback(_ id: EvaluationID) -> Bool {
         guard let evaluation = evaluations[id], evaluation.stage == .showing,
-            evaluation.accepted == nil
+            evaluation.accepted == nil, !evaluation.isTakenBack
         else { return false }
         guard evaluation.takesPasscode else {
             return evaluation.offersFallback

@@ -52,6 +52,20 @@ struct TakenBackTests {
         }
     }
 
+    @Test("Whoever falls back in a prompt whose match was taken back is asked for nothing")
+    func fallsBack() throws {
+        var desk = Desk(.finger, .key)
+        let id = try desk.access([.biometryAny, .companion, .devicePasscode])
+        desk.scan(matching: true)
+        desk.writes = false
+        remote(&desk)
+        desk.scan("key", matching: true)
+        #expect(!desk.engine.offersFallback(id))
+        #expect(desk.send(.fellBack(id)).isEmpty)
+        desk.write()
+        #expect(desk.refusal(id) == .biometryLockout)
+    }
+
     @Test("L17: A passcode waits for the write by which an unlock sets its counters back")
     func unlockedMeanwhile() throws {
         for isWritten in [true, false] {
