@@ -386,7 +386,8 @@ struct Ledger {
         var book = book
         if let until = book.delayedUntil {
             let whole = now + delay(of: book)
-            book.delayedUntil = isBoot ? whole : min(until, whole)
+            // So few wrong passcodes have no delay; one that a failed write put back ends here.
+            book.delayedUntil = whole == now ? nil : isBoot ? whole : min(until, whole)
         }
         if isBoot {
             book.lastPasscode = nil

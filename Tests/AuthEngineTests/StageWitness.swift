@@ -272,6 +272,9 @@ struct StageWitness: Hashable {
     }
 
     private mutating func seeTell(_ id: EvaluationID, _ progress: Progress) {
+        if case .passcodeRequired(let cause) = progress, cause != "application-password" {
+            askAgain(id, .passcode)
+        }
         guard let known = live[id], known.flags != nil else { return }
         let stage = stage(of: known)
         let fits =
