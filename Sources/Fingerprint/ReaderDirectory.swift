@@ -19,8 +19,12 @@ public import DBus
     private var running: Task<Void, Never>?
     private var isAskedAgain = false
     private var search: EventSource?
+    /// How often in a row fprintd could not be asked.
+    private var failures = 0
 
     /// With no reader fprintd is asked again after so long: while it doesn't run it can't tell.
+    ///
+    /// After a fault it is asked sooner, from 1 s on and at last every 32 s.
     static let searchInterval = Duration.seconds(60)
     static let longestName = 256
     static let mostReaders = 16
@@ -103,8 +107,11 @@ public import DBus
         }
         changed()
         search?.cancel()
-        guard readers.isEmpty else { return }
-        search = EventLoop.shared.schedule(after: Self.searchInterval) { [weak self] in
+        failures = fault == nil ? 0 : failures + 1
+        guard readers.isEmpty || fault != nil else { return }
+        // One that ended, or hung, while it was asked is soon there again.
+        let pause = fault == nil ? Self.searchInterval : .seconds(1 << min(failures - 1, 5))
+        search = EventLoop.shared.schedule(after: pause) { [weak self] in
             onLoop { await self?.refresh() }
         }
     }
