@@ -155,9 +155,7 @@ extension AuthService {
         guard progress != .success else { return }
         let audience = evaluation.audience
         var announced = detail
-        if kind != "no-match" || hasSeveralOneShots(audience.peer) {
-            announced["call"] = audience.serial.map(Variant.uint32)
-        }
+        announced["call"] = audience.serial.map(Variant.uint32)
         connection.emit(
             path: audience.path,
             interface: audience.interface,
@@ -168,15 +166,6 @@ extension AuthService {
             try writer.write(kind)
             try writer.write(announced)
         }
-    }
-
-    /// `call` tells a caller's one-shots apart; a lone one's `no-match` carries `attempts-left`
-    /// alone.
-    private func hasSeveralOneShots(_ peer: Peer) -> Bool {
-        var count = 0
-        for other in evaluations.values
-        where other.audience.peer === peer && other.audience.serial != nil { count += 1 }
-        return count > 1
     }
 
     private func send(

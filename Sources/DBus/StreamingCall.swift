@@ -119,9 +119,7 @@ extension StreamMatch {
         case .path:
             return Self.plain(message)
         case .call:
-            // An event that names no call belongs to the caller's only one.
-            guard let event = Self.plain(message),
-                event.detail["call"] == nil || event.detail["call"] == .uint32(serial)
+            guard let event = Self.plain(message), event.detail["call"] == .uint32(serial)
             else { return nil }
             return event
         case .operation(let expected):

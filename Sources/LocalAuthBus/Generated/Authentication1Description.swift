@@ -205,8 +205,8 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Progress of a one-shot evaluation, sent \
     to its caller only.&#10;&#10;The kinds and details are those of \
     `org.localauth.Context1.Event`; each detail has `call` (u, the serial of the Evaluate message) \
-    as well, but for the `no-match` of a caller's only one-shot.&#10;&#10;Receivers ignore kinds \
-    and keys that they don't know. The verdict is never in it."/>
+    as well.&#10;&#10;Receivers ignore kinds and keys that they don't know. The verdict is never \
+    in it."/>
         <arg name="kind" type="s"/>
         <arg name="detail" type="a{sv}"/>
       </signal>

@@ -444,8 +444,7 @@ public struct Authentication1Signals {
     /// Progress of a one-shot evaluation, sent to its caller only.
     ///
     /// The kinds and details are those of `org.localauth.Context1.Event`; each detail has `call`
-    /// (u, the serial of the Evaluate message) as well, but for the `no-match` of a caller's only
-    /// one-shot.
+    /// (u, the serial of the Evaluate message) as well.
     ///
     /// Receivers ignore kinds and keys that they don't know. The verdict is never in it.
     public func event(kind: String, detail: [String: Variant], to destination: String) {
