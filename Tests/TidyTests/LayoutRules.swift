@@ -19,15 +19,6 @@ enum LayoutRules {
         return [file.offence(500, "\(file.lines.count) lines, at most 500 a file")]
     }
 
-    static let programLength = Rule(name: "At most 120 lines a file in programs") { file in
-        guard let target = file.target, Layers.layer(of: target) == .program,
-            file.path.hasSuffix(".swift"), file.lines.count > 120
-        else {
-            return []
-        }
-        return [file.offence(120, "\(file.lines.count) lines, at most 120 in a program")]
-    }
-
     static let functionLength = Rule(name: "At most 70 lines a function") { file in
         bodies(in: file)
             .compactMap { body in

@@ -54,19 +54,6 @@ struct RuleTests {
             lines: []
         ),
         Planted(
-            rule: LayoutRules.programLength,
-            path: "Sources/localauthd/main.swift",
-            text: lines(121),
-            lines: [121]
-        ),
-        Planted(
-            rule: LayoutRules.programLength,
-            path: "Sources/localauthd/main.swift",
-            text: lines(120),
-            lines: []
-        ),
-        Planted(rule: LayoutRules.programLength, text: lines(121), lines: []),
-        Planted(
             rule: LayoutRules.functionLength,
             text: "\nfunc f() {\n\(lines(69))}\n",
             lines: [2]

@@ -3,7 +3,7 @@ import Testing
 /// The rules of the house, on the project itself.
 struct TidyTests {
     static let rules = [
-        LayoutRules.columns, LayoutRules.fileLength, LayoutRules.programLength,
+        LayoutRules.columns, LayoutRules.fileLength,
         LayoutRules.functionLength, WordRules.notes, WordRules.traps, WordRules.names,
         WordRules.sleeps, WordRules.machinePaths, WordRules.unsafe,
     ]
