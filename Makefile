@@ -28,7 +28,7 @@ LANGUAGES := $(basename $(notdir $(wildcard po/*.po)))
 CATALOGUES := $(LANGUAGES:%=$(BUILD)/share/locale/%/LC_MESSAGES/localauth.mo)
 # Everything that speaks to people.
 SPEAKERS := $(wildcard Sources/AgentKit/*.swift Sources/AgentKit/*/*.swift \
-    Sources/localauthctl/*.swift)
+    Sources/localauthctl/*.swift Sources/localauthctl/*/*.swift)
 XGETTEXT := xgettext --language=Java --from-code=UTF-8 --keyword --keyword=localized:1 \
     --keyword=localizedCount:1,2 --keyword=marked:1 --add-location=file --sort-by-file \
     --package-name=localauth --foreign-user

@@ -378,7 +378,7 @@ let package = Package(
                 "AgentTestSupport", "DBus", "LocalAuthBus", "localauth-passcode",
                 "localauth-sensor-simulated", "localauthctl", "localauthd",
             ],
-            exclude: ["Spy"],
+            exclude: ["MasterKey/Spy"],
             swiftSettings: strict
         ),
         .testTarget(
