@@ -4,8 +4,8 @@ import Testing
 /// The service speaks English; `localauthctl` knows its sentences.
 @Suite("Sentences of the service") struct ServiceSentenceTests {
     private static let sources = [
-        "Sources/AuthEngine/Messages.swift", "Sources/AuthService/Diagnosis.swift",
-        "Sources/AuthService/Diagnosis+Sensors.swift",
+        "Sources/AuthEngine/Messages.swift", "Sources/AuthService/Diagnosis/Diagnosis.swift",
+        "Sources/AuthService/Diagnosis/Diagnosis+Sensors.swift",
     ]
     /// Names, and parts that only ever stand in a longer sentence of the list.
     private static let parts: Set<String> = [
@@ -36,8 +36,8 @@ import Testing
             "KeychainStore/KeychainError", "KeychainStore/KeychainStore",
             "KeychainStore/KeychainStore+Items", "KeychainStore/KeychainStore+Keys",
             "KeychainStore/KeychainStore+Opening", "KeychainStore/PrivateKey",
-            "KeychainStore/Query", "AuthService/KeychainObject",
-            "AuthService/KeychainObject+Callers", "AuthEngine/AccessControl",
+            "KeychainStore/Query", "AuthService/Objects/KeychainObject",
+            "AuthService/Keychain/KeychainObject+Callers", "AuthEngine/AccessControl",
         ]
     )
     func refusals(file: String) throws {
