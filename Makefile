@@ -1,4 +1,4 @@
-# `make demo` shows it working, `make test` tests it; both install what is missing first.
+# `make demo` shows it working, `make test` tests it; each installs what it needs first.
 # `make help` lists the rest.
 
 SWIFT ?= swift
@@ -13,6 +13,7 @@ LIBEXECDIR ?= $(PREFIX)/libexec/localauth
 DATADIR ?= $(PREFIX)/share
 INSTALL ?= install
 
+PROGRAMS_OF_DEMO := localauthd localauth-passcode localauth-sensor-simulated localauthctl
 SERVICES := localauthd localauth-passcode localauth-sensor-fingerprint localauth-sensor-face
 # What the bus starts: org.localauth.NAME.
 ACTIVATED := Authentication1 Passcode1 Sensor1.Fingerprint Sensor1.Face
@@ -34,37 +35,42 @@ XGETTEXT := xgettext --language=Java --from-code=UTF-8 --keyword --keyword=local
     --package-name=localauth --foreign-user
 # An import that the manifest doesn't declare is an error.
 STRICT := --explicit-target-dependency-import-check error
-# The engine of the face sensor is built where dlib is, and make setup installs it; TRAITS= leaves
-# it out. Looked for when it is needed: after make setup.
+# The engine of the face sensor is built where dlib is; TRAITS= leaves it out. Looked for when a recipe
+# runs, because setup may just have installed dlib.
 TRAITS = $(shell test -f /usr/include/dlib/dnn.h && echo --traits Face)
 FACE := $(CURDIR)/$(BUILD)/face
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources examples/swift
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-bench build release demo demo-fingerprint demo-face face-studio face-test \
-    test-client \
-    examples documentation test nightly lint check format generate messages catalogues acceptance bench install \
-    install-simulated clean
+.PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
+    demo-face face-studio face-test test-client examples documentation graph test nightly lint \
+    check format generate messages catalogues acceptance bench install install-simulated clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Install the Debian packages that are missing (apt-get, as root or with sudo)
-	@scripts/setup
+setup: ## Install the Debian packages that make test needs and that are missing (apt-get)
+	@scripts/setup test
 
-setup-bench: ## The same, and the yardstick of make bench: gnome-keyring and libsecret
-	@scripts/setup bench
+# The same for one task: as few packages as make demo or make release need, or those of make bench.
+setup-demo setup-release setup-bench: setup-%:
+	@scripts/setup $*
 
 build: setup ## Debug build of everything, tests included; warnings are errors
 	$(SWIFT) build --build-tests $(STRICT) $(TRAITS)
 
-release: setup ## Release build of the programs, with the static standard library
+# Release builds have the static standard library.
+BUILD_RELEASE = $(SWIFT) build -c release --static-swift-stdlib $(STRICT) $(TRAITS)
+
+release: setup-release ## Release build of all programs
 	for program in $(SERVICES) localauth-sensor-simulated localauthctl; do \
-	    $(SWIFT) build -c release --static-swift-stdlib $(STRICT) $(TRAITS) \
-	        --product $$program || exit 1; \
+	    $(BUILD_RELEASE) --product $$program || exit 1; \
 	done
 
-demo: release ## A private bus, the programs, and real busctl calls; ends by itself
+demo: setup-demo ## A private bus, the programs, and real busctl calls; ends by itself
+	for program in $(PROGRAMS_OF_DEMO); do \
+	    $(BUILD_RELEASE) --product $$program || exit 1; \
+	done
 	@scripts/demo $(RELEASE)
 
 # All tests at once are too much for a small machine: those that start many programs come by turns.
@@ -79,8 +85,8 @@ test: build ## Every test
 	    $(EACH_TEST) $(TRAITS) --filter "^$$target\." || exit 1; \
 	done
 
-demo-fingerprint: release ## The fingerprint sensor on fprintd with a virtual reader
-	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) $(TRAITS) --product fingerprint-rig
+demo-fingerprint: setup release ## The fingerprint sensor on fprintd with a virtual reader
+	$(BUILD_RELEASE) --product fingerprint-rig
 	@scripts/demo-fingerprint $(RELEASE)
 
 demo-face: release face-studio ## Enroll and Evaluate by face, on clips of photographs
@@ -110,6 +116,9 @@ nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
 nightly: test ## Every test, with 10,000 random lives and hundreds of crashes
 
+graph: ## The drawing of the targets in ARCHITECTURE.md, from the manifest
+	@scripts/graph
+
 lint: ## Layout and style of every Swift file
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 
@@ -134,7 +143,7 @@ $(BUILD)/share/locale/%/LC_MESSAGES/localauth.mo: po/%.po
 	@mkdir -p $(@D)
 	msgfmt --check --output-file=$@ $<
 
-acceptance: release ## The black-box suite (ACCEPTANCE=path of its run.py) on the release build
+acceptance: setup release ## The black-box suite (ACCEPTANCE=path of its run.py) on the release build
 	LA_BIN=$(RELEASE) $(PYTHON) $(ACCEPTANCE)
 
 BENCH := Benchmarks/$(BUILD)/release
