@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+/// What the pages say about the project's files is true.
+struct PageTests {
+    @Test("The drawing of the targets in ARCHITECTURE is what make graph draws")
+    func drawing() throws {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = Project.root.appending(path: "scripts/graph")
+        process.arguments = ["--check"]
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let said = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(String(decoding: said, as: UTF8.self))")
+    }
+
+    @Test("Links of the pages lead to files of the project")
+    func links() throws {
+        let pages = try Project.files().filter { $0.path.hasSuffix(".md") }
+        #expect(pages.contains { $0.path == "docs/clients/swift.md" })
+        for page in pages {
+            for (link, line) in Self.links(in: page) where !Self.exists(link, from: page) {
+                Issue.record("\(page.path):\(line): nothing is at \(link)")
+            }
+        }
+    }
+
+    @Test("Sources that ARCHITECTURE and CONTRIBUTING name are there")
+    func sources() throws {
+        let files = try Project.files()
+        let pages = files.filter { ["ARCHITECTURE.md", "CONTRIBUTING.md"].contains($0.path) }
+        for page in pages {
+            for (name, line) in Self.matches(of: /`([^` ]*\/[^` ]+\.(?:swift|xml|md))`/, in: page) {
+                let isThere = files.contains { ("/" + $0.path).hasSuffix("/" + name) }
+                #expect(isThere || name.contains("*"), "\(page.path):\(line): no \(name)")
+            }
+        }
+    }
+
+    /// The links to files, without the part after `#`.
+    private static func links(in page: SourceFile) -> [(text: String, line: Int)] {
+        matches(of: /\]\(([^)#:\s]+)[^):\s]*\)/, in: page)
+    }
+
+    private static func matches(
+        of pattern: Regex<(Substring, Substring)>,
+        in page: SourceFile
+    ) -> [(text: String, line: Int)] {
+        page.lines.enumerated()
+            .flatMap { index, line in
+                line.matches(of: pattern).map { (String($0.output.1), index + 1) }
+            }
+    }
+
+    private static func exists(_ link: String, from page: SourceFile) -> Bool {
+        let folder = Project.root.appending(path: page.path).deletingLastPathComponent()
+        return FileManager.default.fileExists(atPath: folder.appending(path: link).path)
+    }
+}
