@@ -24,10 +24,10 @@ private let introspection = """
     passcode goes through the descriptor of Begin and never crosses the bus. `prompt` is a random \
     handle of 128 bits.&#10;&#10;Source: R21 to R26, L9, L14."/>
       <method name="Begin">
-        <annotation name="org.gtk.GDBus.DocString" value="Shows a prompt.&#10;&#10;Answered as \
-    soon as the agent has taken it on; unanswered for 5 s, or answered with an error, is an agent \
-    that failed. `passcode` is the agent's end of a SOCK_SEQPACKET pair made by the daemon: one \
-    packet is one passcode attempt, and packets from other processes are \
+        <annotation name="org.gtk.GDBus.DocString" value="Shows a prompt.&#10;&#10;The agent \
+    answers as soon as it has taken the prompt on. One that doesn't within 5 s, or answers with an \
+    error, counts as failed. `passcode` is the agent's end of a SOCK_SEQPACKET pair made by the \
+    daemon: one packet is one passcode attempt, and packets from other processes are \
     dropped.&#10;&#10;Details:&#10;- `app-name` (s)&#10;- `app-icon` (s)&#10;- `app-verified` (b, \
     a sandbox vouches for the app)&#10;- `app-id` (s)&#10;- `process` (s)&#10;- `pid` (u)&#10;- \
     `user` (s)&#10;- `reason` (s, untrusted plain text, stripped and at most 512 characters)&#10;- \

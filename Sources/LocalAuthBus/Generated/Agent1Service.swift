@@ -13,10 +13,10 @@ public import DBus
 public protocol Agent1Service: AnyObject {
     /// Shows a prompt.
     ///
-    /// Answered as soon as the agent has taken it on; unanswered for 5 s, or answered with an
-    /// error, is an agent that failed. `passcode` is the agent's end of a SOCK_SEQPACKET pair made
-    /// by the daemon: one packet is one passcode attempt, and packets from other processes are
-    /// dropped.
+    /// The agent answers as soon as it has taken the prompt on. One that doesn't within 5 s, or
+    /// answers with an error, counts as failed. `passcode` is the agent's end of a SOCK_SEQPACKET
+    /// pair made by the daemon: one packet is one passcode attempt, and packets from other
+    /// processes are dropped.
     ///
     /// Details:
     /// - `app-name` (s)

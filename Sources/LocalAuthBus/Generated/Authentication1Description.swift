@@ -178,8 +178,8 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Tells that a user unlocked the device \
     outside of this service.&#10;&#10;For root only: a PAM module or a screen lock. `method` is \
     `biometry` (opens the reuse window) or `passcode` (clears the lockout); both count for the age \
-    rules. While biometry waits for a passcode, one by biometry counts for nothing. The reply \
-    comes when it is written.&#10;&#10;Errors: `org.freedesktop.DBus.Error.AccessDenied` for \
+    rules. While biometry waits for a passcode, an unlock by biometry is ignored. The reply comes \
+    once the unlock is saved.&#10;&#10;Errors: `org.freedesktop.DBus.Error.AccessDenied` for \
     anybody but root; `InvalidArgs` for another method.&#10;&#10;Source: R5, R34, R50, L9, L11."/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="method" type="s" direction="in"/>

@@ -192,8 +192,8 @@ public protocol Authentication1Service: AnyObject {
     ///
     /// For root only: a PAM module or a screen lock. `method` is `biometry` (opens the reuse
     /// window) or `passcode` (clears the lockout); both count for the age rules. While biometry
-    /// waits for a passcode, one by biometry counts for nothing. The reply comes when it is
-    /// written.
+    /// waits for a passcode, an unlock by biometry is ignored. The reply comes once the unlock is
+    /// saved.
     ///
     /// Errors: `org.freedesktop.DBus.Error.AccessDenied` for anybody but root; `InvalidArgs` for
     /// another method.

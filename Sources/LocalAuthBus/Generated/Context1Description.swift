@@ -46,8 +46,9 @@ private let introspection = """
     only its creator sees or calls it, anybody else is answered \
     `org.freedesktop.DBus.Error.UnknownObject`. A success stays with the context until Invalidate, \
     Release, a lockout, an enrolment change or 10 minutes: biometry satisfies policies 1, 2 and 4, \
-    a companion 3 and 4, a passcode 2 only, and a sensor of some strength requests of at most that \
-    strength. PropertiesChanged goes to the creator only.&#10;&#10;Source: R30 to R37."/>
+    a companion 3 and 4, a passcode 2 only. A sensor's success satisfies only requests whose \
+    `minimum-strength` is at most the strength of that sensor. PropertiesChanged goes to the \
+    creator only.&#10;&#10;Source: R30 to R37."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Error.AuthenticationFailed&#10; org.localauth.Error.UserCancel&#10; \
     org.localauth.Error.UserFallback&#10; org.localauth.Error.SystemCancel&#10; \
@@ -72,11 +73,11 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Authenticates the person, or answers at \
     once when this context has a success that satisfies.&#10;&#10;The reply is the verdict; \
     progress comes as `Event` signals before it. The properties of the context and the arguments \
-    are frozen when the call arrives; an option goes before the property of the same meaning. Call \
-    it without a timeout of the bus library.&#10;&#10;`reason`: plain text for the prompt, 1 byte \
-    to 64 KiB, not empty once stripped.&#10;&#10;Options:&#10;- `timeout` (t, milliseconds, \
-    default 120000, 0 is the default, at most 600000)&#10;- `fallback-title` (s, default \
-    LocalizedFallbackTitle)&#10;- `cancel-title` (s, default LocalizedCancelTitle)&#10;- \
+    are frozen when the call arrives; an option takes precedence over the property of the same \
+    meaning. Call it without a timeout of the bus library.&#10;&#10;`reason`: plain text for the \
+    prompt, 1 byte to 64 KiB, not empty once stripped.&#10;&#10;Options:&#10;- `timeout` (t, \
+    milliseconds, default 120000, 0 is the default, at most 600000)&#10;- `fallback-title` (s, \
+    default LocalizedFallbackTitle)&#10;- `cancel-title` (s, default LocalizedCancelTitle)&#10;- \
     `interaction-not-allowed` (b, default InteractionNotAllowed)&#10;- `reuse-duration` (d, \
     seconds, default ReuseDuration, finite and not negative, effect capped at 300)&#10;- `sensors` \
     (as, default: all)&#10;- `minimum-strength` (s, `strong`, `weak` or `convenience`, default \
@@ -102,11 +103,11 @@ private let introspection = """
     1 useItem, 2 createKey, 3 useKeySign, 4 useKeyDecrypt, 5 \
     useKeyKeyExchange.&#10;&#10;Afterwards Keychain1 takes this context for such an item without a \
     prompt, for this operation only. Several constraints are taken in one prompt, one after the \
-    other, and so is an application password that the context doesn't have; whether that is right \
-    shows when it opens something. Where nothing is to be proved the answer comes at once, with \
-    mechanism `context`. It never sets EvaluatedPolicyDomainState.&#10;&#10;Options and result are \
-    those of Evaluate, without a fallback button and without `domain-state`; sensors below the \
-    service's `KeychainStrength` don't count.&#10;&#10;Errors: those of Evaluate; \
+    other, and so is an application password that the context doesn't have; whether that password \
+    is right shows when it opens something. Where nothing has to be proved the answer comes at \
+    once, with mechanism `context`. It never sets EvaluatedPolicyDomainState.&#10;&#10;Options and \
+    result are those of Evaluate, without a fallback button and without `domain-state`; sensors \
+    below the service's `KeychainStrength` don't count.&#10;&#10;Errors: those of Evaluate; \
     `org.freedesktop.DBus.Error.InvalidArgs` for an unknown operation or flags that can't be \
     combined.&#10;&#10;Source: R60 to R67, R71, L8."/>
         <arg name="accessControl" type="a{sv}" direction="in"/>
@@ -145,8 +146,8 @@ private let introspection = """
       <method name="Invalidate">
         <annotation name="org.gtk.GDBus.DocString" value="Makes the context unusable.&#10;&#10;A \
     running evaluation ends with `org.localauth.Error.AppCancel`; every later one answers \
-    `org.localauth.Error.InvalidContext`. Properties then read as their defaults. Twice: \
-    nothing.&#10;&#10;Source: R31."/>
+    `org.localauth.Error.InvalidContext`. Properties then read as their defaults. A second call \
+    does nothing.&#10;&#10;Source: R31."/>
       </method>
       <method name="Release">
         <annotation name="org.gtk.GDBus.DocString" value="Takes the context object \
@@ -187,7 +188,7 @@ private let introspection = """
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>
         <annotation name="org.gtk.GDBus.DocString" value="Whether evaluations answer \
     `org.localauth.Error.NotInteractive` instead of a prompt.&#10;&#10;Default: false. \
-    Availability errors go before it.&#10;&#10;Source: R13, R36."/>
+    Availability errors take precedence.&#10;&#10;Source: R13, R36."/>
       </property>
       <property name="ReuseDuration" type="d" access="readwrite">
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>

@@ -6,8 +6,9 @@ public import DBus
 /// Made by `org.localauth.Authentication1.CreateContext`; only its creator sees or calls it,
 /// anybody else is answered `org.freedesktop.DBus.Error.UnknownObject`. A success stays with the
 /// context until Invalidate, Release, a lockout, an enrolment change or 10 minutes: biometry
-/// satisfies policies 1, 2 and 4, a companion 3 and 4, a passcode 2 only, and a sensor of some
-/// strength requests of at most that strength. PropertiesChanged goes to the creator only.
+/// satisfies policies 1, 2 and 4, a companion 3 and 4, a passcode 2 only. A sensor's success
+/// satisfies only requests whose `minimum-strength` is at most the strength of that sensor.
+/// PropertiesChanged goes to the creator only.
 ///
 /// Source: R30 to R37.
 @BusActor
@@ -28,8 +29,8 @@ public protocol Context1Service: AnyObject {
     /// Authenticates the person, or answers at once when this context has a success that satisfies.
     ///
     /// The reply is the verdict; progress comes as `Event` signals before it. The properties of the
-    /// context and the arguments are frozen when the call arrives; an option goes before the
-    /// property of the same meaning. Call it without a timeout of the bus library.
+    /// context and the arguments are frozen when the call arrives; an option takes precedence over
+    /// the property of the same meaning. Call it without a timeout of the bus library.
     ///
     /// `reason`: plain text for the prompt, 1 byte to 64 KiB, not empty once stripped.
     ///
@@ -76,9 +77,9 @@ public protocol Context1Service: AnyObject {
     ///
     /// Afterwards Keychain1 takes this context for such an item without a prompt, for this
     /// operation only. Several constraints are taken in one prompt, one after the other, and so is
-    /// an application password that the context doesn't have; whether that is right shows when it
-    /// opens something. Where nothing is to be proved the answer comes at once, with mechanism
-    /// `context`. It never sets EvaluatedPolicyDomainState.
+    /// an application password that the context doesn't have; whether that password is right shows
+    /// when it opens something. Where nothing has to be proved the answer comes at once, with
+    /// mechanism `context`. It never sets EvaluatedPolicyDomainState.
     ///
     /// Options and result are those of Evaluate, without a fallback button and without
     /// `domain-state`; sensors below the service's `KeychainStrength` don't count.
@@ -138,8 +139,8 @@ public protocol Context1Service: AnyObject {
     /// Makes the context unusable.
     ///
     /// A running evaluation ends with `org.localauth.Error.AppCancel`; every later one answers
-    /// `org.localauth.Error.InvalidContext`. Properties then read as their defaults. Twice:
-    /// nothing.
+    /// `org.localauth.Error.InvalidContext`. Properties then read as their defaults. A second call
+    /// does nothing.
     ///
     /// Source: R31.
     func invalidate(call: IncomingCall) throws(DBusError) -> Answer<Void>
@@ -184,7 +185,7 @@ public protocol Context1Service: AnyObject {
 
     /// Whether evaluations answer `org.localauth.Error.NotInteractive` instead of a prompt.
     ///
-    /// Default: false. Availability errors go before it.
+    /// Default: false. Availability errors take precedence.
     ///
     /// Source: R13, R36.
     func interactionNotAllowed(for peer: Peer?) throws(DBusError) -> Bool

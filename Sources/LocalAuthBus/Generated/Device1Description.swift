@@ -48,7 +48,7 @@ private let introspection = """
     seconds, 0 unknown).&#10;&#10;Options: `uid` (u, root only, default the \
     caller's).&#10;&#10;Errors: `org.localauth.Error.BiometryNotAvailable`; \
     `org.freedesktop.DBus.Error.AccessDenied` for option `uid` from anybody but root; an error of \
-    the sensor as it is.&#10;&#10;Source: R51."/>
+    the sensor, passed on unchanged.&#10;&#10;Source: R51."/>
         <arg name="options" type="a{sv}" direction="in"/>
         <arg name="templates" type="a(ssx)" direction="out">
           <annotation name="org.localauth.Type" value="Template(id,label,created)"/>

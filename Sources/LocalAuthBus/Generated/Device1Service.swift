@@ -19,7 +19,7 @@ public protocol Device1Service: AnyObject {
     ///
     /// Errors: `org.localauth.Error.BiometryNotAvailable`;
     /// `org.freedesktop.DBus.Error.AccessDenied` for option `uid` from anybody but root; an error
-    /// of the sensor as it is.
+    /// of the sensor, passed on unchanged.
     ///
     /// Source: R51.
     func listTemplates(

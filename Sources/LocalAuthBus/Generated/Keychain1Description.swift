@@ -59,11 +59,11 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Stores a secret, without a prompt; the \
     reply is the id of the item.&#10;&#10;`secret` is a sealed memfd of at most 64 KiB; it may be \
     empty.&#10;&#10;Options: `context` (o, gives the application password of an item with that \
-    flag); `replaces` (s, the id of an item of the caller: the new one takes its place, all at \
-    once, and what can't be stored leaves it as it is. Its primary key may be the new \
-    one's).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when another item with this \
-    primary key exists; `NotFound` when the one to replace isn't there; `Parameter` for attributes \
-    or flags that don't go together; `NotAvailable` for `akpu` without a passcode; \
+    flag); `replaces` (s, the id of an item of the caller, which the new item replaces in one \
+    change: if the new one can't be stored, the old one stays as it is; both may have the same \
+    primary key).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when another item \
+    with this primary key exists; `NotFound` when the one to replace isn't there; `Parameter` for \
+    attributes or flags that don't go together; `NotAvailable` for `akpu` without a passcode; \
     `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded` for \
     a larger secret or more than 4096 items a user (configurable).&#10;&#10;Source: R60 to R66, \
     R69, R70, L18."/>
@@ -76,8 +76,8 @@ private let introspection = """
       <method name="Search">
         <annotation name="org.gtk.GDBus.DocString" value="Finds items by equality of attributes, \
     without a prompt.&#10;&#10;The reply has the attributes and the id of each item, never a \
-    secret. An empty query lists all items of the user; none found is an empty list. Items come by \
-    `cdat`, those of one second in the order in which they were added; changing an item doesn't \
+    secret. An empty query lists all items of the user; none found is an empty list. Items are \
+    ordered by `cdat`, and within one second by when they were added; changing an item doesn't \
     move it.&#10;&#10;Options: `skip-authenticated` (b, default false: leaves out items that need \
     authentication).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter`, `NotAvailable`; \
     `org.freedesktop.DBus.Error.LimitsExceeded` when what is found has more than 8 MiB of \
@@ -93,9 +93,9 @@ private let introspection = """
     secret is a reply without a packet. `receiver` is the far end of a SOCK_SEQPACKET pair that \
     the caller made.&#10;&#10;Options: `context`, `timeout`, \
     `interaction-not-allowed`.&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound` (also for \
-    an item of the current enrolment after a change of it), `AuthFailed` (no match, lockout, no \
-    usable biometry, an invalid context, a wrong application password), `UserCanceled` (also for a \
-    deadline), `InteractionNotAllowed`, `Decode`, `NotAvailable`; \
+    an item of `biometryCurrentSet` after a change of the enrolment), `AuthFailed` (no match, \
+    lockout, no usable biometry, an invalid context, a wrong application password), `UserCanceled` \
+    (also for a deadline), `InteractionNotAllowed`, `Decode`, `NotAvailable`; \
     `org.freedesktop.DBus.Error.InvalidArgs` for a closed or full receiver; \
     `LimitsExceeded`.&#10;&#10;Source: R35, R36, R66 to R68, R71."/>
         <arg name="id" type="s" direction="in"/>
@@ -163,8 +163,8 @@ private let introspection = """
     text as one packet into the receiver.&#10;&#10;`algorithm` is \
     `ecies-cofactor-x963-sha256-aesgcm`: ECIES, cofactor, X9.63 with SHA-256, AES-GCM with a \
     variable IV. `data` is the sender's X9.63 point (65 bytes), the encrypted bytes and a tag of \
-    16 bytes; the derivation's shared info is that point, and its 32 bytes are the AES key and the \
-    IV, 16 each. `receiver` as in Read.&#10;&#10;Options: `context`, `timeout`, \
+    16 bytes; that point is the shared info of the key derivation, whose 32 bytes are the AES key \
+    and the IV, 16 each. `receiver` as in Read.&#10;&#10;Options: `context`, `timeout`, \
     `interaction-not-allowed`.&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter` for an \
     unknown algorithm; `Decode` for data that doesn't decrypt; else those of \
     Read.&#10;&#10;Source: R66."/>

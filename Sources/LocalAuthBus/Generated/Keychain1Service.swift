@@ -50,8 +50,8 @@ public protocol Keychain1Service: AnyObject {
     /// `secret` is a sealed memfd of at most 64 KiB; it may be empty.
     ///
     /// Options: `context` (o, gives the application password of an item with that flag); `replaces`
-    /// (s, the id of an item of the caller: the new one takes its place, all at once, and what
-    /// can't be stored leaves it as it is. Its primary key may be the new one's).
+    /// (s, the id of an item of the caller, which the new item replaces in one change: if the new
+    /// one can't be stored, the old one stays as it is; both may have the same primary key).
     ///
     /// Errors: `org.localauth.Keychain1.Error.Duplicate` when another item with this primary key
     /// exists; `NotFound` when the one to replace isn't there; `Parameter` for attributes or flags
@@ -71,8 +71,8 @@ public protocol Keychain1Service: AnyObject {
     /// Finds items by equality of attributes, without a prompt.
     ///
     /// The reply has the attributes and the id of each item, never a secret. An empty query lists
-    /// all items of the user; none found is an empty list. Items come by `cdat`, those of one
-    /// second in the order in which they were added; changing an item doesn't move it.
+    /// all items of the user; none found is an empty list. Items are ordered by `cdat`, and within
+    /// one second by when they were added; changing an item doesn't move it.
     ///
     /// Options: `skip-authenticated` (b, default false: leaves out items that need authentication).
     ///
@@ -94,9 +94,9 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// Options: `context`, `timeout`, `interaction-not-allowed`.
     ///
-    /// Errors: `org.localauth.Keychain1.Error.NotFound` (also for an item of the current enrolment
-    /// after a change of it), `AuthFailed` (no match, lockout, no usable biometry, an invalid
-    /// context, a wrong application password), `UserCanceled` (also for a deadline),
+    /// Errors: `org.localauth.Keychain1.Error.NotFound` (also for an item of `biometryCurrentSet`
+    /// after a change of the enrolment), `AuthFailed` (no match, lockout, no usable biometry, an
+    /// invalid context, a wrong application password), `UserCanceled` (also for a deadline),
     /// `InteractionNotAllowed`, `Decode`, `NotAvailable`; `org.freedesktop.DBus.Error.InvalidArgs`
     /// for a closed or full receiver; `LimitsExceeded`.
     ///
@@ -189,8 +189,8 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// `algorithm` is `ecies-cofactor-x963-sha256-aesgcm`: ECIES, cofactor, X9.63 with SHA-256,
     /// AES-GCM with a variable IV. `data` is the sender's X9.63 point (65 bytes), the encrypted
-    /// bytes and a tag of 16 bytes; the derivation's shared info is that point, and its 32 bytes
-    /// are the AES key and the IV, 16 each. `receiver` as in Read.
+    /// bytes and a tag of 16 bytes; that point is the shared info of the key derivation, whose 32
+    /// bytes are the AES key and the IV, 16 each. `receiver` as in Read.
     ///
     /// Options: `context`, `timeout`, `interaction-not-allowed`.
     ///

@@ -51,9 +51,9 @@ private let introspection = """
       <method name="Verify">
         <annotation name="org.localauth.Stream" value="operation"/>
         <annotation name="org.gtk.GDBus.DocString" value="Looks for a match until one comes, \
-    Cancel, or a fault; the reply is the template that matched.&#10;&#10;Each failed attempt is an \
-    `Event` of kind `no-match`, and only that: a canceled scan or a fault of the sensor is none. \
-    No options are defined yet; unknown ones are ignored.&#10;&#10;Errors: \
+    Cancel, or a fault; the reply is the template that matched.&#10;&#10;Each failed attempt is \
+    one `Event` of kind `no-match`. A canceled scan or a fault of the sensor is not an attempt. No \
+    options are defined yet; unknown ones are ignored.&#10;&#10;Errors: \
     `org.localauth.Sensor1.Error.Canceled` after Cancel; `Busy` while another operation runs; \
     `NoTemplates` when nothing is enrolled for the user; `Disconnected`; \
     `Failed`.&#10;&#10;Source: R1, R8, L5."/>
@@ -140,9 +140,9 @@ private let introspection = """
       </signal>
       <signal name="TemplatesChanged">
         <annotation name="org.localauth.Delivery" value="broadcast"/>
-        <annotation name="org.gtk.GDBus.DocString" value="The templates of a user are others now, \
-    whoever changed them.&#10;&#10;Sent after Enroll and Remove as well as for changes behind the \
-    daemon's back, not for a rename.&#10;&#10;Source: L11b, L12."/>
+        <annotation name="org.gtk.GDBus.DocString" value="A user's set of templates changed, \
+    whoever changed it.&#10;&#10;Sent after Enroll and Remove, and for changes made outside the \
+    daemon; not for a rename.&#10;&#10;Source: L11b, L12."/>
         <arg name="uid" type="u"/>
       </signal>
       <property name="ProtocolVersions" type="au" access="read">

@@ -399,7 +399,7 @@ public struct Sensor1Proxy: Sendable {
         }
     }
 
-    /// The templates of a user are others now, whoever changed them.
+    /// A user's set of templates changed, whoever changed it.
     ///
     /// The sender is a unique name; where it is left out, `destination` must be one.
     public func onTemplatesChanged(

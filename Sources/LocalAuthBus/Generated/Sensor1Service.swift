@@ -21,8 +21,8 @@ public protocol Sensor1Service: AnyObject {
     /// Looks for a match until one comes, Cancel, or a fault; the reply is the template that
     /// matched.
     ///
-    /// Each failed attempt is an `Event` of kind `no-match`, and only that: a canceled scan or a
-    /// fault of the sensor is none. No options are defined yet; unknown ones are ignored.
+    /// Each failed attempt is one `Event` of kind `no-match`. A canceled scan or a fault of the
+    /// sensor is not an attempt. No options are defined yet; unknown ones are ignored.
     ///
     /// Errors: `org.localauth.Sensor1.Error.Canceled` after Cancel; `Busy` while another operation
     /// runs; `NoTemplates` when nothing is enrolled for the user; `Disconnected`; `Failed`.
@@ -346,10 +346,9 @@ public struct Sensor1Signals {
         }
     }
 
-    /// The templates of a user are others now, whoever changed them.
+    /// A user's set of templates changed, whoever changed it.
     ///
-    /// Sent after Enroll and Remove as well as for changes behind the daemon's back, not for a
-    /// rename.
+    /// Sent after Enroll and Remove, and for changes made outside the daemon; not for a rename.
     ///
     /// Source: L11b, L12.
     public func templatesChanged(uid: UInt32, to destination: String? = nil) {
