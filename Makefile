@@ -27,12 +27,6 @@ LOCALEDIR ?= $(DATADIR)/locale
 
 LANGUAGES := $(basename $(notdir $(wildcard po/*.po)))
 CATALOGUES := $(LANGUAGES:%=$(BUILD)/share/locale/%/LC_MESSAGES/localauth.mo)
-# Everything that speaks to people.
-SPEAKERS := $(wildcard Sources/AgentKit/*.swift Sources/AgentKit/*/*.swift \
-    Sources/localauthctl/*.swift Sources/localauthctl/*/*.swift)
-XGETTEXT := xgettext --language=Java --from-code=UTF-8 --keyword --keyword=localized:1 \
-    --keyword=localizedCount:1,2 --keyword=marked:1 --add-location=file --sort-by-file \
-    --package-name=localauth --foreign-user
 # An import that the manifest doesn't declare is an error.
 STRICT := --explicit-target-dependency-import-check error
 # The engine of the face sensor is built where dlib is; TRAITS= leaves it out. Looked for when a recipe
@@ -131,7 +125,8 @@ generate: setup ## Swift stubs from dbus/*.xml
 	$(SWIFT) run dbus-codegen --output Sources/LocalAuthBus/Generated dbus/*.xml
 
 messages: setup ## Bring po/*.po up to date with the sources, for translators
-	$(XGETTEXT) --output=- $(SPEAKERS) | sed '/^"POT-Creation-Date/d' > po/localauth.pot
+	scripts/messages > po/localauth.pot
+	scripts/messages patterns > Sources/localauthctl/Output/ServicePatterns.swift
 	for language in $(LANGUAGES); do \
 	    msgmerge --quiet --update --backup=none --no-fuzzy-matching \
 	        po/$$language.po po/localauth.pot || exit 1; \

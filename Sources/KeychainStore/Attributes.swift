@@ -116,11 +116,9 @@ public struct Attributes: Hashable, Sendable {
     private func check(_ name: String, _ value: AttributeValue) throws(KeychainError) {
         guard let type = Self.types[name] else {
             let isOurs = ["id", "cdat", "mdat", "pdmn"].contains(name)
-            throw .parameter(
-                isOurs
-                    ? "the attribute \(name) is set by the keychain"
-                    : "there is no attribute \(name.prefix(16))"
-            )
+            throw isOurs
+                ? .parameter("the attribute \(name) is set by the keychain")
+                : .parameter("there is no attribute \(name.prefix(16))")
         }
         guard value.isOfSameType(as: type) else {
             throw .parameter("the attribute \(name) has a wrong type")

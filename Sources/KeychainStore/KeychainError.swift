@@ -47,7 +47,7 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// A failure of the file or the disk.
     init(_ error: StoreError) {
-        self.init(
+        self = KeychainError(
             error.code == .damaged ? .decode : .notAvailable,
             "The keychain's file: \(error)"
         )

@@ -226,11 +226,9 @@ extension KeychainStore {
         var old: ItemID?
         if let replaced { old = try open(replaced, caller: caller).item.itemID }
         guard accessControl.flags.contains(.applicationPassword) == (password != nil) else {
-            throw .parameter(
-                password == nil
-                    ? "an item with the flag applicationPassword needs one"
-                    : "an item without the flag applicationPassword has none"
-            )
+            throw password == nil
+                ? .parameter("an item with the flag applicationPassword needs one")
+                : .parameter("an item without the flag applicationPassword has none")
         }
         guard !accessControl.isOfCurrentEnrolment || caller.enrolment != nil else {
             throw KeychainError(.notAvailable, "There is no enrolled biometry to hold on to.")

@@ -180,7 +180,7 @@ extension KeychainStore {
     public static func recoveryKey(
         directory: String,
         credentials: String?
-    ) throws(KeychainError) -> (text: String, doubt: String?) {
+    ) throws(KeychainError) -> (text: String, doubt: KeychainError?) {
         let folder = try folder(in: directory)
         guard let key = try MasterKey.find(in: folder, credentials: credentials) else {
             throw KeychainError(
@@ -198,7 +198,7 @@ extension KeychainStore {
     public static func recoveryKey(
         of secret: SecretBytes,
         directory: String
-    ) throws(KeychainError) -> (text: String, doubt: String?) {
+    ) throws(KeychainError) -> (text: String, doubt: KeychainError?) {
         guard secret.count == MasterKey.size else {
             throw KeychainError(
                 .notAvailable,
@@ -212,15 +212,15 @@ extension KeychainStore {
     private static func doubt(
         _ secret: SecretBytes,
         _ directory: String
-    ) throws(KeychainError) -> String? {
-        let nothing = "Nothing was stored with it yet."
+    ) throws(KeychainError) -> KeychainError? {
+        let nothing = KeychainError(.notFound, "Nothing was stored with it yet.")
         guard isThere(in: directory) else { return nothing }
         let keychain: IdleKeychain
         do throws(KeychainError) {
             // A look changes nothing: a damaged database stays for the service to find.
             keychain = try IdleKeychain(directory: directory, settingAside: false)
         } catch {
-            return error.message
+            return error
         }
         return try keychain.check(secret) ? nil : nothing
     }

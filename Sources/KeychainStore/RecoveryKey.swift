@@ -48,10 +48,8 @@ public enum RecoveryKey {
             }
         }
         guard count == length else {
-            throw .parameter(
-                "a recovery key has \(length) letters and digits, this has "
-                    + (count > length ? "more" : "\(count)")
-            )
+            let found = count > length ? "more" : "\(count)"
+            throw .parameter("a recovery key has \(length) letters and digits, this has \(found)")
         }
         var key = Array(bytes.prefix(MasterKey.size))
         guard check(key) == Array(bytes.suffix(checkSize)) else {

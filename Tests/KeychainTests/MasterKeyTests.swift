@@ -176,7 +176,7 @@ struct MasterKeyTests {
         #expect(try folder.read("master.key.replaced-1") == wrong)
         let running = try folder.open()
         let busy = try KeychainStore.recoveryKey(directory: folder.path, credentials: nil)
-        #expect(busy.text == text && busy.doubt?.contains("Another process") == true)
+        #expect(busy.text == text && busy.doubt?.message.contains("Another process") == true)
         expectRefusal(.notAvailable) {
             try KeychainStore.restore(text, directory: folder.path)
         }

@@ -37,14 +37,16 @@ extension Diagnosis {
     }
 
     private static func check(_ sensor: Sensor) -> Check {
-        let name = "sensor \(sensor.name)"
+        let name = "sensor " + sensor.name
         // What the sensor says itself tells more than one word of ours.
         if let health = sensor.health, health.state != "ok" {
             let isUnusable = health.state != "degraded" || !sensor.unavailability.isEmpty
             return Check(
                 name: name,
                 state: isUnusable ? .failed : .warning,
-                message: "\(sensor.name) is \(health.state): \(health.message)",
+                message: health.state == "degraded"
+                    ? "\(sensor.name) is degraded: \(health.message)"
+                    : "\(sensor.name) is failed: \(health.message)",
                 remedy: remedy(forHealth: health.message)
             )
         }

@@ -212,8 +212,12 @@ struct Diagnosis: Sendable {
         let count = facts.sensors.filter { $0.availability == .usable }
             .reduce(0) { $0 + $1.templates }
         if count > 0 {
-            let templates = "\(count) template\(count == 1 ? "" : "s")"
-            return ok("enrolment", "You have \(templates) on usable sensors.")
+            return ok(
+                "enrolment",
+                count == 1
+                    ? "You have 1 template on usable sensors."
+                    : "You have \(count) templates on usable sensors."
+            )
         }
         return Check(
             name: "enrolment",
@@ -228,8 +232,10 @@ struct Diagnosis: Sendable {
         let remedy =
             switch refusal.code {
             case .biometryLockout:
-                (delay.map { "Wait until \($0.until), then give" } ?? "Give")
-                    + " your passcode: localauthctl evaluate --policy 2."
+                delay.map { delay in
+                    "Wait until \(delay.until), "
+                        + "then give your passcode: localauthctl evaluate --policy 2."
+                } ?? "Give your passcode: localauthctl evaluate --policy 2."
             case .biometryNotEnrolled: "Run localauthctl enroll."
             case .passcodeNotSet: "Set a passcode with passwd."
             case .biometryDisconnected: "Connect the sensor that knows you."

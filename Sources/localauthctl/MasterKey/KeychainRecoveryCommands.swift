@@ -28,7 +28,10 @@ struct KeychainExportCommand: ParsableCommand {
             print(key.text)
             guard let doubt = key.doubt else { return }
             tell(
-                localized("The key was not compared with the keychain: %1$s", serviceText(doubt))
+                localized(
+                    "The key was not compared with the keychain: %1$s",
+                    serviceText(doubt.message)
+                )
             )
         }
     }

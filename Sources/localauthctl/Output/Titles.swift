@@ -2,6 +2,13 @@ import Localization
 
 // Words of the bus, for people; words that are newer than this program stay as they are.
 
+/// A sentence of the service in the user's language; an unknown one stays as it is.
+///
+/// The service answers in English, which its logs need.
+func serviceText(_ sentence: String) -> String {
+    translation(of: sentence, like: servicePatterns)
+}
+
 func biometryTitle(_ type: UInt32) -> String {
     switch type {
     case 0: localized("companion")
