@@ -14,15 +14,15 @@ public import LocalAuthBus
 
     /// Where the registration stands.
     public enum State: Hashable, Sendable {
-        /// Nobody owns the service's name; the agent registers as soon as somebody does.
+        /// Nobody owns the service's name; the agent registers as soon as the service is back.
         case serviceAway
         /// The service sends its prompts here.
         case registered(session: String)
-        /// The service said no. Nothing is tried again until it comes back.
+        /// The service refused the registration. It is not retried until the service comes back.
         case refused(DBusError)
     }
 
-    /// At most so many prompts are held at once.
+    /// The most prompts that are held at once.
     public static let promptLimit = 4
 
     private static let service = "org.localauth.Authentication1"
@@ -135,7 +135,8 @@ public import LocalAuthBus
 
     private func submit(_ member: String, _ handle: String) {
         guard let owner else { return }
-        // A lost answer ends with the deadline; the service says so with End.
+        // If the answer is lost, the prompt ends at the deadline, which the service reports with
+        // End.
         connection.send(
             to: owner,
             path: Self.servicePath,

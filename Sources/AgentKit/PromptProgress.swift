@@ -21,7 +21,7 @@ public enum PromptProgress: Hashable, Sendable {
     /// It was the user.
     case success
 
-    /// Decodes an event; nil for an unknown kind, or when a detail isn't there.
+    /// Decodes an event; nil for an unknown kind, or when a detail is missing.
     public init?(kind: String, detail: [String: Variant]) {
         let left = detail["attempts-left"]?.asUInt32
         switch kind {

@@ -110,7 +110,8 @@ public enum PromptText {
         }
     }
 
-    /// The service's own causes are words of a machine; others are sentences already.
+    /// The service's own causes are identifiers and need a sentence; other causes are sentences
+    /// already.
     private static func required(_ cause: String) -> String {
         switch cause {
         case "", "fallback": localized("The password is needed.")

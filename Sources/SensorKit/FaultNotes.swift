@@ -1,9 +1,9 @@
 import DBus
 
-/// What a sensor could not do, for whoever looks after the machine.
+/// What a sensor could not do, for the administrator.
 ///
-/// The daemon tells people sentences of its own, so that what a sensor says of itself is read in
-/// the log and in Health, or nowhere.
+/// The daemon shows people only its own sentences, so a sensor's own message can be read only in
+/// the log and in Health.
 @BusActor final class FaultNotes {
     /// What was asked of the sensor.
     enum Request: Hashable {
@@ -16,23 +16,23 @@ import DBus
     private var sentences: [Request: String] = [:]
     private let tell: @BusActor (String) -> Void
 
-    /// Every sentence goes to `tell` as well.
+    /// Every message is also passed to `tell`.
     init(_ tell: @escaping @BusActor (String) -> Void) {
         self.tell = tell
     }
 
-    /// The last sentence, until something works again.
+    /// The last message, until an operation works again.
     var last: String? { sentences[.operation] ?? sentences[.list] }
 
-    /// It did what it was asked; an operation that works says that all is well.
+    /// It did what it was asked; a successful operation clears the note.
     func worked(_ request: Request) {
         if request == .operation { sentences = [:] } else { sentences[request] = nil }
     }
 
-    /// It did not; only a fault with a sentence of its own is a note.
+    /// It did not; only a fault with a message of its own becomes a note.
     func failed(_ fault: SensorFault, _ request: Request) {
         guard let sentence = fault.sentence else { return }
-        // A list that can't be had may be asked for many times a second.
+        // A list that can't be read may be requested many times a second.
         if request == .operation || sentences[request] != sentence { tell(sentence) }
         sentences[request] = sentence
     }

@@ -1,7 +1,7 @@
 import DBus
 import LocalAuthBus
 
-/// At most one operation at a time, and the cancels that came before theirs.
+/// At most one operation at a time, and the Cancel calls that arrived before their operation.
 @BusActor final class OperationDesk {
     private static let rememberedCancels = 16
 
@@ -35,7 +35,8 @@ import LocalAuthBus
             signals: signals
         )
         current = operation
-        // Not the answer's own task: the operation ends when the driver says so, heard or not.
+        // Not the answer's own task: the operation ends when the driver ends it, even if the caller
+        // has gone.
         let task = onLoop { [weak self, notes] in
             operation.result = await Self.result(of: operation, notes, body)
             if self?.current === operation { self?.current = nil }
@@ -54,7 +55,7 @@ import LocalAuthBus
             current.cancel()
             return
         }
-        // Numbers mean something to one caller only.
+        // Operation numbers are unique only within one caller.
         if earlyCaller != caller.name { early = [] }
         earlyCaller = caller.name
         early.append(number)
@@ -74,7 +75,7 @@ import LocalAuthBus
             return .success(id)
         } catch {
             if !operation.isCanceled { notes.failed(error, .operation) }
-            // It looked, and nothing was wrong with it.
+            // The sensor has looked, so it works.
             if operation.isReady, error.sentence == nil { notes.worked(.operation) }
             return .failure(error.error)
         }

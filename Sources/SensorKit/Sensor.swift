@@ -32,12 +32,12 @@ public import LocalAuthBus
     func remove(_ id: String, of user: UInt32) async throws(SensorFault)
     /// Removes all templates of a user and says how many there were.
     func removeAll(of user: UInt32) async throws(SensorFault) -> UInt32
-    /// The process ends: lets go of the hardware. It gets less than a second.
+    /// Releases the hardware, because the process ends. It has less than a second.
     func stop() async
 }
 
 extension Sensor {
-    /// A sensor that says nothing else is well.
+    /// A sensor that doesn't implement this is healthy.
     public var health: SensorHealth { .ok }
     /// No further interfaces.
     public var interfaces: [any ServedInterface] { [] }
@@ -65,7 +65,7 @@ public struct SensorProperties: Hashable, Sendable {
         case strong
         /// Between the two.
         case weak
-        /// Good for comfort only.
+        /// Good for convenience only.
         case convenience
     }
 

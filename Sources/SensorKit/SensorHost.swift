@@ -16,12 +16,12 @@ import LocalAuthBus
         signals = Sensor1Signals(connection, path: SensorObject.path)
     }
 
-    /// The templates of a user are others now, and not by Enroll or Remove: those tell it alone.
+    /// A user's templates changed other than by Enroll or Remove, which announce it themselves.
     public func templatesChanged(of user: UInt32) {
         signals.templatesChanged(uid: user)
     }
 
-    /// Something in the sensor's properties is different: tells what.
+    /// The sensor's properties changed: announces which.
     public func propertiesChanged() {
         guard let sensor, let interface, let old = announced else { return }
         let new = sensor.properties
@@ -40,8 +40,8 @@ import LocalAuthBus
         connection.propertiesChanged(SensorObject.path, interface, changed)
     }
 
-    /// Gives the name back a moment before the process ends: by that the daemon knows an end in
-    /// good order from a crash.
+    /// Releases the name a moment before the process ends, so that the daemon can tell an orderly
+    /// end from a crash.
     func leave() async {
         guard let sensor else { return }
         connection.releaseName(Self.busName(of: sensor))

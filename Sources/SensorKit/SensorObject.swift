@@ -60,7 +60,7 @@ import ServiceProgram
                 throw .full
             }
             let id = try await sensor.enroll(operation, label: label)
-            // The caller will hear Canceled: then there must be no template either.
+            // The caller will be answered Canceled, so no template may be kept.
             guard !operation.isCanceled else {
                 try await sensor.remove(id, of: uid)
                 throw .canceled

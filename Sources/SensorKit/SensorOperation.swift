@@ -1,7 +1,7 @@
 public import DBus
 import LocalAuthBus
 
-/// One Verify or Enroll that runs: who asked, and what the sensor tells them meanwhile.
+/// One running Verify or Enroll: who asked, and what the sensor reports to them meanwhile.
 @BusActor public final class SensorOperation {
     /// The user whose templates are meant.
     public nonisolated let user: UInt32
@@ -25,7 +25,7 @@ import LocalAuthBus
         self.signals = signals
     }
 
-    /// Calls `body` once when the operation is canceled, at once when it has been.
+    /// Calls `body` once when the operation is canceled, or at once if it already was.
     ///
     /// The driver's task is canceled as well; this is for drivers that wait for something else.
     public func onCancel(_ body: @escaping @BusActor () -> Void) {
@@ -44,7 +44,7 @@ import LocalAuthBus
     /// One failed attempt of Verify.
     public func noMatch() { tell("no-match", [:]) }
 
-    /// So many stages of an enrolment are done; `total` -1: unknown.
+    /// The number of enrolment stages that are done; `total` -1: unknown.
     public func stage(_ done: UInt32, of total: Int32) {
         tell("stage", ["stage": .uint32(done), "stages": .int32(total)])
     }
@@ -57,7 +57,7 @@ import LocalAuthBus
         for body in bodies { body() }
     }
 
-    /// What the caller is told: after Cancel nothing but that.
+    /// What the caller is answered: after Cancel only `Canceled`.
     func answer() throws(DBusError) -> String {
         guard !isCanceled, let result else { throw SensorFault.canceled.error }
         return try result.get()

@@ -15,7 +15,7 @@ import ServiceProgram
     private var spare: Connection?
     private var entries: [Entry] = []
 
-    /// What its sensors could not do goes to `note`, one sentence each.
+    /// What its sensors could not do is passed to `note`, one sentence each.
     init(
         _ first: Connection,
         at address: Connection.Address,
@@ -55,7 +55,7 @@ import ServiceProgram
         entries.append(Entry(host: host, object: object))
     }
 
-    /// Ends what runs on all of them, and gives their names back.
+    /// Ends the operations of all sensors, and releases their names.
     func stop() async {
         let stopping = entries.map { entry in onLoop { await entry.object.stop() } }
         for task in stopping { await task.value }

@@ -3,7 +3,7 @@ import DBus
 import Glibc
 
 /// A line that is being typed and must not leave this memory: one page that is never swapped, never
-/// in a core dump, gone in a forked child, and wiped whenever the line ends.
+/// in a core dump, not inherited by a forked child, and wiped whenever the line ends.
 struct SecretLine: ~Copyable {
     /// The longest line, in bytes.
     static let capacity = 1024
@@ -78,7 +78,8 @@ struct SecretLine: ~Copyable {
         try body(UnsafeRawBufferPointer(start: page, count: count).bytes)
     }
 
-    /// Reads what is there from a descriptor into the page itself, and hands it out byte by byte.
+    /// Reads the available bytes of a descriptor directly into the page, and hands them out one by
+    /// one.
     /// - Returns: what read(2) said.
     mutating func read(from descriptor: Int32, _ each: (inout SecretLine, UInt8) -> Bool) -> Int {
         let input = page + Self.capacity

@@ -2,15 +2,15 @@ import DBus
 import Glibc
 import Synchronization
 
-/// The controlling terminal, while a prompt uses it: nothing typed is shown, and whatever ends the
-/// process puts it back.
+/// The controlling terminal while a prompt uses it: nothing typed is shown, and the terminal is
+/// restored however the process ends.
 @BusActor final class Terminal {
     let descriptor: Int32
 
     /// Opens a terminal without changing anything.
     ///
-    /// It is opened anew so that non-blocking is ours alone: a terminal that is stopped or slow
-    /// must not stop the loop.
+    /// It is opened anew so that the non-blocking flag affects no other process: a terminal that is
+    /// stopped or slow must not block the loop.
     /// - Throws: Failed when there is none.
     init(path: String) throws(DBusError) {
         descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
@@ -50,12 +50,12 @@ import Synchronization
         }
     }
 
-    /// Puts everything back; once more does nothing.
+    /// Restores everything; a second call does nothing.
     func restore() {
         restoreTerminal(of: descriptor)
     }
 
-    /// Drops what was typed and not read yet: it was no answer to what is asked next.
+    /// Drops what was typed and not read yet: it was not meant as the answer to the next question.
     func dropInput() {
         withoutStopping { tcflush(descriptor, TCIFLUSH) }
     }
@@ -69,7 +69,7 @@ import Synchronization
     }
 }
 
-/// What a terminal was like before; of one terminal at a time, the process has no more.
+/// The terminal's settings from before; a process has only one terminal.
 private struct Saved {
     let descriptor: Int32
     var settings: termios
@@ -85,7 +85,7 @@ private struct Saved {
 
 private let onExitRestore = Mutex<Saved?>(nil)
 
-/// Registers the last resort once: exit(3) from anywhere.
+/// Registers, once, the last resort: restoring the terminal when anything calls exit(3).
 private let exitRegistration: Int32 = atexit { restoreTerminal(of: nil) }
 
 private func registerExit() {
@@ -103,7 +103,7 @@ private func restoreTerminal(of descriptor: Int32?) {
     }
     guard var taken else { return }
     withoutStopping {
-        // Flushing drops what was typed too late: it must not become a command line.
+        // Flushing drops what was typed too late: the shell must not take it as a command.
         tcsetattr(taken.descriptor, TCSAFLUSH, &taken.settings)
         if taken.front > 0, tcgetpgrp(taken.descriptor) == getpgrp() {
             tcsetpgrp(taken.descriptor, taken.front)
