@@ -1,9 +1,9 @@
 import Glibc
 
-/// Which camera it is: what its USB device says of itself, and where it is plugged in.
+/// A camera's identity: what its USB device reports about itself, and the port it is plugged in to.
 ///
-/// Whoever enrols with one camera is recognised by that one only. A camera in software can show
-/// any picture, so that only devices with a USB identity have one here.
+/// A user who enrols with one camera is recognised by that camera only. A virtual camera can show
+/// any picture, so only devices on USB have an identity.
 public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     /// Maker, model, serial number and place, in one line; at most 255 bytes.
     public let description: String
@@ -35,12 +35,12 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         try self.init(path, device, root) { Self.resolve($0) == node }
     }
 
-    /// Reads the identity of a camera that is open: no name can be given to another meanwhile.
+    /// Reads the identity of an open camera: while it is open, its device number can't be reused.
     ///
     /// - Throws: As ``init(of:root:)`` does.
     init(opened number: DeviceNumber, root: String = "") throws(CameraFault) {
-        // Gone from there as soon as it is pulled out, and its number isn't given away while it
-        // is open.
+        // The entry disappears as soon as the camera is unplugged, and its device number isn't
+        // reused while it is open.
         let path = "\(root)/sys/dev/char/\(number)"
         guard let device = Self.resolve(path) else { throw .disconnected }
         try self.init("The camera", device, root) { DeviceNumber(of: $0) == number }
@@ -99,7 +99,7 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The name that udev gives the port and the function of the device.
     private static func place(_ root: String, _ isNode: (String) -> Bool) -> String? {
         let folder = root + "/dev/v4l/by-path"
-        // Several links may name one node; the order of a directory is nobody's promise.
+        // Several links may name one node, and the order of a directory is unspecified.
         return entries(of: folder).sorted()
             .first { $0.utf8.count <= 128 && isNode("\(folder)/\($0)") }
     }
@@ -123,7 +123,8 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: maximumAttribute)
         let count = read(descriptor, &bytes, bytes.count)
-        // A serial number is whatever its maker, or an attacker, wrote: only plain text stays.
+        // A serial number is whatever the maker, or an attacker, wrote there: only plain text is
+        // kept.
         return String(
             decoding: bytes.prefix(max(0, count)).filter { $0 > 0x20 && $0 < 0x7F },
             as: UTF8.self

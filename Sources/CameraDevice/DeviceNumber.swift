@@ -22,7 +22,7 @@ public struct DeviceNumber: Hashable, Sendable, CustomStringConvertible {
     private init?(_ status: stat) {
         guard status.st_mode & S_IFMT == S_IFCHR else { return nil }
         let number = UInt64(status.st_rdev)
-        // As glibc packs them, in makedev(3).
+        // The encoding of glibc's makedev(3).
         let major = (number >> 8) & 0xFFF | (number >> 32) & 0xFFFF_F000
         let minor = number & 0xFF | (number >> 12) & 0xFFFF_FF00
         description = "\(major):\(minor)"

@@ -1,13 +1,13 @@
 import CV4L2
 import Glibc
 
-/// Tells that something came into a folder or went: a camera, or the models.
+/// Reports that something was added to a folder or removed from it: a camera, or the models.
 public final class FolderChanges: Sendable {
-    /// Readable when something has changed; -1 where the kernel refuses to tell.
+    /// Readable when something has changed; -1 when the kernel refuses to watch.
     public let descriptor: Int32
     private let folders: [String]
 
-    /// Watches the folders that are there, and others as soon as something else has changed.
+    /// Watches the folders that exist; missing ones are tried again after every change.
     public init(_ folders: [String]) {
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         self.folders = folders
@@ -16,11 +16,11 @@ public final class FolderChanges: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Takes what has been told.
+    /// Consumes the pending notifications.
     public func drain() {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while read(descriptor, &bytes, bytes.count) > 0 {}
-        // A folder that was made, or made anew; the others are watched already.
+        // Adds a folder that was created or recreated; the others are already watched.
         watch()
     }
 

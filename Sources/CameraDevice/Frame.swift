@@ -1,10 +1,10 @@
 /// How the bytes of a frame are laid out.
 public enum PixelFormat: Sendable, Hashable, CaseIterable {
-    /// Two pixels in four bytes: light, blue, light, red.
+    /// Two pixels in four bytes (YUYV): luma, blue chroma, luma, red chroma.
     case yuyv
     /// One JPEG picture.
     case mjpg
-    /// One byte of light for each pixel: what infrared cameras give.
+    /// One byte of luma for each pixel, as infrared cameras give it.
     case grey
 }
 

@@ -1,4 +1,4 @@
-/// Where frames come from; used by one thread at a time, closed when it is let go.
+/// Where frames come from; used by one thread at a time, closed when it is released.
 public protocol FrameSource: AnyObject {
     /// What its frames are.
     var format: PixelFormat { get }

@@ -1,7 +1,7 @@
 /// Cuts a stream of JPEG pictures, one after another, into pictures.
 ///
-/// It reads the lengths of the segments, so that a picture inside a picture is no end; what is no
-/// JPEG is passed over.
+/// It follows the lengths of the segments, so that the end of an embedded picture isn't taken for
+/// its own; bytes that aren't JPEG are skipped.
 struct JPEGSplitter {
     private var bytes: [UInt8] = []
     /// Where the picture begins.
@@ -60,7 +60,7 @@ struct JPEGSplitter {
         let marker = bytes[position + 1]
         let length = Int(bytes[position + 2]) << 8 | Int(bytes[position + 3])
         guard length >= 2, marker != 0xD8, marker != 0xD9 else {
-            // A picture that begins inside another one: that one was cut off.
+            // A picture begins inside another one, which was therefore cut off.
             if marker != 0xD8 { position += 2 }
             place = .outside
             return true
@@ -79,7 +79,7 @@ struct JPEGSplitter {
                 continue
             }
             switch bytes[position + 1] {
-            // A byte FF of the data, or a restart.
+            // An escaped data byte FF, or a restart marker.
             case 0x00, 0xFF, 0xD0...0xD7: position += bytes[position + 1] == 0xFF ? 1 : 2
             case 0xD9:
                 position += 2
@@ -102,7 +102,7 @@ struct JPEGSplitter {
         return Array(bytes[start..<position])
     }
 
-    /// A picture without an end must not grow for ever.
+    /// A picture without an end must not grow without bound.
     private mutating func limited() -> [UInt8]? {
         if bytes.count - start > Frame.maximumBytes { reset() }
         return nil

@@ -1,4 +1,4 @@
-/// A camera that has to be a certain one, also after its hook has run and it is open.
+/// A camera that has to have a given identity, also after its hook has run and it is open.
 public struct PinnedCamera: Sendable {
     private let device: String
     private let identity: CameraIdentity
@@ -11,11 +11,11 @@ public struct PinnedCamera: Sendable {
         self.hook = hook
     }
 
-    /// Runs the hook, opens the camera, and asks the kernel which one that was.
+    /// Runs the hook, opens the camera, and asks the kernel which camera was opened.
     ///
     /// `root` is put before `/dev` and `/sys`.
-    /// - Throws: ``CameraFault/untrusted(_:)`` when it is another one than was pinned; the faults
-    ///   of the hook and of ``V4L2Source``.
+    /// - Throws: ``CameraFault/untrusted(_:)`` when it isn't the pinned one; the faults of the hook
+    ///   and of ``V4L2Source``.
     public func open(
         _ interruption: Interruption,
         system: VideoSystem = .kernel,

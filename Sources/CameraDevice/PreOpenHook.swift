@@ -1,8 +1,8 @@
 import CV4L2
 import Glibc
 
-/// A program that is run before the camera is opened, with the device node as its argument: what
-/// switches an infrared emitter on, for example.
+/// A program that is run before the camera is opened, with the device node as its argument, for
+/// example to switch an infrared emitter on.
 public struct PreOpenHook: Hashable, Sendable {
     /// How long it may take, in milliseconds.
     public static let limit: Int32 = 5_000
@@ -11,7 +11,7 @@ public struct PreOpenHook: Hashable, Sendable {
 
     private let program: String
 
-    /// - Parameter program: Its whole path; there is no shell, and no search.
+    /// - Parameter program: Its absolute path; there is no shell and no search in PATH.
     /// - Throws: ``CameraFault/failed(_:)`` when it isn't a program that can be run.
     public init(_ program: String) throws(CameraFault) {
         guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
@@ -20,7 +20,7 @@ public struct PreOpenHook: Hashable, Sendable {
         self.program = program
     }
 
-    /// Runs it and waits; what takes longer than 5 s, or is left of it at its end, is killed.
+    /// Runs it and waits; it is killed after 5 s, and so are processes that it leaves behind.
     ///
     /// - Throws: ``CameraFault/failed(_:)`` unless it ends with status 0.
     public func run(
@@ -35,19 +35,19 @@ public struct PreOpenHook: Hashable, Sendable {
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        // Nor is what this process ignores the hook's to ignore.
+        // The hook must not inherit the signals that this process ignores.
         var all = sigset_t()
         sigfillset(&all)
         posix_spawnattr_setsigdefault(&attributes, &all)
-        // A group of its own: whatever it started ends with it.
+        // A process group of its own, so that whatever it started is killed with it.
         posix_spawnattr_setpgroup(&attributes, 0)
         posix_spawnattr_setflags(
             &attributes,
             Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP)
         )
-        // Copies for the call alone, as C wants its arguments.
+        // Copies for this call only, as C strings.
         var words: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup(device), nil]
-        // As the words.
+        // The same strings as `words`.
         var environment: [UnsafeMutablePointer<CChar>?] = [strdup(Self.searchPath), nil]
         defer { for word in words + environment { free(word) } }
         var child: pid_t = 0
@@ -56,7 +56,7 @@ public struct PreOpenHook: Hashable, Sendable {
             throw .failed("The hook can't be run: \(String(cString: strerror(code))).")
         }
         let isInTime = wait(for: child, interruption, limit)
-        // Before it is waited for: until then nobody else can have its number.
+        // Before it is waited for: until then its pid can't be reused.
         kill(-child, SIGKILL)
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 && errno == EINTR {}
@@ -68,7 +68,7 @@ public struct PreOpenHook: Hashable, Sendable {
         }
     }
 
-    /// False: it runs still, or the interruption came.
+    /// False: it is still running, or the interruption was raised.
     private func wait(for child: pid_t, _ interruption: Interruption, _ limit: Int32) -> Bool {
         let descriptor = pidfd_open(child, 0)
         guard descriptor >= 0 else { return false }

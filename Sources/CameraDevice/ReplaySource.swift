@@ -19,7 +19,7 @@ public final class ReplaySource: FrameSource {
     private var hasPicture = false
     private var next = ContinuousClock.now
 
-    /// Opens a file, or a named pipe; of the pipe, what was written before is passed over.
+    /// Opens a file or a named pipe; what was written to the pipe before is skipped.
     ///
     /// - Throws: ``CameraFault/disconnected`` when it isn't there, or a sentence.
     public init(path: String) throws(CameraFault) {
@@ -31,7 +31,7 @@ public final class ReplaySource: FrameSource {
             throw .failed("\(path) is neither a file nor a named pipe.")
         }
         isPipe = kind == S_IFIFO
-        // A pipe that is open for writing here too has no end when its writer leaves.
+        // Open for writing here too, the pipe doesn't reach its end when its writer leaves.
         let mode = isPipe ? O_RDWR : O_RDONLY
         descriptor = open(path, mode | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {

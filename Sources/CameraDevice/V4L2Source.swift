@@ -9,7 +9,7 @@ public final class V4L2Source: FrameSource {
     /// A camera that gives no picture for so long is broken; milliseconds.
     static let patience: Int32 = 3_000
     private static let maximumFormats: UInt32 = 64
-    /// So many bad frames in a row, and the camera is given up.
+    /// The number of bad frames in a row after which the camera is given up.
     private static let maximumBadFrames = 30
 
     private struct Buffer {
@@ -76,7 +76,7 @@ public final class V4L2Source: FrameSource {
         if descriptor >= 0 { system.close(descriptor) }
     }
 
-    /// Waits for the next frame; of an ordinary camera the newest, of an infrared one each.
+    /// Waits for the next frame: of an ordinary camera the newest, of an infrared camera every one.
     public func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
         var bad = 0
         while bad < Self.maximumBadFrames {
@@ -116,7 +116,7 @@ public final class V4L2Source: FrameSource {
             }
             offered.insert(description.pixelformat)
         }
-        // Without a decoder first: it is the part that a hostile camera would aim at.
+        // Formats without a decoder first: a decoder is what a hostile camera would attack.
         let known: [(UInt32, PixelFormat)] = [
             (cv4l2_yuyv, .yuyv), (cv4l2_mjpg, .mjpg), (cv4l2_jpeg, .mjpg), (cv4l2_grey, .grey),
         ]
@@ -185,7 +185,7 @@ public final class V4L2Source: FrameSource {
         guard result >= 0 else { throw Self.fault(result, "The camera can't be waited for") }
         if waiting[1].revents != 0 { throw .interrupted }
         guard result > 0 else { throw .failed("The camera gives no pictures.") }
-        // An error of the descriptor is told by the next request, which knows what it was.
+        // An error of the descriptor is reported by the next request, with its cause.
     }
 
     /// Nil: nothing that can be used came.
@@ -205,7 +205,7 @@ public final class V4L2Source: FrameSource {
             }
             frame = copy(buffer) ?? frame
             try queue(buffer.index)
-            // Lit and dark frames alternate there: leaving one out would hide that.
+            // Lit and dark frames alternate there, and skipping one would hide that.
             if format == .grey { break }
         }
         return isEmpty && frame == nil ? nil : frame
@@ -244,7 +244,7 @@ public final class V4L2Source: FrameSource {
 
     // MARK: Requests
 
-    /// The kernel's answer; a request that a signal interrupted is made again.
+    /// The kernel's answer; a request that a signal interrupted is repeated.
     private func attempt<Structure>(
         _ number: UInt,
         _ structure: inout Structure

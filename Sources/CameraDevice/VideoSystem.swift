@@ -14,16 +14,16 @@ public struct VideoSystem {
     // The kernel reads and writes the structure that the request names.
     /// A request of V4L2 with its structure.
     public var ioctl: (_ descriptor: Int32, UInt, UnsafeMutableRawPointer) -> Int32
-    // Memory of the device; gone after `unmap`.
+    // Memory of the device; invalid after `unmap`.
     /// Maps a buffer of the device.
     public var map: (_ descriptor: Int32, _ length: Int, _ offset: Int) -> Mapping
     // What `map` gave.
-    /// Takes a mapping back.
+    /// Removes a mapping.
     public var unmap: (UnsafeMutableRawPointer, _ length: Int) -> Void
     /// Waits until a descriptor is readable; milliseconds.
     public var poll: (_ descriptors: inout [pollfd], _ milliseconds: Int32) -> Int32
 
-    /// What mapping a buffer came to.
+    /// The result of mapping a buffer.
     public enum Mapping {
         // Valid until it is unmapped.
         /// The memory.
@@ -32,7 +32,7 @@ public struct VideoSystem {
         case failure(Int32)
     }
 
-    // As the table asks; a test's own device does what it likes.
+    // The same pointers as in the properties above.
     /// A table of these calls.
     public init(
         open: @escaping (String) -> Int32,

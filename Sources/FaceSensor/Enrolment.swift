@@ -1,24 +1,24 @@
 /// One Enroll: takes five good frames of one face, no two alike.
 public struct Enrolment {
-    /// What a frame came to.
+    /// The result of a frame.
     public enum Outcome: Hashable, Sendable {
         /// Nothing to tell.
         case nothing
         /// Something to do better.
         case hint(FaceHint)
-        /// So many of the frames are taken.
+        /// The number of frames that are taken.
         case stage(UInt32)
-        /// All are: the faces of the template.
+        /// All frames are taken: the faces of the template.
         case done([FaceNumbers])
     }
 
     /// How many frames make a template.
     public static let stages: UInt32 = 5
-    /// Frames nearer to each other are the same pose.
+    /// Frames closer to each other than this show the same pose.
     static let nearest: Float = 0.05
-    /// Somebody who keeps still gets on after so many good frames.
+    /// After this many good frames, enrolment goes on even if the person keeps still.
     static let still = 12
-    /// A picture that stands still doesn't get on at all.
+    /// A motionless picture never makes progress.
     static let frozen: Float = 0.01
 
     private let threshold: FaceThreshold
@@ -26,7 +26,7 @@ public struct Enrolment {
     private var taken: [FaceNumbers] = []
     private var sinceTaken = 0
 
-    /// All frames must be as near to the first as a match.
+    /// All frames must be within the match distance of the first.
     public init(threshold: FaceThreshold) { self.threshold = threshold }
 
     /// Judges the next frame.

@@ -2,7 +2,7 @@ import CFace
 public import CameraDevice
 import Crypto
 
-// The engine's memory belongs to this object alone, which one thread at a time uses.
+// The engine's memory belongs to this object, which is used by one thread at a time.
 
 /// Finds and measures faces: the C++ unit, with the models.
 public final class FaceEngine {
@@ -36,13 +36,14 @@ public final class FaceEngine {
 
     /// Makes an engine from the models of a folder.
     ///
-    /// The detector is kept in the state, with its digest in front: dlib believes what it reads.
+    /// The detector is cached in the state directory, preceded by its digest, because dlib doesn't
+    /// validate what it reads.
     ///
     /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
     public convenience init(models: FaceModels, state: String) throws(FaceFault) {
         let name = "detector.cache"
         let content = try models.load()
-        // Without it, or with a damaged one, the start is slower, that is all.
+        // Without the cache, or with a damaged one, only the start is slower.
         let kept = try? PrivateFolder(state).read(name, limit: 1 << 20)
         try self.init(models: content, detector: Self.unsealed(kept ?? []))
         guard !usedDetector else { return }
@@ -50,7 +51,7 @@ public final class FaceEngine {
         try? PrivateFolder(state).write(name, Array(SHA256.hash(data: fresh)) + fresh)
     }
 
-    /// What follows its digest; empty: it was damaged.
+    /// The bytes after the digest; empty if they were damaged.
     private static func unsealed(_ kept: [UInt8]) -> [UInt8] {
         let detector = kept.dropFirst(SHA256.byteCount)
         let isWhole = kept.starts(with: SHA256.hash(data: detector))
@@ -72,7 +73,7 @@ public final class FaceEngine {
     /// Whether the detector that was given was good.
     public var usedDetector: Bool { cface_used_detector(handle) != 0 }
 
-    /// The detector, for the next start: loading it takes a hundredth of making it.
+    /// The detector, for the next start: loading it takes a hundredth of the time of building it.
     public var detector: [UInt8] {
         let count = cface_detector(handle, nil, 0)
         return [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
@@ -129,7 +130,7 @@ extension Sight.Face {
         let points = withUnsafeBytes(of: seen.landmarks) { bytes in
             Array(bytes.bindMemory(to: Float.self))
         }
-        // The corners of the eyes lie outside: 0 on the right of the picture, 2 on the left.
+        // The outer corners of the eyes: 0 on the right of the picture, 2 on the left.
         let axis = (x: points[0] - points[4], y: points[1] - points[5])
         let middle = (x: (points[0] + points[4]) / 2, y: (points[1] + points[5]) / 2)
         let nose = (x: points[8] - middle.x, y: points[9] - middle.y)

@@ -11,11 +11,11 @@ public enum FaceHint: String, Sendable, CaseIterable {
     case turnRight = "turn-right"
 }
 
-/// Judges pictures, and tells a person about them without stammering.
+/// Judges frames, and debounces the hints to the person.
 struct Advice {
-    /// So many frames in a row must ask for the same.
+    /// The number of frames in a row that must give the same hint.
     static let patience = 3
-    /// The same hint again after so many frames.
+    /// The number of frames after which the same hint is given again.
     static let repetition = 60
 
     static let smallest: Float = 0.16
@@ -39,7 +39,7 @@ struct Advice {
         last = sight.count == 1 ? sight.face : nil
         if sight.glare > 0.5 { return .tooBright }
         guard let face = sight.face, sight.count > 0 else { return .lookAtCamera }
-        // Only the one who asks belongs into the picture.
+        // Only the person who authenticates may be in the picture.
         guard sight.count == 1 else { return .center }
         if face.size < Self.smallest { return .moveCloser }
         if face.size > Self.largest { return .moveAway }

@@ -1,7 +1,7 @@
 import Crypto
 import Glibc
 
-/// The two models: which they are, and where they lie.
+/// The two models: which they are, and where they are stored.
 public struct FaceModels: Hashable, Sendable {
     /// One file of the models.
     struct File: Hashable {
@@ -63,7 +63,7 @@ public struct FaceModels: Hashable, Sendable {
         return nil
     }
 
-    /// Says when the files are others than before: what is in them needs another look then.
+    /// Reports when the files have changed and have to be checked again.
     public var stamp: [Int] {
         Self.files.flatMap { file in
             var status = stat()
@@ -86,7 +86,7 @@ public struct FaceModels: Hashable, Sendable {
         .failed("\(path) is not the model that it should be. \(remedy)")
     }
 
-    /// Reads both and checks them: the thresholds mean something for these alone.
+    /// Reads and checks both: the thresholds are valid for these models only.
     ///
     /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
     public func load() throws(FaceFault) -> Content {

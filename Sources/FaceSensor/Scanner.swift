@@ -16,13 +16,13 @@ public actor Scanner {
         case stage(UInt32)
     }
 
-    /// What sees faces in a frame; nil: the frame is no picture.
+    /// Finds faces in a frame; nil: the frame isn't a picture.
     public typealias Eye = (Frame) -> Sight?
-    /// What opens the camera, which has to be the expected one when it is open.
+    /// Opens the camera, which then has to be the expected one.
     public typealias Opener =
         (_ expected: CameraIdentity, Interruption) throws(CameraFault) -> any FrameSource
 
-    /// So many broken frames in a row end an operation.
+    /// The number of broken frames in a row that ends an operation.
     private static let maximumBroken = 30
 
     private let thread: CameraThread
@@ -32,7 +32,7 @@ public actor Scanner {
     private let asksForLife: Bool
     private var eye: Eye?
 
-    /// The thread that the camera and the engine block.
+    /// The thread on which the camera and the engine may block.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         thread.asUnownedSerialExecutor()
     }
@@ -139,7 +139,7 @@ public actor Scanner {
                     continue
                 }
                 broken = 0
-                // Raised while the engine looked: what it saw no longer counts.
+                // Raised while the engine looked: its result no longer counts.
                 if interruption.isRaised { throw .interrupted }
                 if let value = judge(sight) { return value }
             }

@@ -8,8 +8,8 @@ public struct Sight: Hashable, Sendable {
         public var y: Float
         /// Its width as a share of the picture's.
         public var size: Float
-        /// How far it is turned: the nose's way along the line of the eyes, in distances of the
-        /// eyes; positive to the right of the picture.
+        /// How far it is turned: the nose's offset along the line of the eyes, as a multiple of the
+        /// distance between the eyes; positive to the right of the picture.
         public var yaw: Float
         /// Its brightness, 0 to 1.
         public var brightness: Float
@@ -61,7 +61,7 @@ public struct Sight: Hashable, Sendable {
     }
 }
 
-/// A face in 128 numbers: two pictures of one person are near each other.
+/// A face as 128 numbers, in which two pictures of one person are close to each other.
 public struct FaceNumbers: Hashable, Sendable {
     /// How many there are.
     public static let count = 128

@@ -1,8 +1,9 @@
 import Crypto
 
-/// A template as it is kept: magic, camera and time in clear, label and faces encrypted.
+/// A template as it is stored: magic number, camera and time in clear text, label and faces
+/// encrypted.
 ///
-/// AES-GCM authenticates the clear part, and the user and the id, which are not in the file at all.
+/// AES-GCM also authenticates the clear part and the user and id, which are not stored in the file.
 struct TemplateRecord {
     var entry: TemplateStore.Entry
     let faces: [FaceNumbers]
@@ -73,7 +74,8 @@ struct TemplateRecord {
         (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 
-    /// The parts have known lengths, or say theirs: no two are the same bytes.
+    /// Every part has a fixed length or a length prefix, so that different parts never give the
+    /// same bytes.
     private static func authenticated(_ head: [UInt8], _ id: String, _ user: UInt32) -> [UInt8] {
         var bytes = head
         bytes.append(integer: user)

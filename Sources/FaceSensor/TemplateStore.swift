@@ -4,7 +4,7 @@ import Glibc
 /// The templates of all users: one file each, encrypted and authenticated.
 ///
 /// The user and the camera are part of what is authenticated: a template that is moved to another
-/// user, or said to be another camera's, is refused as one with a changed byte is.
+/// user, or attributed to another camera, is refused like one with a changed byte.
 public actor TemplateStore {
     /// What can be told of a template.
     public struct Entry: Hashable, Sendable {
@@ -28,7 +28,7 @@ public actor TemplateStore {
 
     private let folder: PrivateFolder
     private let key: SymmetricKey
-    /// As the folder was when it was looked at, and what was changed here since.
+    /// The state of the folder at the last look, plus the changes made here since.
     private var known: [UInt32: Set<String>]
 
     /// Opens the store in a folder, which is made where it is missing.
@@ -40,14 +40,15 @@ public actor TemplateStore {
         known = try Self.identifiers(in: folder)
     }
 
-    /// The users whose templates came or went by no call of this store, since the last look.
+    /// The users whose templates were added or removed other than through this store since the last
+    /// look.
     public func changedUsers() throws(FaceFault) -> [UInt32] {
         let now = try Self.identifiers(in: folder)
         defer { known = now }
         return Set(now.keys).union(known.keys).filter { now[$0] != known[$0] }.sorted()
     }
 
-    /// The paths of templates that can't be used; all others can.
+    /// The paths of the templates that can't be used.
     public func damaged() throws(FaceFault) -> [String] {
         var paths: [String] = []
         for (user, ids) in try Self.identifiers(in: folder) {
@@ -157,7 +158,7 @@ public actor TemplateStore {
         try Self.identifiers(in: folder)[user] ?? []
     }
 
-    /// Those that can be used: a damaged file takes nothing from the others.
+    /// The usable ones: a damaged file doesn't affect the others.
     private func records(of user: UInt32) throws(FaceFault) -> [TemplateRecord] {
         try identifiers(of: user).compactMap { try? record($0, of: user) }
     }
@@ -194,7 +195,7 @@ public actor TemplateStore {
             }
             return SymmetricKey(data: bytes)
         }
-        // Templates without their key can't be read again, and must not pass for none.
+        // Templates without their key are unreadable, which must not look like having no templates.
         guard try !folder.names().contains(where: { $0.hasSuffix(".face") }) else {
             throw .failed(
                 "The key \(folder.path)/\(keyFile) is missing. Restore it, or remove the templates "

@@ -6,7 +6,7 @@ public enum Account {
     /// The account's name; nil when there is none, or none that may be part of a path.
     ///
     /// Only the loop's thread asks, which is what getpwuid(3) needs.
-    /// - Throws: `failed` when that can't be found out: nobody's prints are gone by it.
+    /// - Throws: `failed` when the look-up fails, which must not look like a user without prints.
     @BusActor
     public static func name(of uid: UInt32) throws(FprintFault) -> String? {
         errno = 0

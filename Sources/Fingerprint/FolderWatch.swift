@@ -8,7 +8,7 @@ import Glibc
     private var timer: EventSource?
     private var watched = 0
 
-    /// Changes come in bursts; they are told once, so long after the first.
+    /// Debounce: changes come in bursts and are reported once, this long after the first.
     static let settling = Duration.milliseconds(30)
     static let mostFolders = 1024
 
@@ -29,12 +29,12 @@ import Glibc
         }
     }
 
-    /// Looks at a folder from now on; one that is looked at already, or isn't there, is no fault.
+    /// Watches a folder from now on; it is no error if it is already watched or doesn't exist.
     public func add(_ folder: String) {
         guard watched < Self.mostFolders else { return }
         let events =
             IN_CREATE | IN_DELETE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR
-        // The kernel gives a folder the number that it has already.
+        // For a folder that is already watched the kernel returns the same number.
         watched = max(watched, Int(inotify_add_watch(descriptor.rawValue, folder, UInt32(events))))
     }
 }

@@ -16,7 +16,8 @@ enum Fprint {
 
 /// A reader as fprintd shows it.
 public struct FprintReader: Hashable, Sendable {
-    /// What a reader keeps while fprintd comes and goes: its name, and which one of that name.
+    /// What identifies a reader across restarts of fprintd: its name, and its index among readers
+    /// of that name.
     public struct Key: Hashable, Sendable {
         /// The name that its driver gives it.
         public let name: String

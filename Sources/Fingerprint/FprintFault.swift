@@ -38,7 +38,7 @@ public enum FprintFault: Error, Hashable, Sendable {
         }
     }
 
-    /// What fprintd suffers from after a client left it in suspend: it recovers by ending.
+    /// fprintd's state after a client released a reader during suspend: it recovers when it exits.
     private static let wedged = Self.failed(
         "fprintd keeps the reader open since a suspend; it recovers once nobody has used it for "
             + "half a minute."

@@ -4,7 +4,7 @@ public import DBus
 ///
 /// fprintd ties a claim to the connection: closing it frees the reader, whatever else went wrong.
 /// Only statuses from fprintd's unique name count, and only from our own start until our own stop:
-/// fprintd broadcasts them, sends a no-match when it is stopped, and a match that comes too late.
+/// fprintd broadcasts them, sends a no-match when it is stopped, and may send a match too late.
 @BusActor public final class FprintSession {
     /// What ``next()`` waits for.
     public enum Turn: Hashable, Sendable {
@@ -12,7 +12,7 @@ public import DBus
         case status(ScanStatus)
         /// fprintd has left the bus, and the claim with it.
         case lost
-        /// ``interrupt()`` was called: look around.
+        /// ``interrupt()`` was called: check what changed.
         case interrupted
     }
 
@@ -36,7 +36,7 @@ public import DBus
     private var waiting: CheckedContinuation<Void, Never>?
     private var lateEnd: ScanStatus?
 
-    /// More statuses than this don't wait to be looked at; the newest go.
+    /// The most statuses that are queued; when more arrive, the newest are dropped.
     private static let mostStatuses = 64
 
     private init(_ connection: Connection, _ owner: String, _ path: ObjectPath) {

@@ -22,7 +22,8 @@ public struct LabelFile: Sendable {
     /// The file below a folder, which is made when it isn't there; what is malformed is left out.
     public init(folder: String) {
         path = folder + "/fingerprint-labels"
-        // Bytes: in characters a carriage return and the line's end are one, and no end.
+        // Bytes, because as a Character a carriage return and a newline are one, which isn't a
+        // line's end.
         let lines = (PrintStore.content(path, Self.largestFile) ?? [])
             .split(separator: UInt8(ascii: "\n"))
         for line in lines.prefix(Self.mostEntries) {
@@ -54,7 +55,7 @@ public struct LabelFile: Sendable {
         entries.filter { $0.uid == uid && $0.sensor == sensor }.map(\.id)
     }
 
-    /// Keeps a label, and those of the user's other templates that still exist.
+    /// Stores a label, and keeps those of the user's other templates that still exist.
     ///
     /// - Returns: Whether it was written down; it counts until the process ends in any case.
     public mutating func set(

@@ -2,8 +2,8 @@ import Glibc
 
 /// Where fprintd keeps its prints: `user/driver/device/finger`, looked at and never written.
 ///
-/// Nothing on the bus tells of a print that fprintd-enroll or fprintd-delete changed; its file
-/// does.
+/// A change by fprintd-enroll or fprintd-delete is not announced on the bus, but it changes the
+/// print's file.
 public struct PrintStore: Hashable, Sendable {
     /// One print's file, by what changes whenever somebody writes it.
     public struct Print: Hashable, Sendable {
@@ -31,8 +31,8 @@ public struct PrintStore: Hashable, Sendable {
 
     init(folder: String) { self.folder = folder }
 
-    /// The store of the fprintd with this process id: its `STATE_DIRECTORY` where that may be read,
-    /// else the folder of its unit.
+    /// The store of the fprintd with this pid: its `STATE_DIRECTORY` if that can be read, else the
+    /// folder of its unit.
     public init(ofProcess process: Int32?) {
         let path = process.flatMap(Self.stateFolder)
         folder = path ?? Self.standardFolder
@@ -70,10 +70,10 @@ public struct PrintStore: Hashable, Sendable {
         return folders
     }
 
-    /// An id that is another one whenever a print is: from its content and its time.
+    /// An id that changes whenever the print does: derived from its content and its time.
     ///
     /// With several readers one finger can have several prints; all of them count. The hash only
-    /// tells versions of a file apart: whoever can forge one is root and needs no forgery.
+    /// has to distinguish versions of a file: only root could forge one, and root needs no forgery.
     ///
     /// - Returns: 32 hexadecimal digits; nil when a file can't be read.
     public func identifier(of prints: [Print], user: String) -> String? {

@@ -1,9 +1,9 @@
 public import DBus
 
-/// Which readers there are: asks fprintd, and follows what it says of plugging.
+/// Which readers exist: asks fprintd, and follows its signals about plugged and unplugged readers.
 ///
-/// It calls nothing that makes it a client in fprintd's eyes, so fprintd may end when it is idle;
-/// the readers stay known meanwhile.
+/// It makes no call that fprintd counts as a client's, so fprintd may exit when it is idle; the
+/// readers stay known meanwhile.
 @BusActor public final class ReaderDirectory {
     /// The readers as last told.
     public private(set) var readers: [FprintReader] = []
@@ -22,9 +22,10 @@ public import DBus
     /// How often in a row fprintd could not be asked.
     private var failures = 0
 
-    /// With no reader fprintd is asked again after so long: while it doesn't run it can't tell.
+    /// How soon fprintd is asked again when there is no reader: while it isn't running it sends no
+    /// signals.
     ///
-    /// After a fault it is asked sooner, from 1 s on and at last every 32 s.
+    /// After a fault with exponential back-off, from 1 s to 32 s.
     static let searchInterval = Duration.seconds(60)
     static let longestName = 256
     static let mostReaders = 16
@@ -38,7 +39,7 @@ public import DBus
         )
     }
 
-    /// The reader as the fprintd of now shows it, which is started when there is none.
+    /// The reader as the running fprintd shows it; fprintd is started if it isn't running.
     ///
     /// - Throws: `gone`, or why fprintd can't be asked.
     public func locate(
@@ -51,7 +52,7 @@ public import DBus
         return (owner, reader)
     }
 
-    /// Asks now, starting fprintd when there is none.
+    /// Asks now, starting fprintd if it isn't running.
     public func refresh() async {
         isAskedAgain = true
         if running == nil {
@@ -109,14 +110,14 @@ public import DBus
         search?.cancel()
         failures = fault == nil ? 0 : failures + 1
         guard readers.isEmpty || fault != nil else { return }
-        // One that ended, or hung, while it was asked is soon there again.
+        // fprintd exited or hung while it was asked; it will soon be back.
         let pause = fault == nil ? Self.searchInterval : .seconds(1 << min(failures - 1, 5))
         search = EventLoop.shared.schedule(after: pause) { [weak self] in
             onLoop { await self?.refresh() }
         }
     }
 
-    /// In the order of their paths, so that the first reader is the first one again next time.
+    /// Sorted by path, so that the first reader is the first one again next time.
     private func describe(
         _ paths: some Collection<ObjectPath>,
         on owner: String

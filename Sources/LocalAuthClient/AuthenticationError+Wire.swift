@@ -35,7 +35,7 @@ extension AuthenticationError {
 
     /// An error as it came from the service.
     ///
-    /// What is in no table is a refusal by the system.
+    /// An error that is in no table counts as a refusal by the system.
     init(_ error: DBusError) {
         if let code = Self.codes[error.name] {
             self.init(code, error.message)

@@ -55,7 +55,7 @@ extension AuthenticationError.Code {
     public static let biometryNotPaired = Self(rawValue: -12)
     /// The sensor with the person's templates is not connected.
     public static let biometryDisconnected = Self(rawValue: -13)
-    /// Kept for the table; nothing answers it here.
+    /// Kept for completeness; the service never answers it.
     public static let invalidDimensions = Self(rawValue: -14)
     /// A prompt would be needed and is not possible.
     public static let notInteractive = Self(rawValue: -1004)

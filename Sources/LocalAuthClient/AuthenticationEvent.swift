@@ -1,6 +1,6 @@
 internal import DBus
 
-/// Something that happened while an evaluation runs: news, never the verdict.
+/// Something that happened while an evaluation runs: progress, never the verdict.
 public enum AuthenticationEvent: Hashable, Sendable {
     /// The prompt is visible.
     case promptShown

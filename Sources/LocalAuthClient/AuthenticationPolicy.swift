@@ -85,6 +85,6 @@ public struct AuthenticationSuccess: Hashable, Sendable {
     public let sensor: String
     /// The sensor's strength; nil without one.
     public let strength: BiometryStrength?
-    /// Stands for the enrolment: other bytes after any change of it; nil without biometry.
+    /// Represents the enrolment: the bytes change whenever it does; nil without biometry.
     public let domainState: [UInt8]?
 }

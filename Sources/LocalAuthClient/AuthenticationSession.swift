@@ -109,7 +109,7 @@ public final class AuthenticationSession: Sendable {
 
 /// One evaluation: progress while it runs, then the verdict.
 public final class Evaluation: Sendable {
-    /// What starts it, on the context that it is to run on.
+    /// Starts it on the context on which it is to run.
     package typealias Start =
         @BusActor @Sendable (Context1Proxy) async throws(AuthenticationError)
         -> StreamingCall<[String: Variant]>

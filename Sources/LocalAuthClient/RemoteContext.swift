@@ -1,8 +1,8 @@
 package import DBus
 package import LocalAuthBus
 
-/// A context object of the service, made when it is first needed, and again on a service that
-/// was restarted in between: that one has forgotten it, and with it a success and the credentials.
+/// A context object of the service, created when it is first needed, and again after the service
+/// was restarted: a restart loses the context, and with it a success and the credentials.
 @BusActor
 package final class RemoteContext {
     private let service: Service

@@ -1,8 +1,8 @@
 package import DBus
 package import LocalAuthBus
 
-/// The service as this process reaches it: one connection, made when it is first needed and made
-/// anew when it was lost.
+/// The service as this process reaches it: one connection, opened when it is first needed and again
+/// when it was lost.
 @BusActor
 package final class Service {
     /// The connection and the unique name that owns the service's name now.
@@ -37,7 +37,7 @@ package final class Service {
         EventLoop.shared.startThread()
     }
 
-    /// Looks elsewhere from now on: for tests, which have buses of their own.
+    /// Uses another bus from now on, for tests with a private bus.
     package func use(_ address: Connection.Address) {
         for connection in connections.values { connection.close() }
         connections = [:]

@@ -31,7 +31,7 @@ final class EnvironmentWatch {
                 await self?.read(session, changed)
             }
         }
-        // A connection that is lost is watched no more: the next observer starts anew.
+        // A lost connection is no longer watched: the next observer starts again.
         link.connection.onDisconnect { [weak self] in self?.ownerWatch = nil }
     }
 
@@ -62,7 +62,7 @@ final class EnvironmentWatch {
         }
     }
 
-    /// One reading at a time; what changes during one is in the next.
+    /// One reading at a time; a change during a reading is seen by the next.
     private func read(
         _ session: AuthenticationSession,
         _ changed: @Sendable (EnvironmentReading) -> Void

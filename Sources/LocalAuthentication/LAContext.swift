@@ -9,7 +9,7 @@ internal import Synchronization
 /// A success stays with its context: the next evaluation that it satisfies needs no prompt. A
 /// context that nobody holds lives until its reply has come.
 ///
-/// What can change is in `state`, behind a lock; a class that is open can't be checked.
+/// All mutable state is in `state`, behind a lock; the compiler can't check that for an open class.
 open class LAContext: NSObject, @unchecked Sendable {
     struct State: Sendable {
         var fallbackTitle: String?
@@ -38,7 +38,7 @@ open class LAContext: NSObject, @unchecked Sendable {
 
     /// Whether a policy could be evaluated now; nobody is prompted.
     ///
-    /// Apple's way to hand out an error.
+    /// The error pointer is part of Apple's signature.
     ///
     /// - Parameters:
     ///   - policy: What would have to be proved.
@@ -155,7 +155,7 @@ open class LAContext: NSObject, @unchecked Sendable {
             return
         }
         let evaluation = start(session, options)
-        // Holding the context is what lets a temporary one live until its reply.
+        // Capturing the context keeps a temporary one alive until its reply.
         evaluation.whenOver { [self] refusal in
             Self.replies.async { [self] in
                 withExtendedLifetime(self) { reply(refusal == nil, refusal.map { LAError($0) }) }
@@ -240,17 +240,17 @@ open class LAContext: NSObject, @unchecked Sendable {
     /// What the strongest sensor looks at, whether it can be used now or not.
     open var biometryType: LABiometryType { currentBiometryType() }
 
-    /// Stands for the enrolment: other bytes after any change of it.
+    /// Represents the enrolment: the bytes change whenever it does.
     ///
     /// Nil until a policy with biometry could be, or was, evaluated on this context.
     open var evaluatedPolicyDomainState: Data? { lastDomainState() }
 
-    /// Stands for the enrolment as it is now; needs no evaluation before.
+    /// Represents the current enrolment; needs no evaluation before.
     open var domainState: LADomainState { currentDomainState() }
 
     // MARK: Credentials
 
-    /// Gives the context a secret that it would ask for otherwise; nil takes it away.
+    /// Gives the context a secret that it would ask for otherwise; nil removes it.
     ///
     /// - Returns: Whether that was done; false after ``invalidate()``, and without the service.
     @discardableResult

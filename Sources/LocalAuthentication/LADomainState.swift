@@ -32,7 +32,7 @@ struct DomainReading: Hashable, Sendable {
     }
 }
 
-/// Stands for what is enrolled: other bytes after any change.
+/// Represents what is enrolled: the bytes change whenever that does.
 public final class LADomainState: NSObject, Sendable {
     /// The biometric part.
     public let biometry: LADomainStateBiometry
@@ -48,11 +48,11 @@ public final class LADomainState: NSObject, Sendable {
     }
 }
 
-/// Stands for the biometric enrolment.
+/// The biometric enrolment.
 public final class LADomainStateBiometry: NSObject, Sendable {
     /// What the strongest sensor looks at.
     public let biometryType: LABiometryType
-    /// Other bytes after any change; nil when nothing is enrolled.
+    /// Changes whenever the enrolment does; nil when nothing is enrolled.
     public let stateHash: Data?
 
     init(_ reading: DomainReading) {
@@ -61,15 +61,15 @@ public final class LADomainStateBiometry: NSObject, Sendable {
     }
 }
 
-/// Stands for the companion devices.
+/// The companion devices.
 public final class LADomainStateCompanion: NSObject, Sendable {
     /// The kinds of companions that could be used now.
     public let availableCompanionTypes: Set<LACompanionType>
-    /// Other bytes after any change; nil when there is no companion.
+    /// Changes whenever the companions do; nil when there is none.
     public let stateHash: Data?
 
     init(_ reading: DomainReading) {
-        // What stands near the person is what Apple calls a watch.
+        // A device near the person is what Apple calls a watch.
         availableCompanionTypes = reading.hasCompanion ? [.watch] : []
         stateHash = reading.hasCompanion ? reading.combined : nil
     }

@@ -28,7 +28,7 @@ extension LAEnvironment {
             return own.compactMap(\.self) + companions
         }
 
-        /// The same: a state doesn't change.
+        /// Returns itself: a state is immutable.
         public func copy(with zone: NSZone? = nil) -> Any { self }
 
         /// Whether both say the same.
@@ -42,7 +42,7 @@ extension LAEnvironment {
 
     /// A way to authenticate.
     ///
-    /// The subclasses add constants only; a class that has some can't be checked.
+    /// The subclasses add constants only; the compiler can't check a class with subclasses.
     public class Mechanism: NSObject, @unchecked Sendable {
         /// Whether an evaluation with it could succeed now.
         public let isUsable: Bool
@@ -68,7 +68,7 @@ extension LAEnvironment {
         public let isEnrolled: Bool
         /// Whether a passcode is needed first.
         public let isLockedOut: Bool
-        /// Other bytes after any change of the enrolment; empty when nothing is enrolled.
+        /// Changes whenever the enrolment does; empty when nothing is enrolled.
         public let stateHash: Data
         /// Whether the lid covers the sensor.
         public let builtInSensorInaccessible: Bool
@@ -108,7 +108,7 @@ extension LAEnvironment {
     public final class MechanismCompanion: Mechanism, @unchecked Sendable {
         /// What kind.
         public let type: LACompanionType
-        /// Other bytes after any change; nil when there is none.
+        /// Changes whenever it does; nil when there is none.
         public let stateHash: Data?
 
         fileprivate init(_ reading: EnvironmentReading) {

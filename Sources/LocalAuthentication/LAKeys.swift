@@ -25,7 +25,7 @@ private func onKeychain<Value: Sendable>(
 }
 
 extension LARight {
-    /// Uses what the right guards, without a prompt: the right was authorized for it before.
+    /// Uses what the right guards, without a prompt: the right has been authorized for it.
     var use: Keychain.Use { Keychain.Use(context: context, forbidsInteraction: true) }
 }
 
@@ -209,7 +209,7 @@ public final class LAPrivateKey: NSObject, Sendable {
     /// Agrees on a secret with the holder of another key; the right has to be authorized.
     ///
     /// - Parameters:
-    ///   - publicKey: The other one's X9.63 point.
+    ///   - publicKey: The other party's X9.63 point.
     ///   - algorithm: How.
     ///   - parameters: `requestedSize` and `sharedInfo`, by their names.
     /// - Returns: The secret.

@@ -43,7 +43,7 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
     }
 }
 
-/// What takes the place of biometry.
+/// The fallback when biometry isn't possible.
 public final class LABiometryFallbackRequirement: NSObject, Sendable {
     /// The passcode.
     public static let `default` = LABiometryFallbackRequirement()

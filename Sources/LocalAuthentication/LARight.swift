@@ -3,9 +3,9 @@ public import Foundation
 internal import Security
 internal import Synchronization
 
-/// Something that a person has to prove to be there for.
+/// Something for which a person has to be authenticated.
 ///
-/// What can change is behind a lock; a class that is open can't be checked.
+/// All mutable state is behind a lock; the compiler can't check that for an open class.
 open class LARight: NSObject, @unchecked Sendable {
     /// Where a right stands.
     public enum State: Int, Sendable {
@@ -15,7 +15,7 @@ open class LARight: NSObject, @unchecked Sendable {
         case authorizing = 1
         /// The person was there.
         case authorized = 2
-        /// The person was not, or the right was given back.
+        /// The person was not authenticated, or the right was given up.
         case notAuthorized = 3
     }
 
@@ -77,7 +77,7 @@ open class LARight: NSObject, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - localizedReason: What for; not empty.
-    ///   - completion: Called once, on a private queue; nil: the person was there.
+    ///   - completion: Called once, on a private queue; nil: the person was authenticated.
     @preconcurrency
     open func authorize(
         localizedReason: String,
@@ -88,7 +88,7 @@ open class LARight: NSObject, @unchecked Sendable {
         context.evaluatePolicy(requirement.policy, localizedReason: localizedReason) {
             [self] isSuccess, error in
             let refusal = isSuccess ? refusal(after: context) : error
-            // A right that was given back meanwhile stays so.
+            // A right that was given up meanwhile stays given up.
             if state == .authorizing { enter(refusal == nil ? .authorized : .notAuthorized) }
             completion(refusal)
         }
@@ -106,7 +106,7 @@ open class LARight: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Why a success is none for this right.
+    /// Why a success doesn't count for this right.
     func refusal(after context: LAContext) -> (any Error)? {
         guard requirement.kind == .biometryCurrentSet else { return nil }
         let now = context.domainState.biometry.stateHash
@@ -145,7 +145,7 @@ open class LARight: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Gives the right back; the next ``authorize(localizedReason:completion:)`` asks again.
+    /// Gives the right up; the next ``authorize(localizedReason:completion:)`` asks again.
     @preconcurrency
     open func deauthorize(completion: @escaping @Sendable () -> Void) {
         let old = standing.withLock { standing in

@@ -33,7 +33,7 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
     /// The right's secret.
     public var secret: LASecret { LASecret(id: parts.secretID, right: Held(self)) }
 
-    /// The items are gone when the enrolment is another: then the success is worth nothing.
+    /// The items are deleted when the enrolment changes, and the success becomes worthless.
     override func refusal(after context: LAContext) -> (any Error)? {
         let (id, use) = (
             parts.secretID, Keychain.Use(context: context, forbidsInteraction: true)

@@ -24,7 +24,7 @@ private final class Answer<Value: Sendable>: Sendable {
 /// neither the main thread nor a thread of Swift's pool.
 ///
 /// - Parameters:
-///   - refusal: What is returned on the loop's own thread, where waiting would be for ever.
+///   - refusal: What is returned on the loop's own thread, where waiting would never end.
 ///   - body: What to run.
 /// - Returns: What the body returned.
 package func blocking<Value: Sendable>(

@@ -34,7 +34,7 @@ public typealias CFIndex = Int
 /// Apple's name and shape for an inout parameter that may be nil.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
-/// Chooses how memory is got; there is one way here.
+/// Chooses how memory is allocated; here there is only one way.
 public final class CFAllocator: Sendable {
     fileprivate init() {}
 }

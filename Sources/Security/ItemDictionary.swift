@@ -41,14 +41,14 @@ struct ItemDictionary: Sendable {
     ]
     private static let numbers: Set<String> = ["port", "crtr"]
     private static let flags: Set<String> = ["invi", "nega"]
-    /// What has no meaning on one machine with one keychain, or is said in another way.
+    /// Keys that have no meaning on one machine with one keychain, or are expressed in another way.
     private static let ignored: Set<String> = [
         "sync", "nleg", "tkid", "vwht", "sens", "extr", "encr", "decr", "drve", "sign", "vrfy",
         "wrap", "unwp", "esiz", "klbl", "kcls", "cdat", "mdat", "m_CaseInsensitive", "public",
     ]
 
-    /// - Throws: `errSecParam` for a value of a wrong type, `errSecNoSuchAttr` for a key that
-    ///   there isn't: it would find what nobody asked for.
+    /// - Throws: `errSecParam` for a value of a wrong type, `errSecNoSuchAttr` for an unknown key:
+    ///   ignoring it would find what nobody asked for.
     init(_ dictionary: NSDictionary) throws(KeychainFailure) {
         for (key, value) in dictionary {
             guard let key = key as? String else { throw Self.wrong("a key of a dictionary") }

@@ -3,7 +3,7 @@ internal import Foundation
 internal import LocalAuthClient
 
 extension Keychain {
-    /// Stores an item, in the place of another where one is named, and returns what it asks for.
+    /// Stores an item, replacing another one if that is named, and returns what it asks for.
     func add(
         _ item: ItemDictionary,
         replacing replaced: String? = nil
@@ -18,7 +18,7 @@ extension Keychain {
             throw KeychainFailure(errSecUnimplemented, "Only passwords and own keys are kept here.")
         }
         var item = item
-        // The id of an item is the keychain's to give.
+        // The id of an item is assigned by the keychain.
         item.attributes["id"] = nil
         let id = try await add(
             item.attributes,
@@ -79,7 +79,7 @@ extension Keychain {
         }
     }
 
-    /// What guards an item is fixed at its birth: another one takes its place.
+    /// An item's access control is fixed when it is created, so a new item replaces it.
     private func replace(
         _ id: String,
         _ attributes: [String: Variant],
@@ -104,7 +104,7 @@ extension Keychain {
 
     private static let notFound = KeychainFailure(errSecItemNotFound, "There is no such item.")
 
-    /// Items with their attributes; never none.
+    /// Items with their attributes; never an empty list.
     private func find(
         _ query: ItemDictionary
     ) async throws(KeychainFailure) -> [[String: Variant]] {

@@ -21,7 +21,7 @@ package struct Keychain {
             self.reason = reason
         }
 
-        /// Apple shows a text of its own where the app gives none.
+        /// Apple shows a default text where the app gives none.
         private static let defaultReason = "use a stored secret"
 
         var text: String {

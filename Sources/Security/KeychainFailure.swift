@@ -35,7 +35,7 @@ package struct KeychainFailure: Error, Hashable, Sendable {
         .serviceUnknown: errSecNotAvailable,
     ]
 
-    /// An error of the bus by the table of the wire; what is in none is a failed authentication.
+    /// A bus error by the table of the contract; one that isn't in it is a failed authentication.
     package init(_ error: DBusError) {
         self.init(Self.statuses[error.name] ?? errSecAuthFailed, error.message)
     }

@@ -59,7 +59,7 @@ enum PublicKey {
     }
 }
 
-/// A digest that somebody else made.
+/// A digest that was computed elsewhere.
 private struct GivenDigest: Digest {
     static let byteCount = 32
 
@@ -75,7 +75,7 @@ private struct GivenDigest: Digest {
     func makeIterator() -> Array<UInt8>.Iterator { bytes.makeIterator() }
 
     func withUnsafeBytes<Result>(
-        // The protocol has it so; it is lent for this call.
+        // Required by the protocol; the pointer is valid during this call only.
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
         try bytes.withUnsafeBytes(body)

@@ -16,7 +16,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     public static let userPresence = Self(rawValue: 1 << 0)
     /// Biometry; an item survives changes of the enrolment.
     public static let biometryAny = Self(rawValue: 1 << 1)
-    /// Biometry; an item is gone after any change of the enrolment.
+    /// Biometry; an item is deleted after any change of the enrolment.
     public static let biometryCurrentSet = Self(rawValue: 1 << 3)
     /// The passcode.
     public static let devicePasscode = Self(rawValue: 1 << 4)
@@ -51,14 +51,14 @@ public final class SecAccessControl: NSObject, Sendable {
     }
 }
 
-/// An access control whose parts go together; nil when they don't.
+/// An access control; nil when its parts can't be combined.
 ///
-/// Apple's way to hand out an error.
+/// The error pointer is part of Apple's signature.
 ///
 /// - Parameters:
 ///   - allocator: Not used.
 ///   - protection: One of the `kSecAttrAccessible…` texts.
-///   - flags: What is asked of the person; none: nothing.
+///   - flags: What is asked of the person; empty: nothing.
 ///   - error: Gets `errSecParam` and a sentence.
 /// - Returns: The access control.
 /// Source: R60 to R65.
@@ -86,7 +86,7 @@ extension SecAccessControlCreateFlags {
         .privateKeyUsage, .applicationPassword,
     ]
 
-    /// Why the flags can't stand together; nil when they can.
+    /// Why the flags can't be combined; nil when they can.
     fileprivate var contradiction: String? {
         if !isSubset(of: Self.every) { return "SecAccessControl: invalid flags" }
         if isSuperset(of: [.or, .and]) { return "only one logical operation can be set" }

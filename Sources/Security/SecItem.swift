@@ -6,7 +6,7 @@ internal import LocalAuthClient
 
 /// Stores an item; nobody is prompted.
 ///
-/// Apple's way to hand out a result.
+/// The result pointer is part of Apple's signature.
 ///
 /// - Parameters:
 ///   - attributes: What it is, its secret as `kSecValueData`, and what guards it.
@@ -29,7 +29,7 @@ public func SecItemAdd(
 ///
 /// Blocks the calling thread while a prompt is up.
 ///
-/// Apple's way to hand out a result.
+/// The result pointer is part of Apple's signature.
 ///
 /// - Parameters:
 ///   - query: What to find, and what to return of it.

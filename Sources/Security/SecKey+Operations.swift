@@ -59,7 +59,7 @@ public func SecKeyIsAlgorithmSupported(
 
 /// Signs with a private key; blocks while a prompt is up.
 ///
-/// Apple's way to hand out an error.
+/// The error pointer is part of Apple's signature.
 public func SecKeyCreateSignature(
     _ key: SecKey,
     _ algorithm: SecKeyAlgorithm,
@@ -79,7 +79,7 @@ public func SecKeyCreateSignature(
 
 /// Whether a signature is a key's; needs no prompt.
 ///
-/// Apple's way to hand out an error.
+/// The error pointer is part of Apple's signature.
 public func SecKeyVerifySignature(
     _ key: SecKey,
     _ algorithm: SecKeyAlgorithm,
@@ -101,7 +101,7 @@ public func SecKeyVerifySignature(
 
 /// Encrypts for the holder of a private key; needs no prompt.
 ///
-/// Apple's way to hand out an error.
+/// The error pointer is part of Apple's signature.
 public func SecKeyCreateEncryptedData(
     _ key: SecKey,
     _ algorithm: SecKeyAlgorithm,
@@ -117,7 +117,7 @@ public func SecKeyCreateEncryptedData(
 
 /// Decrypts with a private key; blocks while a prompt is up.
 ///
-/// Apple's way to hand out an error.
+/// The error pointer is part of Apple's signature.
 public func SecKeyCreateDecryptedData(
     _ key: SecKey,
     _ algorithm: SecKeyAlgorithm,
@@ -137,12 +137,12 @@ public func SecKeyCreateDecryptedData(
 
 /// Agrees on a secret with the holder of another key; blocks while a prompt is up.
 ///
-/// Apple's way to hand out an error.
+/// The error pointer is part of Apple's signature.
 ///
 /// - Parameters:
-///   - privateKey: The own key.
+///   - privateKey: The caller's key.
 ///   - algorithm: How.
-///   - publicKey: The other one's key.
+///   - publicKey: The other party's key.
 ///   - parameters: ``SecKeyKeyExchangeParameter/requestedSize`` and
 ///     ``SecKeyKeyExchangeParameter/sharedInfo``, for the algorithms with a key derivation.
 ///   - error: Gets why there is none.

@@ -70,13 +70,13 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
 
     /// How many bytes are wanted.
     public static let requestedSize = Self("requestedSize")
-    /// What both sides mix in.
+    /// Shared info of the key derivation.
     public static let sharedInfo = Self("sharedInfo")
 }
 
 /// Makes a P-256 key whose private half never leaves the service.
 ///
-/// Apple's way to hand out an error.
+/// The error pointer is part of Apple's signature.
 ///
 /// - Parameters:
 ///   - parameters: `kSecAttrKeyType` EC, `kSecAttrKeySizeInBits` 256, and `kSecPrivateKeyAttrs`
@@ -125,9 +125,9 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
     key.publicKey.map { SecKey(id: nil, publicKey: $0) }
 }
 
-/// A public key as an X9.63 point; a private key is not given out.
+/// A public key as an X9.63 point; a private key is never exported.
 ///
-/// Apple's way to hand out an error.
+/// The error pointer is part of Apple's signature.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -142,7 +142,7 @@ public func SecKeyCopyExternalRepresentation(
 
 /// A public key from an X9.63 point.
 ///
-/// Apple's way to hand out an error.
+/// The error pointer is part of Apple's signature.
 public func SecKeyCreateWithData(
     _ keyData: CFData,
     _ attributes: CFDictionary,
@@ -175,7 +175,7 @@ public func SecKeyGetBlockSize(_ key: SecKey) -> Int { 32 }
 
 /// Hands a result or an error out in Apple's way.
 ///
-/// Apple's way to hand out an error.
+/// The error pointer is part of Apple's signature.
 func handOut<Value>(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?,
     _ body: () throws(KeychainFailure) -> Value

@@ -2,7 +2,7 @@ public import Foundation
 
 /// What a key does, and how; ``SecKeyIsAlgorithmSupported(_:_:_:)`` says which a key can do.
 public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
-    /// The name as Swift's own text, which can be shared.
+    /// The name as a Swift String, which is Sendable.
     let name: String
 
     /// Apple's name.

@@ -2,7 +2,8 @@ package import DBus
 internal import Glibc
 
 @_silgen_name("memfd_create")
-/// Of the C library, and not in Swift's Glibc module; the name is read during the call only.
+/// A function of the C library that Swift's Glibc module lacks; the name is read during the call
+/// only.
 private func memfdCreate(_ name: UnsafePointer<CChar>, _ flags: UInt32) -> Int32
 
 /// How secrets travel: never as data of a message.
@@ -31,7 +32,7 @@ package enum SecretTransport {
 
     /// The packet that came before the reply; nothing came for an empty secret.
     static func packet(at end: OwnedDescriptor) -> [UInt8] {
-        // The size first: no larger buffer is left with the secret in it.
+        // The size first, so that no larger buffer with the secret in it is left behind.
         let look = Int32(MSG_PEEK) | Int32(MSG_TRUNC) | Int32(MSG_DONTWAIT)
         let size = recv(end.rawValue, nil, 0, look)
         guard (1...limit).contains(size) else { return [] }
