@@ -47,7 +47,7 @@ public struct PreOpenHook: Hashable, Sendable {
         )
         // Copies for this call only, as C strings.
         var words: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup(device), nil]
-        // The same strings as `words`.
+        // Copies for this call only, like `words`.
         var environment: [UnsafeMutablePointer<CChar>?] = [strdup(Self.searchPath), nil]
         defer { for word in words + environment { free(word) } }
         var child: pid_t = 0

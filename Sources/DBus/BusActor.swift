@@ -4,7 +4,7 @@ public actor BusActor {
     /// The one instance.
     public static let shared = BusActor()
 
-    /// The loop's own executor, so that a call on the loop's thread is no hop.
+    /// The loop's own executor, so that a call on the loop's thread doesn't switch threads.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         EventLoop.shared.asUnownedSerialExecutor()
     }

@@ -122,7 +122,7 @@ extension Connection {
         _ member: String
     ) throws(DBusError) -> OpaquePointer {
         guard isOpen else { throw DBusError(.disconnected, "The connection is closed.") }
-        // Over a socket pair there is nobody else that it could be for.
+        // Over a socket pair there is only one possible receiver.
         let destination = isPeerToPeer ? nil : destination
         var pointer: OpaquePointer?
         guard
@@ -141,9 +141,9 @@ extension Connection {
         return pointer
     }
 
-    /// A reply counts only when it comes from where the call went.
+    /// A reply counts only if it comes from the call's destination.
     ///
-    /// The bus itself answers with errors for those that are not there.
+    /// The bus itself answers with an error when the destination doesn't exist.
     func receive(reply message: Message) {
         guard let call = pending[message.replySerial] else { return }
         if let expected = call.destination, let sender = message.sender, sender != expected {

@@ -7,9 +7,9 @@ final class NameWatch {
     let name: String
     let isPrefix: Bool
     let changed: @BusActor (_ name: String, _ owner: String?) -> Void
-    /// Of an exact name, whether its first owner has been reported.
+    /// For an exact name: whether its first owner has been reported.
     var isStarted = false
-    /// Of a prefix, the names whose owner the bus has told since.
+    /// For a prefix: the names whose owner the bus has reported since.
     var told: Set<String> = []
     var isOver = false
 
@@ -116,7 +116,7 @@ extension Connection {
             }
             for name in names where watch.covers(name) {
                 askOwner(name) { owner in
-                    // A change that came first is newer.
+                    // A change that arrived before this answer is newer.
                     guard !watch.isOver, let owner, watch.told.insert(name).inserted else { return }
                     changed(name, owner)
                 }
@@ -125,7 +125,7 @@ extension Connection {
         return source
     }
 
-    /// Calls `body` when the services that the bus can start are others than before.
+    /// Calls `body` when the set of services that the bus can start changes.
     public func onActivatableNamesChanged(
         _ body: @escaping @BusActor () -> Void
     ) -> EventSource {
@@ -171,7 +171,7 @@ extension Connection {
         if names.new.isEmpty, names.name.hasPrefix(":") {
             peerLeft(names.name)
         }
-        // Signals before the first owner is known are part of that answer already.
+        // Signals before the first owner is known are already included in that answer.
         for watch in nameWatches where watch.isStarted && watch.covers(names.name) {
             guard !watch.isOver else { continue }
             if watch.isPrefix {

@@ -13,12 +13,12 @@ struct ExportedObject {
 }
 
 extension Connection {
-    /// Serves interfaces at a path, in the place of what was there.
+    /// Serves interfaces at a path, replacing what was there.
     ///
     /// - Parameters:
     ///   - path: The object.
-    ///   - interfaces: Each of another name. Introspectable, Properties and Peer come by
-    ///   themselves.
+    ///   - interfaces: Each with a different name. Introspectable, Properties and Peer are added
+    ///     automatically.
     ///   - owner: The only caller for whom the object exists; nil: for everybody.
     ///   - managed: Whether object managers above it list it.
     public func export(
@@ -35,16 +35,16 @@ extension Connection {
         }
     }
 
-    /// Ends serving at a path.
+    /// Stops serving a path.
     ///
-    /// Calls that run there go on to their reply.
+    /// Calls that are running there still get their reply.
     public func unexport(_ path: ObjectPath) {
         guard let object = objects.removeValue(forKey: path.rawValue) else { return }
         compactObjects()
         if object.isManaged { announceRemoved(path.rawValue, object) }
     }
 
-    /// A dictionary never shrinks by itself: what a crowd of objects needed would stay for ever.
+    /// A dictionary never shrinks by itself: memory for many objects would be kept for good.
     private func compactObjects() {
         guard objects.capacity > 1024, objects.count < objects.capacity / 8 else { return }
         objects = Dictionary(uniqueKeysWithValues: objects.map { ($0.key, $0.value) })

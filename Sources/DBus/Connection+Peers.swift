@@ -9,9 +9,9 @@ extension Connection {
     /// The most calls of one sender that wait until it is known.
     private static let waitingLimit = 1024
 
-    /// Who has a unique name.
+    /// Who owns a unique name.
     ///
-    /// Asked once, then known until it leaves.
+    /// The bus is asked once, and the answer is kept until the peer leaves.
     ///
     /// - Throws: `InvalidArgs` unless it is a unique name; `NameHasNoOwner` when nobody has it;
     ///   `AccessDenied` when the bus does not know the user or the process.
@@ -114,9 +114,9 @@ extension Connection {
 
     // MARK: Leaving
 
-    /// Asks once to be told when anybody leaves.
+    /// Subscribes once to peers leaving the bus.
     ///
-    /// Without that nobody can be known.
+    /// Without that, no answer about a peer could be kept.
     private func watchPeers() {
         guard !watchesPeers else { return }
         watchesPeers = true

@@ -1,7 +1,7 @@
 extension Connection {
-    /// A property of another's object.
+    /// A property of another process's object.
     ///
-    /// - Throws: what the other answers; `InvalidArgs` when the value has another type.
+    /// - Throws: the error that was answered; `InvalidArgs` when the value has another type.
     public func property<Value: WireType>(
         _ name: String,
         of interface: String,
@@ -26,7 +26,7 @@ extension Connection {
         }
     }
 
-    /// Sets a property of another's object.
+    /// Sets a property of another process's object.
     ///
     /// - Throws: what the other answers.
     public func setProperty<Value: WireType>(
@@ -51,7 +51,7 @@ extension Connection {
         }
     }
 
-    /// All properties of an interface of another's object.
+    /// All properties of an interface of another process's object.
     ///
     /// - Throws: what the other answers.
     public func properties(

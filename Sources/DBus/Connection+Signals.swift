@@ -113,7 +113,7 @@ extension ObjectPath {
     static let bus = ObjectPath(trusted: "/org/freedesktop/DBus")
 }
 
-/// Lets a source's own closure name the source without keeping it alive for ever.
+/// Lets a source's own closure refer to the source without a retain cycle.
 @BusActor
 final class SourceBox {
     var source: EventSource?

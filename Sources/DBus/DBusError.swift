@@ -1,4 +1,4 @@
-/// An error as it crosses the bus: a name for programs, a sentence for people.
+/// An error on the bus: a name for programs, a message for people.
 public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A D-Bus error name, such as `org.freedesktop.DBus.Error.InvalidArgs`.
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {

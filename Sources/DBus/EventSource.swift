@@ -23,7 +23,8 @@ public final class EventSource {
     ///
     /// Calling it again does nothing.
     public func cancel() {
-        // What the body holds, such as the descriptor that is watched, lives until it is forgotten.
+        // What the closure captures, such as the watched descriptor, is kept alive until the source
+        // is canceled.
         let body = body
         let forget = forget
         self.body = nil

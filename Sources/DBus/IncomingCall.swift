@@ -8,7 +8,7 @@ public enum Answer<Value: Sendable>: Sendable {
 
 /// One call to answer.
 ///
-/// It gets exactly one reply: `Failed`, when it is let go without any.
+/// It gets exactly one reply: `Failed` if it is released without any.
 @BusActor
 public final class IncomingCall {
     /// The caller.

@@ -12,7 +12,8 @@ public final class Message {
     }
 
     deinit {
-        // Counts in sd-bus are not atomic: the reference goes on the loop's thread.
+        // Reference counts in sd-bus are not atomic, so the reference is released on the loop's
+        // thread.
         if EventLoop.shared.isCurrentThread {
             sd_bus_message_unref(pointer)
         } else {

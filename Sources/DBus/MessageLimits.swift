@@ -20,7 +20,7 @@ public enum MessageLimits {
     public static let elements = 262_144
     /// The largest message that is sent, in bytes.
     ///
-    /// A bus ends the connection of whoever sends one beyond its own limit, which is 32 MiB on most
+    /// A bus disconnects a sender whose message exceeds its own limit, which is 32 MiB on most
     /// system buses.
     public static let sent = 16 * 1024 * 1024
 }

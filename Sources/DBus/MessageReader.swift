@@ -67,12 +67,12 @@ public struct MessageReader {
             throw DBusError(.invalidArgs, "Variants are nested too deep.")
         }
         var type = CChar()
-        // It points into the message; it is copied before the message goes.
+        // Points into the message; copied before the message is released.
         var contents: UnsafePointer<CChar>?
         guard sd_bus_message_peek_type(message, &type, &contents) > 0,
             type == CChar(UInt8(ascii: "v")), let contents
         else { throw Self.malformed }
-        // A copy: sd-bus frees its own with the next look ahead.
+        // A copy: sd-bus frees its own at the next peek.
         let signature = String(cString: contents)
         return try container("v", signature) { (reader: inout MessageReader) throws(DBusError) in
             try body(&reader, signature)
@@ -110,7 +110,7 @@ public struct MessageReader {
     ///
     /// sd-bus checks that it is valid, and valid UTF-8.
     mutating func text(_ type: Unicode.Scalar) throws(DBusError) -> String {
-        // It points into the message; it is copied before the message goes.
+        // Points into the message; copied before the message is released.
         var value: UnsafePointer<CChar>?
         let code = CChar(truncatingIfNeeded: type.value)
         guard sd_bus_message_read_basic(message, code, &value) > 0, let value else {
@@ -123,7 +123,7 @@ public struct MessageReader {
     }
 
     mutating func bytes() throws(DBusError) -> [UInt8] {
-        // It points into the message; the bytes are copied before the message goes.
+        // Points into the message; the bytes are copied before the message is released.
         var start: UnsafeRawPointer?
         var count = 0
         let code = CChar(UInt8(ascii: "y"))
@@ -133,7 +133,7 @@ public struct MessageReader {
         guard count <= MessageLimits.bytes else {
             throw DBusError(.invalidArgs, "A byte array is too long.")
         }
-        // It points into the message; the bytes are copied before the message goes.
+        // Points into the message; the bytes are copied before the message is released.
         return Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 

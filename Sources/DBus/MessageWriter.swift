@@ -101,7 +101,7 @@ public struct MessageWriter {
     }
 
     mutating func text(_ type: Unicode.Scalar, _ text: String) throws(DBusError) {
-        // A zero byte would end the string early, which nobody asked for.
+        // A zero byte would truncate the string silently.
         guard text.utf8.count <= MessageLimits.string, !text.utf8.contains(0) else {
             throw DBusError(.invalidArgs, "A string is too long or contains a zero byte.")
         }

@@ -34,7 +34,7 @@ extension Connection {
         }
     }
 
-    /// Tells it from each manager above, to the object's owner or to everybody.
+    /// Announces it from each manager above, to the object's owner or to everybody.
     private func announce(
         _ path: String,
         _ object: ExportedObject,

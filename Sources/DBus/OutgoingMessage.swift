@@ -6,7 +6,7 @@ import Glibc
 /// sd-bus checks names and paths and refuses what is not valid.
 @BusActor
 enum OutgoingMessage {
-    /// Appends the body, and checks that it is what was announced.
+    /// Appends the body, and checks that it has the announced signature.
     static func fill(
         _ pointer: OpaquePointer,
         _ signature: String,
@@ -18,12 +18,12 @@ enum OutgoingMessage {
             throw DBusError(.failed, "The values to send are not '\(signature)'.")
         }
         if writer.hasDescriptors, let bus = sd_bus_message_get_bus(pointer) {
-            // sd-bus would wait by itself, and never for an other end that is on this loop too.
+            // sd-bus would block, and for ever if the other end is served by this loop too.
             EventSources.shared.finishOpening(bus)
         }
     }
 
-    /// Sends it, and gives the number that a reply will carry.
+    /// Sends it, and returns the serial that a reply will carry.
     @discardableResult
     static func send(_ pointer: OpaquePointer) throws(DBusError) -> UInt64 {
         var cookie: UInt64 = 0

@@ -10,9 +10,9 @@ public final class Peer {
     ///
     /// Never `UInt32.max`.
     public let uid: UInt32
-    /// The process; greater than zero.
+    /// The process id; greater than zero.
     ///
-    /// It may have ended, and its number been given away.
+    /// The process may have ended, and the pid been reused.
     public let pid: Int32
     /// Whether it has left the bus.
     public private(set) var hasLeft = false
@@ -29,7 +29,7 @@ public final class Peer {
         self.pid = pid
     }
 
-    /// Calls `body` once, when the peer leaves; soon, when it has left already.
+    /// Calls `body` once when the peer leaves, or soon if it has already left.
     public func onLeave(_ body: @escaping @BusActor () -> Void) -> EventSource {
         guard !hasLeft else { return EventLoop.shared.schedule(after: .zero, body) }
         count += 1

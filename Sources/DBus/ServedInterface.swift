@@ -79,9 +79,10 @@ public struct InterfaceDescription: Sendable {
 public protocol ServedInterface {
     /// Fixed for the type.
     nonisolated static var description: InterfaceDescription { get }
-    /// Decodes a call of one of the described methods, and sees to its answer.
+    /// Decodes a call of one of the described methods, and arranges its answer.
     func invoke(_ member: String, _ call: IncomingCall) throws(DBusError)
-    /// Writes the bare value of a property. Nobody in particular asks when `peer` is nil.
+    /// Writes the bare value of a property. `peer` is nil when the value isn't for one particular
+    /// peer.
     func get(
         _ property: String,
         for peer: Peer?,

@@ -27,7 +27,7 @@ enum StandardInterface {
     }
 }
 
-/// A call that no exported interface has taken.
+/// A call that no exported interface has handled.
 @BusActor
 struct StandardCall {
     let call: IncomingCall

@@ -1,7 +1,6 @@
 import Glibc
 
-/// Gets the models from the package in which they are published, with the package index's own
-/// client.
+/// Gets the models from the PyPI package in which they are published, with pip.
 ///
 /// No code of the package is run, and none of its dependencies is fetched. Steps that are done are
 /// not repeated, and a partial download is resumed: after a failure run it again.

@@ -1,6 +1,6 @@
 import Crypto
 
-/// A value of an attribute, as the wire has it.
+/// A value of an attribute, as on the wire.
 public enum AttributeValue: Hashable, Sendable {
     /// A text (`s`).
     case text(String)
@@ -23,7 +23,7 @@ public enum AttributeValue: Hashable, Sendable {
         }
     }
 
-    /// Nothing, or zero: what an attribute that isn't there compares as in a primary key.
+    /// Empty, or zero: the value of a missing attribute in a primary key.
     var isDefault: Bool { [.text(""), .bytes([]), .number(0), .flag(false)].contains(self) }
 }
 
@@ -46,7 +46,7 @@ public enum ItemClass: String, Sendable, CaseIterable {
         }
     }
 
-    /// The attributes that only this class and those beside it have.
+    /// The attributes that only this class and related ones have.
     fileprivate var own: Set<String> {
         switch self {
         case .genericPassword: ["svce", "acct", "gena"]
@@ -56,7 +56,7 @@ public enum ItemClass: String, Sendable, CaseIterable {
     }
 }
 
-/// What an item says of itself; nothing of it is secret.
+/// The attributes of an item; none of them is secret.
 public struct Attributes: Hashable, Sendable {
     /// What kind of item.
     public let itemClass: ItemClass
@@ -89,7 +89,7 @@ public struct Attributes: Hashable, Sendable {
         try update(values)
     }
 
-    /// Takes over the attributes that are given; the others stay.
+    /// Sets the given attributes; the others stay.
     ///
     /// - Throws: as the initialiser; also `parameter` for another class.
     public mutating func update(_ changes: [String: AttributeValue]) throws(KeychainError) {
@@ -135,7 +135,7 @@ public struct Attributes: Hashable, Sendable {
         }
     }
 
-    /// What no two items of one user and app may share, as a digest.
+    /// The primary key, which no two items of one user and app may share, as a digest.
     func primaryKey(app: String) -> [UInt8] {
         var writer = ByteWriter("org.localauth.Keychain.1 primary key")
         writer.add(app)

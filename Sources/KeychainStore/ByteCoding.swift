@@ -1,8 +1,9 @@
-/// Writes values one after the other, so that no two sequences of values give the same bytes.
+/// Encodes values injectively: different sequences of values never give the same bytes.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// Begins with a name of the use, so that bytes for one use are none for another.
+    /// Begins with a name of the purpose (domain separation), so that bytes for one purpose are
+    /// invalid for another.
     init(_ use: String) {
         add(use)
     }
@@ -24,7 +25,7 @@ struct ByteWriter {
     }
 }
 
-/// Reads what `ByteWriter` wrote, and trusts none of it.
+/// Reads what `ByteWriter` wrote, treating it as untrusted.
 struct ByteReader {
     private var rest: ArraySlice<UInt8>
 

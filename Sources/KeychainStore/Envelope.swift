@@ -1,6 +1,6 @@
 import Crypto
 
-/// A secret under a random key of its own, and that key under the wrapping key.
+/// A secret encrypted under a random key of its own, and that key encrypted under the wrapping key.
 struct Envelope {
     private let stretching: Stretching?
     private let wrappedKey: [UInt8]
@@ -8,7 +8,7 @@ struct Envelope {
 
     private static let format: UInt8 = 1
 
-    /// Locks a secret; `password` if, and only if, the item needs one.
+    /// Encrypts a secret; with `password` if, and only if, the item needs one.
     init(
         sealing secret: SecretBytes,
         of item: Item,
@@ -52,7 +52,7 @@ struct Envelope {
         }
     }
 
-    /// The secret's own key; that it opens shows that the password is right.
+    /// The secret's own key; if it can be unwrapped, the password is right.
     func unwrap(
         _ item: Item,
         password: SecretBytes?,
@@ -77,7 +77,7 @@ struct Envelope {
 
     /// Nonce, cipher text and tag.
     private static func bytes(of box: AES.GCM.SealedBox) throws -> [UInt8] {
-        // Nil only for a nonce of another size than the one it picks itself.
+        // Nil only for a nonce of a non-standard size, and this one is the default.
         guard let bytes = box.combined else { throw KeychainError.changed }
         return Array(bytes)
     }

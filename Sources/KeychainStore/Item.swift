@@ -1,6 +1,6 @@
 public import AuthEngine
 
-/// The enrolment at one moment, as `biometryCurrentSet` holds on to it.
+/// The enrolment at one moment, as an item of `biometryCurrentSet` stores it.
 public struct EnrolmentMark: Hashable, Sendable {
     /// How often the enrolment has changed.
     public let generation: UInt64
@@ -17,7 +17,7 @@ public struct EnrolmentMark: Hashable, Sendable {
     func isOlder(than other: EnrolmentMark) -> Bool { generation < other.generation }
 }
 
-/// Who calls the keychain, found out by the service and never said by the caller.
+/// Who calls the keychain, as the service found out, never as the caller claims.
 public struct Caller: Hashable, Sendable {
     /// The user.
     public let uid: UInt32
@@ -25,10 +25,10 @@ public struct Caller: Hashable, Sendable {
     ///
     /// A sandboxed app sees its own items alone. Other programs see all of the user's.
     public let app: String?
-    /// The user's enrolment now; nil: nothing is enrolled, or what is isn't known.
+    /// The user's enrolment now; nil: nothing is enrolled, or the enrolment isn't known.
     ///
-    /// Items of an earlier enrolment are deleted for good: a sensor that is away for a while is no
-    /// reason to pass anything but its last known enrolment. Items of any other are hidden.
+    /// Items of an earlier enrolment are deleted for good, so while a sensor is away its last known
+    /// enrolment has to be passed. Items of any other enrolment are hidden.
     public let enrolment: EnrolmentMark?
     /// Whether the user's passcode was removed, and items that need one may still be there (R69).
     public let isWithoutPasscode: Bool
@@ -59,7 +59,7 @@ public struct Item: Hashable, Sendable {
     public let accessControl: AccessControl
     /// When it was made, in Unix seconds.
     public let created: Int64
-    /// At which change of the keychain it was made: tells those of one second apart.
+    /// The change of the keychain at which it was created, which orders items of the same second.
     var added: UInt64
     /// When it was changed last, in Unix seconds.
     public internal(set) var modified: Int64
@@ -86,7 +86,7 @@ public struct Item: Hashable, Sendable {
         return all
     }
 
-    /// How many bytes a search gives for it, about.
+    /// How many bytes a search returns for it, approximately.
     var answerSize: Int {
         allAttributes.reduce(publicKey.count) { $0 + $1.key.utf8.count + $1.value.size + 32 }
     }
@@ -94,12 +94,12 @@ public struct Item: Hashable, Sendable {
     /// Whether a caller may see it.
     func isVisible(to caller: Caller) -> Bool {
         uid == caller.uid && (caller.app == nil || caller.app == app)
-            // One that is to be deleted, and couldn't be, is gone all the same.
+            // An item that has to be deleted is treated as deleted even if that failed.
             && (enrolment == nil || enrolment == caller.enrolment)
             && !(caller.isWithoutPasscode && accessControl.needsPasscodeSet)
     }
 
-    /// Everything that decides who gets the secret: it is authenticated with it.
+    /// Everything that decides who gets the secret: the associated data of its encryption.
     var binding: [UInt8] {
         var writer = ByteWriter("org.localauth.Keychain.1 secret")
         writer.add(uid)

@@ -1,10 +1,10 @@
 import Crypto
 import CryptoExtras
 
-/// The keys that one database takes from the master key, each for one use.
+/// The keys that one database derives from the master key, each for one purpose.
 struct KeyRing {
     private let master: MasterKey
-    /// Sixteen random bytes that no other database has: its rows are of no use in another.
+    /// Sixteen random bytes unique to this database, so that its rows are invalid in another.
     private let identity: [UInt8]
     private let rows: SymmetricKey
     private let ledgers: SymmetricKey
@@ -22,13 +22,13 @@ struct KeyRing {
         ledgers = key("ledgers")
     }
 
-    /// What people tell master keys apart by.
+    /// The fingerprint by which people tell master keys apart.
     var name: String { master.name }
 
     /// Whether the master key came as systemd's credential.
     var isCredential: Bool { master.isCredential }
 
-    /// What shows that this is the key that the database was written with.
+    /// A check value that shows whether the database was written with this key.
     var verifier: [UInt8] { ledgerCode(ByteWriter("verifier").bytes) }
 
     /// The authentication code of a row.
@@ -36,18 +36,19 @@ struct KeyRing {
         Array(HMAC<SHA256>.authenticationCode(for: bytes, using: rows))
     }
 
-    /// The authentication code of a ledger, or of what all ledgers come to.
+    /// The authentication code of a ledger, or of the root of all ledgers.
     func ledgerCode(_ bytes: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: bytes, using: ledgers))
     }
 
-    /// Whether a code is the right one, in a time that doesn't depend on it.
+    /// Whether a code is right, compared in constant time.
     static func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// The key that wraps an item's own: for its user and itself, and for the password if any.
+    /// The key that wraps an item's own key: derived for its user and id, and from the password if
+    /// any.
     func wrappingKey(uid: UInt32, id: ItemID, stretched: SymmetricKey?) -> SymmetricKey {
         var info = ByteWriter("org.localauth.Keychain.1 item")
         info.add(identity)
@@ -72,10 +73,10 @@ struct KeyRing {
     }
 }
 
-/// How an application password is stretched: scrypt.
+/// The key derivation of an application password: scrypt.
 struct Stretching: Hashable {
     let salt: [UInt8]
-    /// The cost is two to this: 15 makes 32 MiB and a tenth of a second.
+    /// The cost's logarithm to base 2: 15 takes 32 MiB and a tenth of a second.
     let logCost: UInt8
 
     private static let blockSize: UInt32 = 8
@@ -86,7 +87,7 @@ struct Stretching: Hashable {
     }
 
     func key(for password: SecretBytes) throws(KeychainError) -> SymmetricKey {
-        // Authenticated with its row; bounded all the same.
+        // Authenticated with its row, but bounded nevertheless.
         guard (10...20).contains(logCost) else { throw .changed }
         do {
             return try password.use { password throws(any Error) in

@@ -1,6 +1,7 @@
 /// Which items a user has, and at which change of the keychain each was written last.
 ///
-/// A row that isn't in it, or not with this version, was copied or rolled back in the file.
+/// A row that isn't in the ledger, or is there with another version, was copied or rolled back in
+/// the file.
 struct Ledger {
     /// Sorted by id.
     private var entries: [(id: ItemID, version: UInt64)] = []
@@ -25,7 +26,7 @@ struct Ledger {
         }
     }
 
-    /// The first place whose id isn't smaller.
+    /// The first index whose id isn't smaller.
     private func index(of id: ItemID) -> Int {
         var range = 0..<entries.count
         while !range.isEmpty {
@@ -60,7 +61,7 @@ struct Ledger {
     }
 }
 
-/// What all ledgers come to: the change of the keychain that was last, and each ledger's code.
+/// The root of all ledgers: the number of the keychain's last change, and each ledger's code.
 struct LedgerRoot {
     /// Goes up by one with every change, whoever's items it is about.
     var counter: UInt64 = 0

@@ -12,7 +12,8 @@ struct PrivateKey {
 
     /// A new one.
     static func random() throws(KeychainError) -> PrivateKey {
-        // One scalar in four thousand million is none; a generator that gives three is broken.
+        // One in 2^32 random numbers isn't a valid scalar; a generator that gives three of those in
+        // a row is broken.
         for _ in 0..<3 {
             let key = PrivateKey(scalar: SecretBytes(SecretBytes.random(count: scalarSize)))
             if (try? key.signing) != nil { return key }
@@ -76,7 +77,7 @@ struct PrivateKey {
         }
     }
 
-    /// The secret that this key and another one's point come to.
+    /// The shared secret of this key and another party's point.
     func exchange(
         _ point: [UInt8],
         _ algorithm: ExchangeAlgorithm
@@ -150,7 +151,7 @@ public enum ExchangeAlgorithm: Hashable, Sendable {
     public static let sizes = 1...1024
 }
 
-/// A digest that somebody else made.
+/// A digest that was computed elsewhere.
 private struct GivenDigest: Digest {
     static let byteCount = 32
 
@@ -166,7 +167,7 @@ private struct GivenDigest: Digest {
     func makeIterator() -> Array<UInt8>.Iterator { bytes.makeIterator() }
 
     func withUnsafeBytes<Result>(
-        // The protocol has it so; it is lent for this call.
+        // Required by the protocol; the pointer is valid during this call only.
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
         try bytes.withUnsafeBytes(body)

@@ -6,8 +6,8 @@ public struct Query: Hashable, Sendable {
 
     /// A query; an empty one finds everything.
     ///
-    /// - Throws: `parameter` for an unknown attribute or a wrong type: it would find what nobody
-    ///   asked for, or nothing.
+    /// - Throws: `parameter` for an unknown attribute or a wrong type: ignoring it would find the
+    ///   wrong items, or none.
     public init(_ values: [String: AttributeValue]) throws(KeychainError) {
         var types = Attributes.types
         types["class"] = .text("")

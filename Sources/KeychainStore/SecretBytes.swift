@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Secret bytes in memory, wiped when nobody has them any more.
+/// Secret bytes in memory, wiped when the last reference is released.
 public final class SecretBytes: Sendable {
     private let bytes: Mutex<[UInt8]>
     /// How many there are.
@@ -13,7 +13,7 @@ public final class SecretBytes: Sendable {
         self.bytes = Mutex(bytes)
     }
 
-    /// Takes what a decryption gave, and wipes that.
+    /// Takes the result of a decryption over, and wipes the original.
     init(wiping source: inout some MutableCollection<UInt8>) {
         let copy = Array(source)
         count = copy.count
