@@ -15,7 +15,7 @@ import LocalAuthBus
     private var ending: EventSource?
     private var timer: EventSource?
 
-    /// Starts the child; it gets `socket` as descriptor 3 and nothing else of ours.
+    /// Starts the child, which inherits `socket` as descriptor 3 and no other descriptor.
     init(_ check: PasscodeCheck, socket: OwnedDescriptor) throws(DBusError) {
         pid = try Self.spawn(check.words, socket: socket.rawValue)
         let opened = pidfd_open(pid, 0)
@@ -29,13 +29,13 @@ import LocalAuthBus
         timer = EventLoop.shared.schedule(after: Self.deadline) { self.kill() }
     }
 
-    /// What the child found; nil when it was killed or ended on its own.
+    /// The verdict that the child exited with; nil when it was killed or exited otherwise.
     func verdict() async -> Verdict? {
         if isRunning { await withCheckedContinuation { waiters.append($0) } }
         return result
     }
 
-    /// Ends the child and whatever it started.
+    /// Kills the child and every process that it started.
     func kill() {
         if isRunning { Glibc.kill(-pid, SIGKILL) }
     }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Answers prompts without echo with the passcode, and no others.
 ///
-/// PAM frees the answers.
+/// PAM frees the replies.
 func converse(
     count: Int32,
     messages: UnsafeMutablePointer<UnsafePointer<pam_message>?>?,

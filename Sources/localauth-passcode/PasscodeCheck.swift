@@ -1,14 +1,14 @@
 import CPAM
 import Glibc
 
-/// One check of a passcode, in the child process: reads the packet, asks PAM, forgets.
+/// One check of a passcode, in the child process: reads the packet, asks PAM, overwrites it.
 ///
 /// Only authentication is asked for. Whether an account may log in (`pam_acct_mgmt`) was decided
 /// when the session began, and whoever opens a new one asks it there.
 struct PasscodeCheck {
     static let socket: Int32 = 3
     static let maximumSize = 4096
-    /// The packet is there when the check is asked for; it gets this long, in milliseconds.
+    /// How long the child waits for the packet, in milliseconds; it was sent before the call.
     static let patience: Int32 = 1000
     /// Ends a child whose parent is gone, a little after the parent would have.
     static let lifetime: UInt32 = 31

@@ -81,7 +81,7 @@ import ServiceProgram
         }
     }
 
-    /// A receiving end is one end of a `SOCK_SEQPACKET` pair; of anything else nothing is read.
+    /// Whether a descriptor is one end of a `SOCK_SEQPACKET` pair; nothing is read from others.
     private static func requirePacketSocket(_ socket: OwnedDescriptor) throws(DBusError) {
         guard option(SO_DOMAIN, of: socket) == AF_UNIX,
             option(SO_TYPE, of: socket) == Int32(SOCK_SEQPACKET.rawValue),

@@ -17,7 +17,7 @@ enum PasscodeSetting: String {
 
     /// Whether a password field of shadow is a passcode: not when it is empty or locked.
     ///
-    /// One that can't be read counts as set: PAM then has the last word.
+    /// A field that can't be read counts as set: then PAM decides when the passcode is checked.
     static func isPasscode(shadowField field: String?) -> Bool {
         guard let field else { return true }
         return !(field.isEmpty || field.hasPrefix("!") || field.hasPrefix("*"))
@@ -31,7 +31,7 @@ struct UserRecord: Hashable {
     /// Nil when there is no such user, or the look-up fails.
     init?(uid: UInt32) {
         var entry = passwd()
-        // The look-up says by this pointer whether there is an entry.
+        // The pointer is null when there is no entry.
         var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: Self.bufferSize)
         guard getpwuid_r(uid, &entry, &buffer, buffer.count, &found) == 0, found != nil,
@@ -43,7 +43,7 @@ struct UserRecord: Hashable {
     /// The password field of shadow; nil when it can't be read.
     var shadowField: String? {
         var entry = spwd()
-        // The look-up says by this pointer whether there is an entry.
+        // The pointer is null when there is no entry.
         var found: UnsafeMutablePointer<spwd>?
         var buffer = [CChar](repeating: 0, count: Self.bufferSize)
         defer { explicit_bzero(&buffer, buffer.count) }

@@ -2,7 +2,7 @@ import DBus
 import Glibc
 import ServiceProgram
 
-// A check of one passcode runs in a child of its own, which is this program again.
+// Each passcode is checked in a child process, which is this program started again.
 if let check = PasscodeCheck(words: CommandLine.arguments) {
     exit(check.run().rawValue)
 }

@@ -87,7 +87,7 @@ extension FaceDriver {
         }
     }
 
-    /// The faults of the face sensor under the kit's names.
+    /// Maps the faults of the face sensor to those of SensorKit.
     func faults<Value: Sendable>(
         _ body: @escaping @BusActor @Sendable () async throws(FaceFault) -> Value
     ) async throws(SensorFault) -> Value {

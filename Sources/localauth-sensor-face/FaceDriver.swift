@@ -5,7 +5,7 @@ import LocalAuthBus
 import SensorKit
 import ServiceProgram
 
-/// The face sensor: what it is at this moment, and its templates.
+/// The face sensor: its state and its templates.
 @BusActor final class FaceDriver: Sensor {
     let name = "Face"
     private(set) var properties: SensorProperties
@@ -16,7 +16,7 @@ import ServiceProgram
     private let host: SensorHost
     private var watch: FolderWatch?
     private var damaged: [String] = []
-    /// Why the engine can't be made of the models that had this stamp.
+    /// Why the engine could not load the models with this stamp.
     private var engineFault: (fault: FaceFault, stamp: [Int])?
     private var isWarm = false
 
@@ -49,13 +49,13 @@ import ServiceProgram
         let state = settings.availability(engineFault?.fault)
         properties.isPresent = state.isPresent
         properties.unavailability = state.unavailability
-        // Asked of the camera until it has said it: not while it works.
+        // The camera is asked only until it has answered, never while it captures.
         if !state.isPresent || properties.strength != .strong {
             properties.strength = settings.strength
         }
         health = state.message.isEmpty ? damage : .failed(state.message)
         host.propertiesChanged()
-        // Models that were bad are bad until they are others.
+        // Models that failed to load are tried again only after they have changed.
         let stamp = settings.models.stamp
         if state.isPresent, settings.models.fault == nil, engineFault?.stamp != stamp { warmUp() }
     }
@@ -66,7 +66,7 @@ import ServiceProgram
         return .degraded("A template is damaged: \(first)\(others). Remove it and enrol again.")
     }
 
-    /// Tells of templates that somebody else put there, took away or damaged.
+    /// Reports templates that another program added, removed or damaged.
     private func lookAtTemplates() {
         onLoop {
             for user in (try? await self.store.changedUsers()) ?? [] {
@@ -77,7 +77,7 @@ import ServiceProgram
         }
     }
 
-    /// Loads the engine while nobody waits for it.
+    /// Loads the engine before the first operation needs it.
     private func warmUp() {
         guard !isWarm else { return }
         isWarm = true

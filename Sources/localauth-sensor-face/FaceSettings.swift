@@ -3,7 +3,7 @@ import FaceSensor
 import Glibc
 import ServiceProgram
 
-/// What the command line says.
+/// The settings from the command line.
 struct FaceSettings: Sendable {
     /// Where frames come from.
     enum Source: Sendable, Hashable {
@@ -74,7 +74,7 @@ struct FaceSettings: Sendable {
         return (environment("HOME") ?? "") + "/.local/state/localauth-face"
     }
 
-    /// Only whole paths count; systemd may give several, of which the first is meant.
+    /// Only absolute paths count; of several from systemd the first is used.
     private static func environment(_ name: String) -> String? {
         guard let value = getenv(name) else { return nil }
         let first = String(cString: value).split(separator: ":").first.map(String.init)

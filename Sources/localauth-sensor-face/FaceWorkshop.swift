@@ -26,7 +26,7 @@ struct FaceWorkshop {
 }
 
 extension FaceSettings {
-    /// What people read of the sensor.
+    /// The description that people see.
     var description: String {
         switch source {
         case .camera: isInfrared ? "Face, infrared camera" : "Face, camera"
@@ -34,7 +34,7 @@ extension FaceSettings {
         }
     }
 
-    /// The camera that is meant, now; a replay has no device.
+    /// The camera that the settings name; a replay has no device.
     func camera() throws(CameraFault) -> (device: String?, identity: CameraIdentity) {
         switch source {
         case .replay: return (nil, .replay)
@@ -47,7 +47,7 @@ extension FaceSettings {
         }
     }
 
-    /// Opens it, after the hook, if it is the one that is expected.
+    /// Opens the camera after the hook has run, if it still is the expected one.
     func open(
         _ expected: CameraIdentity,
         _ interruption: Interruption
@@ -62,7 +62,7 @@ extension FaceSettings {
         return camera
     }
 
-    /// How hard it is to fool: a camera is an infrared one when it says so itself.
+    /// The strength: a camera counts as infrared when it says so itself.
     var strength: SensorProperties.Strength {
         guard isInfrared, let device = try? camera().device,
             (try? V4L2Source.isInfrared(device)) == true
@@ -70,7 +70,7 @@ extension FaceSettings {
         return .strong
     }
 
-    /// Whether the sensor can be used; an empty message: yes.
+    /// Whether the sensor can be used, and why not; the message is empty when it can.
     func availability(
         _ engineFault: FaceFault?
     ) -> (isPresent: Bool, unavailability: String, message: String) {

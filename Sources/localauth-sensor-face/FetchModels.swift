@@ -2,7 +2,7 @@ import FaceSensor
 import Glibc
 import ServiceProgram
 
-/// `--fetch-models`: says each step on standard output, and ends.
+/// `--fetch-models`: downloads the models, reports each step on standard output, and exits.
 enum FetchModels {
     static func main() -> Never {
         guard let folder else {
@@ -16,7 +16,7 @@ enum FetchModels {
         do throws(FaceFault) {
             try ModelFetch(folder: folder) { step in
                 print(step)
-                // Before what the client says, which comes from another process.
+                // Flushed first: the client is another process that writes to the same output.
                 fflush(nil)
             }
             .run()
@@ -27,10 +27,10 @@ enum FetchModels {
         exit(EXIT_SUCCESS)
     }
 
-    /// Root becomes whom the folder belongs to, or the one that it is made in.
+    /// Root drops its privileges to the owner of the folder, or of the folder it is made in.
     ///
-    /// What is got is then that user's, who could otherwise have root write elsewhere. False: the
-    /// kernel refuses.
+    /// The files then belong to that user, who could otherwise make root write elsewhere.
+    /// - Returns: false when the kernel refuses.
     private static func becomeOwner(of folder: String) -> Bool {
         guard geteuid() == 0 else { return true }
         var path = folder[...]
@@ -44,7 +44,7 @@ enum FetchModels {
         return setgroups(0, nil) == 0 && setgid(status.st_gid) == 0 && setuid(status.st_uid) == 0
     }
 
-    /// Where the models go; nil: there are words that don't belong here.
+    /// Where the models go; nil when the command line has other words.
     private static var folder: String? {
         var values: [String: String] = [:]
         var rest = CommandLine.arguments.dropFirst()[...]

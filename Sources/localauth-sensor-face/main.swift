@@ -2,7 +2,7 @@ import FaceSensor
 import SensorKit
 import ServiceProgram
 
-// Needs neither a bus nor a camera.
+// Fetching models needs neither a bus nor a camera.
 if CommandLine.arguments.dropFirst().contains("--fetch-models") { FetchModels.main() }
 
 SensorProgram(

@@ -3,7 +3,7 @@ import Fingerprint
 import SensorKit
 
 extension FingerprintSensor {
-    /// Claims the reader, as soon as it is free of ourselves and the machine is awake.
+    /// Claims the reader, as soon as this process has released it and the machine is awake.
     func open(
         for user: String,
         unless isCanceled: @BusActor () -> Bool = { false }
@@ -22,7 +22,7 @@ extension FingerprintSensor {
         }
     }
 
-    /// fprintd may have ended since it was last asked; then it is started once more.
+    /// Tries once more when fprintd has exited since the last call: the call starts it again.
     private func claim(_ user: String) async throws(FprintFault) -> FprintSession {
         var isAgain = false
         while true {
@@ -53,14 +53,14 @@ extension FingerprintSensor {
         }
     }
 
-    /// Gives the claim back, while whoever had it goes on.
+    /// Releases the claim without waiting for fprintd.
     func leave(_ session: FprintSession, undoing finger: Finger? = nil) {
         self.session = nil
         isTaken = false
         giveBack(session, undoing: finger)
     }
 
-    /// Nobody gets the reader until this is done: fprintd would say that it is in use.
+    /// Nobody claims the reader before the release is done: fprintd would refuse it as in use.
     private func giveBack(_ session: FprintSession, undoing finger: Finger? = nil) {
         closing += 1
         onLoop {
@@ -72,7 +72,7 @@ extension FingerprintSensor {
         }
     }
 
-    /// Returns when every claim was given back, or after so long.
+    /// Waits until every claim is released, at most for `limit`.
     func settle(within limit: Duration) async {
         _ = await bell.wait(atMost: limit) { self.closing == 0 }
     }

@@ -4,7 +4,7 @@ import SensorKit
 import ServiceProgram
 
 extension FingerprintSensor {
-    /// How long a canceled enrolment waits until it is certain that no print stays.
+    /// How long a canceled enrolment waits for the removal of the print it may have left.
     static let undoPatience = Duration.seconds(4)
 
     func enroll(
@@ -45,7 +45,7 @@ extension FingerprintSensor {
         return Finger.preferred.first { !taken.contains($0) }
     }
 
-    /// Tells stages and hints until the enrolment is complete.
+    /// Reports stages and hints until the enrolment is complete.
     private func collect(
         _ session: FprintSession,
         _ operation: SensorOperation
@@ -84,13 +84,13 @@ extension FingerprintSensor {
         guard let new = list.first(where: { $0.finger == finger }) else {
             throw .failed("fprintd did not keep the print.")
         }
-        // Where the print can't be seen, the time of the enrolment tells it from earlier ones.
+        // When the print file can't be read, the time of the enrolment makes the id unique.
         let id = new.isSeen ? new.id : EnrolledFingers.stamped(finger)
         let others = list.map(\.id).filter { $0 != new.id }
         if !readers.keep(label, of: id, uid: uid, sensor: name, others) {
             log(.warning, "a label can't be written to \(StateFolder.path)")
         }
-        // It is listed under another id from now on.
+        // The next listing has its new id.
         if !new.isSeen { lists[uid] = nil }
         return id
     }

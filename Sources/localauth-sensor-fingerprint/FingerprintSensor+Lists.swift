@@ -3,11 +3,11 @@ import Fingerprint
 import SensorKit
 
 extension FingerprintSensor {
-    /// How long a list may take: the daemon gives up after two seconds.
+    /// How long listing may take: the daemon gives up after two seconds.
     static let listPatience = Duration.milliseconds(1500)
     static let mostUsers = 1024
 
-    /// The fingers of a user: as last listed while the files are the same, else by fprintd.
+    /// The fingers of a user: the last list while the print files are unchanged, else from fprintd.
     func enrolled(
         _ uid: UInt32,
         _ user: String
@@ -32,7 +32,7 @@ extension FingerprintSensor {
         return list.entries
     }
 
-    /// Something is different among the print files: tells whose.
+    /// Reports the users whose print files have changed.
     func printsChanged() {
         for (uid, list) in lists where list.prints != nil {
             guard let user = try? Account.name(of: uid) else { continue }
@@ -42,7 +42,7 @@ extension FingerprintSensor {
         }
     }
 
-    /// The template that matched; one of several, where fprintd doesn't say which one.
+    /// The template that matched; any of the user's when fprintd doesn't say which.
     func template(
         of finger: Finger?,
         _ uid: UInt32,
@@ -51,13 +51,13 @@ extension FingerprintSensor {
     ) -> String {
         var list = list
         if let known = lists[uid], known.isComplete {
-            // Replaced while we looked: the match is of a print that was there at the start.
+            // The list may have changed meanwhile: the current one has the ids that are valid now.
             list = known.entries
         }
         return (list.first { $0.finger == finger } ?? list.first)?.id ?? ""
     }
 
-    /// Asks fprintd, which is busy for seconds while it matches.
+    /// Asks fprintd with a deadline: it does not answer for seconds while it matches.
     private func ask(_ user: String) async throws(SensorFault) -> [Finger] {
         guard properties.isPresent, let key else { throw .disconnected }
         var answer: Result<[Finger], FprintFault>?

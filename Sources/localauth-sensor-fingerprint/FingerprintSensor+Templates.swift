@@ -35,7 +35,7 @@ extension FingerprintSensor {
         return list.isEmpty ? 0 : try await delete(list.map(\.finger), uid, user)
     }
 
-    /// The account's name; nil: fprintd knows nothing of such a user.
+    /// The name of the account; nil for a uid that fprintd can't know.
     func name(of uid: UInt32) throws(SensorFault) -> String? {
         do throws(FprintFault) {
             return try Account.name(of: uid)
@@ -59,9 +59,9 @@ extension FingerprintSensor {
         _ uid: UInt32,
         _ user: String
     ) async throws(SensorFault) -> UInt32 {
-        // It would wait for as long as somebody is asked for a finger.
+        // Otherwise the call would wait until the running Verify or Enroll has ended.
         guard !isOperating else { throw .busy }
-        // The kit tells of our own changes.
+        // SensorKit reports changes that the sensor makes itself.
         lists[uid] = nil
         var deleted: UInt32 = 0
         do throws(FprintFault) {

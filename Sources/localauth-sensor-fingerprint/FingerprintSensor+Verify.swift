@@ -2,16 +2,16 @@ import DBus
 import Fingerprint
 import SensorKit
 
-/// How one claim's worth of looking ended.
+/// How the scans during one claim ended.
 enum ScanEnd {
     /// A match, or a complete enrolment; of which finger, where fprintd says it.
     case finished(Finger?)
-    /// The machine goes to sleep: the same again once it is awake.
+    /// The machine goes to sleep; the scan is repeated after it wakes up.
     case asleep
-    /// An error that nobody explains: a removed reader looks like this, sleep does, and a reader
-    /// that wants to be opened again.
+    /// An unspecific error: fprintd reports it for a removed reader, for sleep, and for a reader
+    /// that has to be opened again.
     case broken
-    /// Nothing comes of it.
+    /// A fault that ends the operation.
     case fault(FprintFault)
 }
 
@@ -62,7 +62,7 @@ extension FingerprintSensor {
         }
     }
 
-    /// Looks until a match; every attempt is a start and a stop of its own.
+    /// Scans until a match; each attempt starts and stops the verification of fprintd.
     private func look(
         _ session: FprintSession,
         _ operation: SensorOperation,
@@ -90,14 +90,14 @@ extension FingerprintSensor {
 
     static let failure = "The fingerprint reader failed several times."
 
-    /// Whether to go on: false in sleep.
+    /// Whether to continue; false when the machine goes to sleep.
     func isAwake(_ operation: SensorOperation) throws(FprintFault) -> Bool {
         if operation.isCanceled { throw .canceled }
         if !properties.isPresent { throw .gone }
         return !readers.sleep.isAsleep
     }
 
-    /// The status that ends a scan, hints told on the way; nil in sleep.
+    /// Reports hints until a status ends the scan; nil when the machine goes to sleep.
     private func outcome(
         _ session: FprintSession,
         _ operation: SensorOperation

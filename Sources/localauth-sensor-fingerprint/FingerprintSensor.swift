@@ -3,12 +3,12 @@ import Fingerprint
 import LocalAuthBus
 import SensorKit
 
-/// One reader as a sensor: what runs on it, and what waits for what.
+/// One fingerprint reader as a sensor: its claim, its operation and its lists of fingers.
 @BusActor final class FingerprintSensor: Sensor {
     let name: String
     let host: SensorHost
     let readers: Readers
-    /// The reader that it stands for; nil: none yet.
+    /// The reader behind this sensor; nil when there is none yet.
     private(set) var key: FprintReader.Key?
     private(set) var properties: SensorProperties
     let bell = Bell()
@@ -16,14 +16,14 @@ import SensorKit
     var session: FprintSession?
     /// Whether a Verify or Enroll runs.
     var isOperating = false
-    /// Whether somebody has the reader, or is about to.
+    /// Whether the reader is claimed or being claimed.
     var isTaken = false
-    /// Claims that are being given back.
+    /// How many claims are being released.
     var closing = 0
-    /// What each user had when it was last looked at.
+    /// The fingers of each user when they were last listed.
     var lists: [UInt32: EnrolledFingers] = [:]
 
-    /// How long the end of the process waits for a claim to be given back.
+    /// How long the process waits at its end for a claim to be released.
     static let stopPatience = Duration.milliseconds(600)
 
     init(_ name: String, host: SensorHost, readers: Readers) {
@@ -45,7 +45,7 @@ import SensorKit
         return properties.isPresent ? .ok : .degraded("No fingerprint reader is connected.")
     }
 
-    /// The reader is there as described, or not at all.
+    /// Takes over the description of the reader; nil when it is gone.
     func show(_ reader: FprintReader?) {
         if let reader {
             key = reader.key
@@ -58,7 +58,7 @@ import SensorKit
         lookAround()
     }
 
-    /// Something is different: the reader, sleep, or the operation is canceled.
+    /// Wakes whoever waits: the reader or sleep has changed, or the operation was canceled.
     func lookAround() {
         bell.ring()
         session?.interrupt()

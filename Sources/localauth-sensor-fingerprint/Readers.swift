@@ -4,10 +4,10 @@ import Glibc
 import SensorKit
 import ServiceProgram
 
-/// All readers of this machine, and which sensor stands for which.
+/// All readers of this machine, and the sensor of each.
 ///
-/// The first one is `Fingerprint`, the others have a number. One that is pulled out keeps its name
-/// for when it is back.
+/// The first one is `Fingerprint`, the others have a number. A reader that is unplugged gets the
+/// same name when it comes back.
 @BusActor final class Readers {
     private(set) var labels: LabelFile
     private(set) var sensors: [FingerprintSensor] = []
@@ -28,7 +28,7 @@ import ServiceProgram
         for sensor in self?.sensors ?? [] { sensor.printsChanged() }
     }
 
-    /// How long a start waits for fprintd to say which readers there are.
+    /// How long the start waits for fprintd to list the readers.
     static let startPatience = Duration.seconds(2)
     static let mostSensors = 16
 
@@ -45,7 +45,7 @@ import ServiceProgram
         }
     }
 
-    /// Serves what is there; one sensor that is away when there is nothing.
+    /// Serves the readers that exist; without any, one sensor that is unavailable.
     func start() async throws {
         _ = sleep
         let isKnown = Bell()
@@ -73,7 +73,7 @@ import ServiceProgram
         }
     }
 
-    /// Gives every reader its sensor.
+    /// Assigns a sensor to every reader.
     private func update() async throws {
         let readers = directory.readers
         for sensor in sensors { sensor.show(readers.first { $0.key == sensor.key }) }
@@ -101,7 +101,7 @@ import ServiceProgram
 
     // MARK: For the sensors
 
-    /// The files of the fprintd that runs, or ran last.
+    /// The print files of the fprintd that runs, or ran last.
     var prints: PrintStore {
         if let store, store.process == directory.process { return store.store }
         let new = PrintStore(ofProcess: directory.process)

@@ -22,7 +22,7 @@ extension FprintFault {
 }
 
 extension SensorFault {
-    /// What went wrong at fprintd, in the contract's words.
+    /// A fault of fprintd as the error that the contract names.
     init(_ fault: FprintFault) {
         self =
             switch fault {
@@ -38,7 +38,7 @@ extension SensorFault {
 }
 
 extension ScanStatus {
-    /// What people can do about it; nil where they can't.
+    /// The hint for a scan that has to be repeated; nil when there is none.
     var hint: SensorHint? {
         switch result {
         case .retryScan, .removeAndRetry: .liftAndRetry
@@ -51,7 +51,7 @@ extension ScanStatus {
         }
     }
 
-    /// Why an enrolment is over without a print.
+    /// Why an enrolment ended without a print.
     var fault: FprintFault {
         switch result {
         case .duplicate: .duplicate
