@@ -180,6 +180,7 @@ let package = Package(
             name: "localauthctl",
             dependencies: [
                 "AgentKit", "AuthService", "CSystemd", "DBus", "KeychainStore", "LocalAuthBus",
+                "LocalAuthClient",
                 "Localization", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict

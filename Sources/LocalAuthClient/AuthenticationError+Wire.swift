@@ -1,8 +1,9 @@
-internal import DBus
+package import DBus
 internal import LocalAuthBus
 
 extension AuthenticationError {
-    private static let codes: [DBusError.Name: Code] = [
+    /// The codes of the errors of the service.
+    package static let codes: [DBusError.Name: Code] = [
         .authenticationFailed: .authenticationFailed,
         .userCancel: .userCancel,
         .userFallback: .userFallback,

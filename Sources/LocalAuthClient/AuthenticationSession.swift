@@ -1,5 +1,5 @@
 package import DBus
-package import LocalAuthBus
+internal import LocalAuthBus
 
 /// One or more evaluations that belong together.
 ///
@@ -16,8 +16,8 @@ public final class AuthenticationSession: Sendable {
         self.init(.shared)
     }
 
-    package init(_ service: Service) {
-        context = RemoteContext(service)
+    package init(_ connection: ServiceConnection) {
+        context = RemoteContext(connection)
     }
 
     /// Asks whether a policy could be evaluated now; nobody is prompted.
@@ -48,8 +48,8 @@ public final class AuthenticationSession: Sendable {
         of policy: AuthenticationPolicy,
         reason: String,
         options: AuthenticationOptions = AuthenticationOptions()
-    ) -> Evaluation {
-        Evaluation(self) { proxy throws(AuthenticationError) in
+    ) -> AuthenticationEvaluation {
+        AuthenticationEvaluation(self) { proxy throws(AuthenticationError) in
             let wire = try options.wire()
             do throws(DBusError) {
                 return try proxy.evaluateStream(
@@ -69,8 +69,8 @@ public final class AuthenticationSession: Sendable {
         operation: UInt32,
         reason: String,
         options: AuthenticationOptions
-    ) -> Evaluation {
-        Evaluation(self) { proxy throws(AuthenticationError) in
+    ) -> AuthenticationEvaluation {
+        AuthenticationEvaluation(self) { proxy throws(AuthenticationError) in
             let wire = try options.wire()
             do throws(DBusError) {
                 return try proxy.evaluateAccessControlStream(
@@ -104,85 +104,5 @@ public final class AuthenticationSession: Sendable {
     public func invalidate() {
         let context = context
         onLoop { context.invalidate() }
-    }
-}
-
-/// One evaluation: progress while it runs, then the verdict.
-public final class Evaluation: Sendable {
-    /// Starts it on the context on which it is to run.
-    package typealias Start =
-        @BusActor @Sendable (Context1Proxy) async throws(AuthenticationError)
-        -> StreamingCall<[String: Variant]>
-
-    /// What happens until the verdict; at most 1024 wait to be read, the oldest go first.
-    public let events: AsyncStream<AuthenticationEvent>
-    private let task: Task<Result<AuthenticationSuccess, AuthenticationError>, Never>
-    private let session: AuthenticationSession
-
-    package init(_ session: AuthenticationSession, start: @escaping Start) {
-        self.session = session
-        let (events, feed) = AsyncStream.makeStream(
-            of: AuthenticationEvent.self,
-            bufferingPolicy: .bufferingNewest(1024)
-        )
-        self.events = events
-        task = Task(executorPreference: EventLoop.shared) {
-            let result = await Self.run(session, start, feed)
-            feed.finish()
-            return result
-        }
-    }
-
-    @BusActor
-    private static func run(
-        _ session: AuthenticationSession,
-        _ start: Start,
-        _ feed: AsyncStream<AuthenticationEvent>.Continuation
-    ) async -> Result<AuthenticationSuccess, AuthenticationError> {
-        do throws(AuthenticationError) {
-            let call = try await start(try await session.context.current())
-            for await event in call.events { feed.yield(AuthenticationEvent(event)) }
-            return .success(try await verdict(of: call))
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    @BusActor
-    private static func verdict(
-        of call: StreamingCall<[String: Variant]>
-    ) async throws(AuthenticationError) -> AuthenticationSuccess {
-        do throws(DBusError) {
-            return AuthenticationSuccess(try await call.reply())
-        } catch {
-            throw AuthenticationError(error)
-        }
-    }
-
-    /// Calls `body` once on the loop when the verdict is there: nil for a success.
-    package func whenOver(_ body: @escaping @Sendable (AuthenticationError?) -> Void) {
-        let task = task
-        onLoop {
-            switch await task.value {
-            case .success: body(nil)
-            case .failure(let error): body(error)
-            }
-        }
-    }
-
-    /// Waits for the verdict.
-    ///
-    /// Canceling the task that waits invalidates the session.
-    ///
-    /// - Throws: why the person was not authenticated.
-    public var value: AuthenticationSuccess {
-        get async throws(AuthenticationError) {
-            let result = await withTaskCancellationHandler {
-                await task.value
-            } onCancel: {
-                session.invalidate()
-            }
-            return try result.get()
-        }
     }
 }

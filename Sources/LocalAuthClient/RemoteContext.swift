@@ -5,13 +5,13 @@ package import LocalAuthBus
 /// was restarted: a restart loses the context, and with it a success and the credentials.
 @BusActor
 package final class RemoteContext {
-    private let service: Service
+    private let connection: ServiceConnection
     private var proxy: Context1Proxy?
     private var making: Task<Result<Context1Proxy, AuthenticationError>, Never>?
     private var isInvalid = false
 
-    package nonisolated init(_ service: Service) {
-        self.service = service
+    package nonisolated init(_ connection: ServiceConnection) {
+        self.connection = connection
     }
 
     deinit {
@@ -24,12 +24,12 @@ package final class RemoteContext {
     /// - Throws: `biometryNotAvailable` without a service; `appCancel` when the context is
     ///   invalidated meanwhile.
     package func current() async throws(AuthenticationError) -> Context1Proxy {
-        let link = try await service.link()
-        if let proxy, proxy.destination == link.owner, proxy.connection === link.connection {
+        let service = try await connection.current()
+        if let proxy, proxy.destination == service.owner, proxy.connection === service.connection {
             return proxy
         }
         // Calls at the same time wait for the same object.
-        let making = self.making ?? make(on: link)
+        let making = self.making ?? make(on: service)
         self.making = making
         let result = await making.value
         if self.making == making { self.making = nil }
@@ -41,15 +41,17 @@ package final class RemoteContext {
     }
 
     private func make(
-        on link: Service.Link
+        on service: RemoteService
     ) -> Task<Result<Context1Proxy, AuthenticationError>, Never> {
-        Task(executorPreference: EventLoop.shared) { await self.create(on: link) }
+        Task(executorPreference: EventLoop.shared) { await self.create(on: service) }
     }
 
-    private func create(on link: Service.Link) async -> Result<Context1Proxy, AuthenticationError> {
+    private func create(
+        on service: RemoteService
+    ) async -> Result<Context1Proxy, AuthenticationError> {
         do throws(DBusError) {
-            let path = try await link.manager.createContext(properties: [:])
-            let made = Context1Proxy(link.connection, destination: link.owner, path: path)
+            let path = try await service.manager.createContext(properties: [:])
+            let made = service.context(at: path)
             if isInvalid { made.sendInvalidate() }
             proxy = made
             return .success(made)
@@ -60,7 +62,8 @@ package final class RemoteContext {
 
     /// The object if there is one, and the service that has it still runs.
     package func existing() async -> Context1Proxy? {
-        guard let proxy, let link = try? await service.link(), proxy.destination == link.owner
+        guard let proxy, let service = try? await connection.current(),
+            proxy.destination == service.owner
         else { return nil }
         return proxy
     }

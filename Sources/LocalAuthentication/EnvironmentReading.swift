@@ -13,29 +13,12 @@ struct EnvironmentReading: Hashable, Sendable {
     @BusActor
     static func now(_ session: AuthenticationSession) async -> EnvironmentReading {
         var reading = EnvironmentReading()
-        guard let link = try? await Service.shared.link() else { return reading }
+        guard let service = try? await ServiceConnection.shared.current() else { return reading }
         reading.domain = await DomainReading.now(session)
-        reading.biometryCode = (try? await link.manager.canEvaluate(policy: 1).code) ?? -6
-        reading.passcodeCode = (try? await link.manager.canEvaluate(policy: 2).code) ?? -6
-        reading.isLidClosed = await isLidClosed(link)
+        reading.biometryCode = (try? await service.manager.canEvaluate(policy: 1).code) ?? -6
+        reading.passcodeCode = (try? await service.manager.canEvaluate(policy: 2).code) ?? -6
+        let sensors = (try? await service.sensors()) ?? []
+        reading.isLidClosed = sensors.contains { $0.unavailability == "lid-closed" }
         return reading
-    }
-
-    @BusActor
-    private static func isLidClosed(_ link: Service.Link) async -> Bool {
-        let reply = try? await link.connection.call(
-            to: link.owner,
-            path: Service.path,
-            interface: "org.freedesktop.DBus.ObjectManager",
-            member: "GetManagedObjects"
-        )
-        let objects = try? reply?
-            .read("a{oa{sa{sv}}}") { (reader) throws(DBusError) in
-                try reader.read([ObjectPath: [String: [String: Variant]]].self)
-            }
-        return (objects ?? [:]).values
-            .contains {
-                $0[Device1Proxy.interface]?["Unavailability"] == .string("lid-closed")
-            }
     }
 }

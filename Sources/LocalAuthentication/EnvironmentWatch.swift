@@ -24,15 +24,17 @@ final class EnvironmentWatch {
         _ session: AuthenticationSession,
         _ changed: @escaping @Sendable (EnvironmentReading) -> Void
     ) async {
-        guard ownerWatch == nil, let link = try? await Service.shared.link() else { return }
-        ownerWatch = link.connection.watchName(Service.name) { [weak self] _ in
+        guard ownerWatch == nil, let service = try? await ServiceConnection.shared.current() else {
+            return
+        }
+        ownerWatch = service.connection.watchName(RemoteService.name) { [weak self] _ in
             onLoop {
                 await self?.listen(session, changed)
                 await self?.read(session, changed)
             }
         }
         // A lost connection is no longer watched: the next observer starts again.
-        link.connection.onDisconnect { [weak self] in self?.ownerWatch = nil }
+        service.connection.onDisconnect { [weak self] in self?.ownerWatch = nil }
     }
 
     private func listen(
@@ -41,7 +43,7 @@ final class EnvironmentWatch {
     ) async {
         for source in sources { source.cancel() }
         sources = []
-        guard let link = try? await Service.shared.link() else { return }
+        guard let service = try? await ServiceConnection.shared.current() else { return }
         let read: @BusActor (Message) -> Void = { [weak self] _ in
             onLoop { await self?.read(session, changed) }
         }
@@ -50,8 +52,8 @@ final class EnvironmentWatch {
             ("org.freedesktop.DBus.Properties", "PropertiesChanged"),
         ] {
             sources.append(
-                link.connection.subscribe(
-                    sender: link.owner,
+                service.connection.subscribe(
+                    sender: service.owner,
                     path: nil,
                     interface: interface,
                     member: member,

@@ -8,8 +8,8 @@ extension LAContext {
     func currentBiometryType() -> LABiometryType {
         guard !isInvalid else { return .none }
         let type = blocking(orElse: UInt32(0)) {
-            guard let link = try? await Service.shared.link() else { return 0 }
-            return (try? await link.manager.biometryType()) ?? 0
+            guard let service = try? await ServiceConnection.shared.current() else { return 0 }
+            return (try? await service.manager.biometryType()) ?? 0
         }
         return LABiometryType(rawValue: Int(type)) ?? .none
     }

@@ -148,7 +148,8 @@ open class LAContext: NSObject, @unchecked Sendable {
 
     private func answer(
         _ reply: @escaping @Sendable (Bool, (any Error)?) -> Void,
-        _ start: @Sendable (AuthenticationSession, AuthenticationOptions) -> Evaluation
+        _ start:
+            @Sendable (AuthenticationSession, AuthenticationOptions) -> AuthenticationEvaluation
     ) {
         guard !isInvalid else {
             Self.replies.async { reply(false, LAError(Self.invalid)) }

@@ -4,7 +4,7 @@ public import Security
 
 /// Runs a call of the keychain, and makes Apple's errors of what it throws.
 func keychain<Value: Sendable>(
-    _ body: @escaping @BusActor @Sendable (Keychain) async throws(KeychainFailure) -> Value
+    _ body: @escaping @BusActor @Sendable (RemoteKeychain) async throws(KeychainFailure) -> Value
 ) async throws -> Value {
     do throws(KeychainFailure) {
         return try await onKeychain(body)
@@ -19,14 +19,14 @@ func keychain<Value: Sendable>(
 
 @BusActor
 private func onKeychain<Value: Sendable>(
-    _ body: @BusActor @Sendable (Keychain) async throws(KeychainFailure) -> Value
+    _ body: @BusActor @Sendable (RemoteKeychain) async throws(KeychainFailure) -> Value
 ) async throws(KeychainFailure) -> Value {
-    try await body(try await Keychain())
+    try await body(try await RemoteKeychain())
 }
 
 extension LARight {
     /// Uses what the right guards, without a prompt: the right has been authorized for it.
-    var use: Keychain.Use { Keychain.Use(context: context, forbidsInteraction: true) }
+    var use: RemoteKeychain.Use { RemoteKeychain.Use(context: context, forbidsInteraction: true) }
 }
 
 /// The one secret of a right.
@@ -78,7 +78,7 @@ final class Held: Sendable {
     }
 
     /// - Throws: `notInteractive` when the right isn't authorized, or is gone.
-    func use() throws -> Keychain.Use {
+    func use() throws -> RemoteKeychain.Use {
         guard let right = reference.right, right.state == .authorized else {
             throw LAError(
                 .notInteractive,

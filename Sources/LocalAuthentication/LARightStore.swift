@@ -36,11 +36,11 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
     /// The items are deleted when the enrolment changes, and the success becomes worthless.
     override func refusal(after context: LAContext) -> (any Error)? {
         let (id, use) = (
-            parts.secretID, Keychain.Use(context: context, forbidsInteraction: true)
+            parts.secretID, RemoteKeychain.Use(context: context, forbidsInteraction: true)
         )
         let failure: KeychainFailure? = blocking(orElse: nil) {
             do throws(KeychainFailure) {
-                _ = try await Keychain().read(id, use)
+                _ = try await RemoteKeychain().read(id, use)
                 return nil
             } catch {
                 return error
@@ -94,13 +94,13 @@ public final class LARightStore: NSObject, Sendable {
         _ identifier: String,
         _ requirement: LAAuthenticationRequirement,
         _ secret: [UInt8],
-        _ keychain: Keychain
+        _ keychain: RemoteKeychain
     ) async throws(KeychainFailure) -> LAPersistedRight.Parts {
         let flags = requirement.flags
         let key = try await keychain.createKey(
             ["class": .string("keys"), "atag": .bytes([UInt8]("\(service).\(identifier)".utf8))],
             try control(flags.union(.privateKeyUsage)),
-            Keychain.Use()
+            RemoteKeychain.Use()
         )
         let attributes: [String: Variant] = [
             "class": .string("genp"), "svce": .string(service), "acct": .string(identifier),
@@ -112,7 +112,7 @@ public final class LARightStore: NSObject, Sendable {
                 attributes,
                 secret: secret,
                 try control(flags),
-                Keychain.Use()
+                RemoteKeychain.Use()
             )
             return .init(keyID: key.id, secretID: id, publicKey: key.publicKey)
         } catch {
@@ -160,7 +160,7 @@ public final class LARightStore: NSObject, Sendable {
     @BusActor
     private static func find(
         _ identifier: String?,
-        _ keychain: Keychain
+        _ keychain: RemoteKeychain
     ) async throws(KeychainFailure) -> [[String: Variant]] {
         var query: [String: Variant] = ["class": .string("genp"), "svce": .string(service)]
         query["acct"] = identifier.map(Variant.string)

@@ -3,7 +3,7 @@ internal import Dispatch
 internal import Synchronization
 
 /// A value that another thread waits for.
-private final class Answer<Value: Sendable>: Sendable {
+private final class Arrival<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let arrived = DispatchSemaphore(value: 0)
 
@@ -33,7 +33,7 @@ package func blocking<Value: Sendable>(
 ) -> Value {
     guard EventLoop.shared.isIsolatingCurrentContext() != true else { return refusal }
     EventLoop.shared.startThread()
-    let answer = Answer<Value>()
+    let answer = Arrival<Value>()
     onLoop { answer.arrive(await body()) }
     return answer.wait() ?? refusal
 }

@@ -84,7 +84,7 @@ private func perform(
     _ dictionary: CFDictionary,
     _ body:
         @escaping @BusActor @Sendable (
-            ItemDictionary, Keychain
+            ItemDictionary, RemoteKeychain
         ) async throws(KeychainFailure) -> ItemResult,
     then hand: (CFTypeRef?) -> Void
 ) -> OSStatus {
@@ -97,7 +97,7 @@ private func perform(
     let refusal = KeychainFailure(errSecInternalComponent, "The loop can't wait for itself.")
     let outcome = blocking(orElse: Result<ItemResult, KeychainFailure>.failure(refusal)) {
         do throws(KeychainFailure) {
-            return .success(try await body(item, try await Keychain()))
+            return .success(try await body(item, try await RemoteKeychain()))
         } catch {
             return .failure(error)
         }

@@ -71,7 +71,7 @@ public func SecKeyCreateSignature(
         let id = try key.privateID()
         let word = try algorithm.word(for: .sign)
         let signature = try waiting { () async throws(KeychainFailure) in
-            try await Keychain().sign(id, word, data, key.use)
+            try await RemoteKeychain().sign(id, word, data, key.use)
         }
         return Data(signature) as NSData
     }
@@ -129,7 +129,7 @@ public func SecKeyCreateDecryptedData(
         let id = try key.privateID()
         let word = try algorithm.word(for: .decrypt)
         let plain = try waiting { () async throws(KeychainFailure) in
-            try await Keychain().decrypt(id, word, data, key.use)
+            try await RemoteKeychain().decrypt(id, word, data, key.use)
         }
         return Data(plain) as NSData
     }
@@ -165,7 +165,7 @@ public func SecKeyCopyKeyExchangeResult(
         let point = try publicKey.point()
         let word = try algorithm.word(for: .keyExchange)
         let secret = try waiting { () async throws(KeychainFailure) in
-            try await Keychain().agree(id, word, point, options, privateKey.use)
+            try await RemoteKeychain().agree(id, word, point, options, privateKey.use)
         }
         return Data(secret) as NSData
     }

@@ -11,14 +11,14 @@ public final class SecKey: NSObject, Sendable {
     /// X9.63, uncompressed; nil: the keychain doesn't say.
     let publicKey: [UInt8]?
     /// Whose prompts its use may cause.
-    let use: Keychain.Use
+    let use: RemoteKeychain.Use
     /// Whether the private half goes with this object.
     private let isTemporary: Bool
 
     package init(
         id: String?,
         publicKey: [UInt8]?,
-        use: Keychain.Use = Keychain.Use(),
+        use: RemoteKeychain.Use = RemoteKeychain.Use(),
         isTemporary: Bool = false
     ) {
         self.id = id
@@ -29,7 +29,7 @@ public final class SecKey: NSObject, Sendable {
 
     deinit {
         guard isTemporary, let id else { return }
-        onLoop { try? await Keychain().delete([id]) }
+        onLoop { try? await RemoteKeychain().delete([id]) }
     }
 
     /// An object prints as what it is, without its secrets.
@@ -91,7 +91,7 @@ public func SecKeyCreateRandomKey(
     return handOut(error) { () throws(KeychainFailure) in
         let item = try made.get()
         let key = try waiting { () async throws(KeychainFailure) in
-            try await Keychain().createKey(item.attributes, try item.guarding(), item.use)
+            try await RemoteKeychain().createKey(item.attributes, try item.guarding(), item.use)
         }
         return SecKey(
             id: key.id,

@@ -113,7 +113,7 @@ private let details: [String: Variant] = [
         try await onBus {
             let desk = try await Desk()
             _ = await desk.service.next()
-            for _ in 0..<Agent.promptLimit { _ = try await desk.service.begin(details) }
+            for _ in 0..<PromptAgent.promptLimit { _ = try await desk.service.begin(details) }
             await #expect(throws: DBusError.self) { _ = try await desk.service.begin(details) }
         }
     }
@@ -149,11 +149,11 @@ private let details: [String: Variant] = [
     let service: StandInService
     let connection: Connection
     let view = RecordingView()
-    let agent: Agent
-    private let states: AsyncStream<Agent.State>
+    let agent: PromptAgent
+    private let states: AsyncStream<PromptAgent.State>
 
     init(
-        serving scope: Agent.Scope = .session,
+        serving scope: PromptAgent.Scope = .session,
         isFallback: Bool = false,
         refusing error: DBusError? = nil
     ) async throws {
@@ -161,15 +161,15 @@ private let details: [String: Variant] = [
         service = try StandInService(bus)
         service.registrationError = error
         connection = try bus.connect()
-        let (states, continuation) = AsyncStream.makeStream(of: Agent.State.self)
+        let (states, continuation) = AsyncStream.makeStream(of: PromptAgent.State.self)
         self.states = states
-        agent = Agent(connection, serving: scope, isFallback: isFallback, view: view) {
+        agent = PromptAgent(connection, serving: scope, isFallback: isFallback, view: view) {
             continuation.yield($0)
         }
         agent.start()
     }
 
-    func waits(for wanted: Agent.State) async {
+    func waits(for wanted: PromptAgent.State) async {
         for await state in states where state == wanted { return }
     }
 }

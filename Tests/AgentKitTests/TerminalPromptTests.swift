@@ -17,7 +17,7 @@ import Testing
         (service, view) = try await onBus {
             let service = try StandInService(bus)
             let view = TerminalPrompt(path: path)
-            Agent(try bus.connect(), serving: .session, view: view) { _ in }.start()
+            PromptAgent(try bus.connect(), serving: .session, view: view) { _ in }.start()
             _ = await service.next()
             return (service, view)
         }

@@ -33,7 +33,7 @@ struct AgentCommand: ParsableCommand {
     }
 
     func run() throws {
-        let scope = session ? Agent.Scope.session : .process(process ?? UInt32(getppid()))
+        let scope = session ? PromptAgent.Scope.session : .process(process ?? UInt32(getppid()))
         let (address, fallback) = (bus.address, fallback)
         try performAlone { end in
             let view = TerminalPrompt()
@@ -48,7 +48,7 @@ struct AgentCommand: ParsableCommand {
             connection.onDisconnect {
                 end.with(Failure(.unreachable, localized("The bus is gone.")))
             }
-            let agent = Agent(connection, serving: scope, isFallback: fallback, view: view) {
+            let agent = PromptAgent(connection, serving: scope, isFallback: fallback, view: view) {
                 follow($0, scope, end)
             }
             onInterruption {
@@ -65,7 +65,7 @@ struct AgentCommand: ParsableCommand {
     }
 }
 
-@BusActor private func follow(_ state: Agent.State, _ scope: Agent.Scope, _ end: End) {
+@BusActor private func follow(_ state: PromptAgent.State, _ scope: PromptAgent.Scope, _ end: End) {
     switch state {
     case .serviceAway:
         tell(localized("Waiting for the service."))

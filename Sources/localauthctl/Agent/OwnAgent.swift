@@ -2,29 +2,32 @@ import AgentKit
 import DBus
 import Glibc
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
-/// Asks on this command's own terminal, for this process only, while nothing else would.
+/// A prompt agent on this command's terminal, for this process only, used when no other agent
+/// serves it.
 @BusActor struct OwnAgent {
-    private let agent: Agent
+    private let agent: PromptAgent
     private let view: TerminalPrompt
 
-    /// Whether a prompt of ours is up: it says itself what happens.
+    /// Whether its prompt is visible; then the prompt itself shows the progress.
     var isShowing: Bool { view.isShowing }
 
-    /// nil when an agent serves this process already, there is no terminal, or it isn't wanted.
-    static func start(_ service: Service, _ person: PersonArguments) async throws -> OwnAgent? {
+    /// Nil when an agent serves this process already, there is no terminal, or none is wanted.
+    static func start(_ service: RemoteService, _ person: PersonArguments) async throws -> OwnAgent?
+    {
         try await start(service, isWanted: !person.noAgent && person.uid == nil)
     }
 
-    /// nil when an agent serves this process already, there is no terminal, or it isn't wanted.
-    static func start(_ service: Service, isWanted: Bool) async throws -> OwnAgent? {
+    /// Nil when an agent serves this process already, there is no terminal, or none is wanted.
+    static func start(_ service: RemoteService, isWanted: Bool) async throws -> OwnAgent? {
         guard isWanted, try await !service.manager.interactive() else { return nil }
         let view = TerminalPrompt()
         guard view.isUsable else { return nil }
-        let (states, continuation) = AsyncStream.makeStream(of: Agent.State.self)
-        let process = Agent.Scope.process(UInt32(getpid()))
-        let agent = Agent(service.connection, serving: process, view: view) {
+        let (states, continuation) = AsyncStream.makeStream(of: PromptAgent.State.self)
+        let process = PromptAgent.Scope.process(UInt32(getpid()))
+        let agent = PromptAgent(service.connection, serving: process, view: view) {
             continuation.yield($0)
         }
         agent.start()
@@ -38,7 +41,7 @@ import Localization
         return OwnAgent(agent: agent, view: view)
     }
 
-    /// Cancels what is up and gives the terminal back.
+    /// Cancels the prompt and restores the terminal.
     func abort() { view.abort() }
 
     func stop() async { await agent.stop() }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import LocalAuthClient
 import Localization
 
 struct CanEvaluateCommand: ParsableCommand {
@@ -9,7 +10,7 @@ struct CanEvaluateCommand: ParsableCommand {
     )
 
     @Option(help: ArgumentHelp(localized("What would be asked for.")))
-    var policy = PolicyArgument.biometricsOrPasscode
+    var policy = AuthenticationPolicy.biometricsOrPasscode
 
     @OptionGroup var bus: BusArguments
     @OptionGroup var output: OutputArguments

@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import DBus
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
 struct EvaluateCommand: ParsableCommand {
@@ -15,7 +16,7 @@ struct EvaluateCommand: ParsableCommand {
     )
 
     @Option(help: ArgumentHelp(localized("What is asked for.")))
-    var policy = PolicyArgument.biometricsOrPasscode
+    var policy = AuthenticationPolicy.biometricsOrPasscode
 
     @Option(
         help: ArgumentHelp(
@@ -38,7 +39,7 @@ struct EvaluateCommand: ParsableCommand {
             valueName: "strength"
         )
     )
-    var minimumStrength: StrengthArgument?
+    var minimumStrength: BiometryStrength?
 
     @OptionGroup var person: PersonArguments
     @OptionGroup var bus: BusArguments
@@ -56,7 +57,7 @@ struct EvaluateCommand: ParsableCommand {
             )
             onInterruption {
                 own?.abort()
-                // The answer to the evaluation ends the command, not the answer to this.
+                // The command ends with the reply to Evaluate, not with the reply to Invalidate.
                 onLoop { try? await service.manager.invalidate() }
             }
             onLoop {

@@ -2,6 +2,7 @@ import ArgumentParser
 import DBus
 import Glibc
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
 struct LockCommand: ParsableCommand {

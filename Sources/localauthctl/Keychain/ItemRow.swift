@@ -10,7 +10,7 @@ struct ItemRow: Sendable {
 
     var id: String { text("id") }
 
-    /// Attributes in the order in which they are written, with what people call them.
+    /// The attributes in the order of the output, with their names in JSON.
     private static let names: [(wire: String, name: String)] = [
         ("id", "id"), ("class", "class"), ("svce", "service"), ("srvr", "server"),
         ("acct", "account"), ("atag", "tag"), ("labl", "label"), ("desc", "description"),
@@ -21,7 +21,7 @@ struct ItemRow: Sendable {
         ("mdat", "modified"), ("public-key", "publicKey"),
     ]
 
-    /// Bytes are Base64.
+    /// With bytes in Base64.
     var json: JSON {
         .object(
             Self.names.compactMap { wire, name in

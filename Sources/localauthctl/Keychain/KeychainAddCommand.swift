@@ -1,6 +1,7 @@
 import ArgumentParser
 import DBus
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
 struct KeychainAddCommand: ParsableCommand {
@@ -53,18 +54,5 @@ struct KeychainAddCommand: ParsableCommand {
                 print(localized("Stored as %1$s.", id))
             }
         }
-    }
-}
-
-extension AccessArguments {
-    /// The context with the item's own password, where it gets one.
-    @BusActor func options(_ service: Service) async throws -> [String: Variant] {
-        guard needsPassword else { return [:] }
-        let password = try await SecretInput.sealed(
-            passwordFile,
-            label: localized("Password of the item:"),
-            option: "--password-file"
-        )
-        return ["context": .objectPath(try await service.context(lending: password).path)]
     }
 }

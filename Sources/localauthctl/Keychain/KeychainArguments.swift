@@ -1,8 +1,46 @@
 import ArgumentParser
 import DBus
+import LocalAuthBus
+import LocalAuthClient
 import Localization
 
-/// What an item says of itself.
+/// Which item is meant: by its id, or by attributes that only one item has.
+struct ItemArguments: ParsableArguments {
+    @Argument(help: ArgumentHelp(localized("The id, as “localauthctl keychain list” shows it.")))
+    var id: String?
+
+    @OptionGroup var attributes: AttributeArguments
+
+    func validate() throws {
+        guard (id == nil) != attributes.variants.isEmpty else {
+            throw ValidationError(localized("Give an id, or attributes that one item has."))
+        }
+    }
+
+    /// Finds the one item that matches.
+    @BusActor func find(_ service: RemoteService, class word: String? = nil) async throws -> String
+    {
+        if let id { return id }
+        var query = attributes.variants
+        if let word, query["class"] == nil { query["class"] = .string(word) }
+        let found = try await service.keychain.search(query: query, options: [:])
+            .map(ItemRow.init)
+        if let item = found.first, found.count == 1 { return item.id }
+        throw found.isEmpty
+            ? Failure(
+                .refused,
+                localized("There is no such item."),
+                hint: "localauthctl keychain list"
+            )
+            : Failure(
+                .usage,
+                localized("Several items are like that."),
+                hint: localized("give one id of %1$s", found.map(\.id).joined(separator: ", "))
+            )
+    }
+}
+
+/// The attributes of an item.
 struct AttributeArguments: ParsableArguments {
     @Option(
         name: .customLong("class"),
@@ -37,7 +75,7 @@ struct AttributeArguments: ParsableArguments {
     @Option(help: ArgumentHelp(localized("A comment."), valueName: "text"))
     var comment: String?
 
-    /// As they stand on the bus.
+    /// By their names on the bus.
     var variants: [String: Variant] {
         let texts = [
             "svce": service, "acct": account, "srvr": server, "ptcl": self.protocol, "path": path,
@@ -95,7 +133,7 @@ struct AccessArguments: ParsableArguments {
 struct FlagsArgument: ExpressibleByArgument, Sendable {
     let bits: UInt64
 
-    /// Apple's bits.
+    /// The bits of Apple's SecAccessControlCreateFlags.
     private static let words: [(word: String, bit: UInt64)] = [
         ("user-presence", 1 << 0), ("biometry-any", 1 << 1), ("biometry-current-set", 1 << 3),
         ("device-passcode", 1 << 4), ("companion", 1 << 5), ("or", 1 << 14), ("and", 1 << 15),
@@ -115,4 +153,97 @@ struct FlagsArgument: ExpressibleByArgument, Sendable {
     var needsPassword: Bool { bits & 1 << 31 != 0 }
 
     static var allValueStrings: [String] { words.map(\.word) }
+}
+
+extension AccessArguments {
+    /// The options of Add and CreateKey: a context with the item's own password, if it has one.
+    @BusActor func options(_ service: RemoteService) async throws -> [String: Variant] {
+        guard needsPassword else { return [:] }
+        let password = try await SecretInput.sealed(
+            passwordFile,
+            label: localized("Password of the item:"),
+            option: "--password-file"
+        )
+        return ["context": .objectPath(try await service.context(lending: password).path)]
+    }
+}
+
+/// How an item is used: the prompt, its timeout, and the item's own password.
+struct UseArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            localized("What it is for; the prompt says that the program is trying to do this.")
+        )
+    )
+    var reason = localized("use an item of your keychain")
+
+    @Option(
+        help: ArgumentHelp(localized("Give up after this time, such as 30s."), valueName: "time")
+    )
+    var timeout: TimeArgument?
+
+    @Flag(help: ArgumentHelp(localized("Fail instead of asking anybody.")))
+    var noPrompt = false
+
+    @Flag(
+        help: ArgumentHelp(localized("Never ask on this terminal, even if nothing else can ask."))
+    )
+    var noAgent = false
+
+    @Option(
+        help: ArgumentHelp(
+            localized("The item's own password: a file, or - for a pipe."),
+            valueName: "file"
+        )
+    )
+    var passwordFile: String?
+
+    /// Makes a call that may prompt, with an agent on this terminal when no other serves it.
+    @BusActor func perform<Value: Sendable>(
+        _ service: RemoteService,
+        _ call: @BusActor ([String: Variant]) async throws(DBusError) -> Value
+    ) async throws -> Value {
+        var options: [String: Variant] = [:]
+        if let timeout { options["timeout"] = .uint64(timeout.milliseconds) }
+        if noPrompt { options["interaction-not-allowed"] = .bool(true) }
+        let context = try await lent(service)
+        if let context { options["context"] = .objectPath(context.path) }
+        let own = noPrompt ? nil : try await OwnAgent.start(service, isWanted: !noAgent)
+        onInterruption {
+            own?.abort()
+            // The command ends with the reply to the call, not with the reply to Invalidate.
+            onLoop {
+                if let context {
+                    try? await context.invalidate()
+                } else {
+                    try? await service.manager.invalidate()
+                }
+            }
+        }
+        let answer: Result<Value, DBusError>
+        do throws(DBusError) {
+            answer = .success(try await call(options))
+        } catch {
+            answer = .failure(error)
+        }
+        await own?.stop()
+        return try answer.get()
+    }
+
+    @BusActor private func lent(_ service: RemoteService) async throws -> Context1Proxy? {
+        guard let passwordFile else { return nil }
+        return try await service.context(lending: .secret(file: passwordFile))
+    }
+}
+
+extension RemoteService {
+    /// Creates a context that has an application password.
+    func context(lending password: OwnedDescriptor) async throws -> Context1Proxy {
+        let path = try await manager.createContext(properties: [:])
+        let context = context(at: path)
+        guard try await context.setCredential(credentialType: 0, secret: password) else {
+            throw Failure(.refused, localized("The service did not take the password."))
+        }
+        return context
+    }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DBus
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
 struct KeychainCreateKeyCommand: ParsableCommand {

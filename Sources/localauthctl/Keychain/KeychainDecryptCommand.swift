@@ -1,6 +1,7 @@
 import ArgumentParser
 import DBus
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
 struct KeychainDecryptCommand: ParsableCommand {
@@ -26,7 +27,7 @@ struct KeychainDecryptCommand: ParsableCommand {
     @OptionGroup var target: SecretOutput
     @OptionGroup var bus: BusArguments
 
-    /// The sender's point and the tag come on top of the secret.
+    /// The largest input: a secret, the sender's public point and the authentication tag.
     private static let limit = SecretBuffer.limit + 65 + 16
 
     func run() throws {

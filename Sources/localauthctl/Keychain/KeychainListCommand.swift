@@ -1,6 +1,7 @@
 import ArgumentParser
 import DBus
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
 struct KeychainListCommand: ParsableCommand {
@@ -42,7 +43,7 @@ struct KeychainKeysCommand: ParsableCommand {
 
 @BusActor private func list(
     _ query: [String: Variant],
-    _ service: Service,
+    _ service: RemoteService,
     _ json: Bool
 ) async throws {
     let items = try await service.keychain.search(query: query, options: [:]).map(ItemRow.init)

@@ -20,7 +20,7 @@ struct KeychainInitCommand: ParsableCommand {
         guard tpm || (sealed.credential == nil && sealed.device == nil) else {
             throw ValidationError(localized("--credential and --tpm2-device go with --tpm."))
         }
-        // The place that is the default is that of the service, and of no other directory.
+        // The default credential belongs to the service's own state directory.
         guard !tpm || state.stateDirectory == nil || sealed.credential != nil else {
             throw ValidationError(
                 localized("--tpm with --state-directory needs --credential too.")
@@ -45,7 +45,7 @@ struct KeychainInitCommand: ParsableCommand {
         }
     }
 
-    /// A key in the file of the state directory.
+    /// Writes a new key into the key file of the state directory.
     private func make(_ owner: StateOwner) throws(Failure) -> (name: String, path: String) {
         let standard = SealedKey(path: SealedKey.standard, device: nil)
         guard state.stateDirectory != nil || !standard.isThere else { throw taken(standard) }
@@ -58,7 +58,9 @@ struct KeychainInitCommand: ParsableCommand {
         }
     }
 
-    /// At every moment at least one of file and credential is whole and on the disk.
+    /// Seals the key, then removes the key file.
+    ///
+    /// A crash at any point leaves at least one complete copy of the key on the disk.
     private func seal(_ owner: StateOwner) throws(Failure) -> (name: String, path: String) {
         let place = sealed.key
         let (keychain, kept) = try owner.perform { directory throws(KeychainError) in
@@ -92,7 +94,7 @@ struct KeychainInitCommand: ParsableCommand {
         )
     }
 
-    /// Accepts what a run that was interrupted had sealed already.
+    /// Accepts a credential that an interrupted run has sealed already, if it holds the same key.
     private func compare(
         _ place: SealedKey,
         _ kept: SecretBytes,

@@ -36,7 +36,7 @@ struct KeychainExportCommand: ParsableCommand {
         }
     }
 
-    /// The sealed key, where it is the only one; another keychain has its own.
+    /// The sealed key when it was named, or when the standard state directory has no key file.
     private func unsealed() throws(Failure) -> SecretBytes? {
         if sealed.credential != nil { return try sealed.key.unseal() }
         let file = try state.path() + "/keychain/master.key"

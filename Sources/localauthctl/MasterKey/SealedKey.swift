@@ -4,7 +4,7 @@ import Glibc
 import KeychainStore
 import Localization
 
-/// The master key as a credential of systemd, which only this machine's TPM opens.
+/// The master key as an encrypted systemd credential that only this machine's TPM can decrypt.
 struct SealedKey {
     /// The name of the credential, as the service knows it.
     static let name = "localauth.master-key"
@@ -12,12 +12,12 @@ struct SealedKey {
     static let standard = "/etc/credstore.encrypted/" + name
 
     let path: String
-    /// The TPM; nil: the one that systemd finds.
+    /// The TPM device; nil for the one that systemd finds.
     let device: String?
 
     var isThere: Bool { access(path, F_OK) == 0 }
 
-    /// The key, opened by the TPM.
+    /// Decrypts the key with the TPM.
     func unseal() throws(Failure) -> SecretBytes {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -32,14 +32,14 @@ struct SealedKey {
         return try unseal(descriptor)
     }
 
-    /// Encrypts the key and puts it in place, where nothing may be yet.
+    /// Encrypts the key into a new credential file; an existing one is never overwritten.
     ///
-    /// It is there in whole, and on the disk, or not at all; and it has been opened again.
+    /// The file appears only when it is complete, on the disk, and was decrypted once as a check.
     func seal(_ key: SecretBytes) throws(Failure) {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw unwritable }
         let fresh = path + ".new"
-        // What an interrupted run left; nobody uses it.
+        // An interrupted run may have left it; nothing reads this name.
         unlink(fresh)
         let descriptor = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw unwritable }
@@ -56,7 +56,7 @@ struct SealedKey {
                 hint: localized("nothing was changed; the key is where it was")
             )
         }
-        // A link, unlike a rename, never takes the place of another file.
+        // Unlike rename, link fails when the target exists.
         guard fsync(descriptor) == 0, link(fresh, path) == 0, synchronize(folder) else {
             throw unwritable
         }
@@ -78,6 +78,72 @@ struct SealedKey {
         defer { close(descriptor) }
         return descriptor >= 0 && fsync(descriptor) == 0
     }
+}
+
+/// Encryption and decryption, which systemd-creds does.
+extension SealedKey {
+    /// Encrypts the key into an open file.
+    func encrypt(_ key: SecretBytes, into file: Int32) throws(Failure) {
+        var pipe = try Pipe()
+        let end = pipe.writing
+        guard key.use({ write(end, $0, $0.count) }) == key.count else { throw unwritable }
+        pipe.closeWriting()
+        // systemd's default keys on a machine with a TPM, but an error without one.
+        let run = try SystemdCreds(
+            ["encrypt", "--name=" + Self.name, "--with-key=host+tpm2"] + deviceOption + ["-", "-"],
+            input: pipe.reading,
+            output: file
+        )
+        let (status, complaint) = run.finish()
+        guard status == 0 else { throw try refusal(complaint) }
+        if !complaint.isEmpty { tell("systemd-creds: " + complaint) }
+    }
+
+    /// Decrypts an open file.
+    func unseal(_ file: Int32) throws(Failure) -> SecretBytes {
+        var pipe = try Pipe()
+        lseek(file, 0, SEEK_SET)
+        let run = try SystemdCreds(
+            ["decrypt", "--name=" + Self.name] + deviceOption + ["-", "-"],
+            input: file,
+            output: pipe.writing
+        )
+        pipe.closeWriting()
+        let buffer = SecretBuffer(capacity: 64)
+        let count = max(0, buffer.fill(from: pipe.reading))
+        let (status, complaint) = run.finish()
+        guard status == 0, count > 0 else {
+            throw Failure(
+                .refused,
+                localized("%1$s can't be unsealed: %2$s", shown, complaint),
+                hint: localized("localauthctl keychain restore, with the recovery key")
+            )
+        }
+        return SecretBytes(Array(buffer.bytes[..<count]))
+    }
+
+    /// Why systemd-creds could not encrypt, with what to do about it.
+    private func refusal(_ complaint: String) throws(Failure) -> Failure {
+        // Bits of has-tpm2: driver and userspace libraries are needed, firmware support is not.
+        let needed: Int32 = 2 | 4
+        if device == nil {
+            let (status, _) = try SystemdCreds(["has-tpm2", "--quiet"]).finish()
+            if status & needed != 0 {
+                return Failure(
+                    .refused,
+                    localized("There is no TPM 2.0 that systemd can use: %1$s", complaint),
+                    hint: localized("systemd-creds has-tpm2; without one the key stays in a file")
+                )
+            }
+        }
+        return Failure(
+            .refused,
+            localized("systemd-creds doesn't seal the key: %1$s", complaint),
+            hint: geteuid() == 0 ? "systemd-creds has-tpm2" : localized("run it as root")
+        )
+    }
+
+    private var deviceOption: [String] { device.map { ["--tpm2-device=" + $0] } ?? [] }
 }
 
 /// Where the sealed master key is, and which TPM opens it.

@@ -11,7 +11,7 @@ struct StateArguments: ParsableArguments {
     )
     var stateDirectory: String?
 
-    /// The folder, as the service finds it.
+    /// The directory, found as the service finds it.
     func path() throws(Failure) -> String {
         do {
             return try StateDirectory.path(stateDirectory)
@@ -21,18 +21,18 @@ struct StateArguments: ParsableArguments {
     }
 }
 
-/// Says where the service's damaged database is now, if it was damaged.
+/// Says where a damaged database was moved to, if it was.
 func tell(setAside: String?) {
     guard let setAside else { return }
     tell(localized("The keychain was damaged and set aside as %1$s.", setAside))
 }
 
-/// Whoever the state directory belongs to: what root would write there the service could not read.
+/// The owner of the state directory: files that root wrote there could not be read by the service.
 struct StateOwner {
     private let directory: String
     private let status: stat
 
-    /// Finds out who that is.
+    /// Looks up the owner of the directory.
     init(_ state: StateArguments) throws(Failure) {
         directory = try state.path()
         var status = stat()
@@ -46,7 +46,7 @@ struct StateOwner {
         self.status = status
     }
 
-    /// Does something in the owner's name; afterwards root is root again.
+    /// Runs `body` with the owner's effective user and group, then restores root's.
     func perform<Result>(
         _ body: (String) throws(KeychainError) -> Result
     ) throws(Failure) -> Result {

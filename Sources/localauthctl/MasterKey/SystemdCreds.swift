@@ -3,9 +3,9 @@ import DBus
 import Glibc
 import Localization
 
-/// A run of systemd-creds, which alone knows how systemd encrypts.
+/// A run of systemd-creds, the only program that writes credentials in systemd's format.
 ///
-/// Secrets go in and out through pipes, never through its command line or environment.
+/// Secrets pass through pipes, never through a command line or an environment.
 struct SystemdCreds {
     private let pid: pid_t
     private let errors: OwnedDescriptor
@@ -41,8 +41,8 @@ struct SystemdCreds {
         self.pid = pid
     }
 
-    /// Waits for its end.
-    /// - Returns: its exit status, and the last line of what it had to say.
+    /// Waits until it has exited.
+    /// - Returns: its exit status (-1 after a signal) and the last line of its standard error.
     func finish() -> (status: Int32, complaint: String) {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
@@ -57,7 +57,7 @@ struct SystemdCreds {
     }
 }
 
-/// The two ends of a pipe that no other program inherits.
+/// The two ends of a pipe, closed on exec.
 struct Pipe: ~Copyable {
     let reading: Int32
     private(set) var writing: Int32
@@ -76,7 +76,7 @@ struct Pipe: ~Copyable {
         if writing >= 0 { close(writing) }
     }
 
-    /// Lets the reader see the end.
+    /// Closes the writing end, so that the reader sees the end of the data.
     mutating func closeWriting() {
         close(writing)
         writing = -1

@@ -1,6 +1,6 @@
 import Localization
 
-// Words of the bus, for people; words that are newer than this program stay as they are.
+// Words of the bus, translated; words that this version doesn't know are shown unchanged.
 
 /// A sentence of the service in the user's language; an unknown one stays as it is.
 ///

@@ -1,9 +1,10 @@
-import ArgumentParser
+public import ArgumentParser
 import DBus
 import Glibc
+public import LocalAuthClient
 import Localization
 
-/// Where the service is.
+/// The bus on which the service is.
 struct BusArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -26,7 +27,7 @@ struct OutputArguments: ParsableArguments {
     var json = false
 }
 
-/// For whom, and how a passcode can be asked for on the way.
+/// The user that a command is about, and whether it may prompt on this terminal.
 struct PersonArguments: ParsableArguments {
     @Option(help: ArgumentHelp(localized("For this user (root only)."), valueName: "uid"))
     var uid: UInt32?
@@ -41,13 +42,8 @@ struct PersonArguments: ParsableArguments {
     }
 }
 
-/// What is asked for: a number or a name.
-enum PolicyArgument: UInt32, ExpressibleByArgument, CaseIterable, Sendable {
-    case biometrics = 1
-    case biometricsOrPasscode = 2
-    case companion = 3
-    case biometricsOrCompanion = 4
-
+/// A policy, by its number or its name.
+extension AuthenticationPolicy: ExpressibleByArgument {
     var name: String {
         switch self {
         case .biometrics: "biometrics"
@@ -57,7 +53,8 @@ enum PolicyArgument: UInt32, ExpressibleByArgument, CaseIterable, Sendable {
         }
     }
 
-    init?(argument: String) {
+    /// A policy by its number or its name; nil for another word.
+    public init?(argument: String) {
         let found = Self.allCases.first {
             $0.name == argument || String($0.rawValue) == argument
         }
@@ -65,14 +62,11 @@ enum PolicyArgument: UInt32, ExpressibleByArgument, CaseIterable, Sendable {
         self = found
     }
 
-    static var allValueStrings: [String] { allCases.map { "\($0.rawValue)|\($0.name)" } }
+    /// What the help lists.
+    public static var allValueStrings: [String] { allCases.map { "\($0.rawValue)|\($0.name)" } }
 }
 
-enum StrengthArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case strong
-    case weak
-    case convenience
-}
+extension BiometryStrength: ExpressibleByArgument {}
 
 /// A time such as 30s, 2m or 500ms; a bare number is seconds.
 struct TimeArgument: ExpressibleByArgument, Sendable {

@@ -1,8 +1,9 @@
 import AgentKit
 import DBus
+import LocalAuthClient
 import Localization
 
-/// Why a command ends without a yes: one sentence, and what to do next.
+/// Why a command failed: one sentence, and what to do next.
 struct Failure: Error {
     /// The exit status.
     enum Status: Int32 {
@@ -34,7 +35,7 @@ struct Failure: Error {
         }
     }
 
-    /// The service's answer, or that there is none any more.
+    /// An error reply of the service, or that the service is gone.
     init(_ error: DBusError) {
         let gone: Set<DBusError.Name> = [
             .serviceUnknown, .nameHasNoOwner, .disconnected, .noReply, .timeout,
@@ -43,28 +44,27 @@ struct Failure: Error {
     }
 }
 
-/// The last element of an error's name.
+/// The last element of a D-Bus error's name.
 func shortName(_ name: DBusError.Name) -> String {
     name.rawValue.split(separator: ".").last.map(String.init) ?? name.rawValue
 }
 
-/// The code of an error from the service, as Apple numbers them; nil for one that has none.
+/// Apple's code for an error of the service; nil when it has none.
 func code(of name: DBusError.Name) -> Int32? {
-    guard name.rawValue.hasPrefix("org.localauth.Error.") else { return nil }
-    return refusals.first { $0.name == shortName(name) }?.code
+    AuthenticationError.codes[name].map { Int32($0.rawValue) }
 }
 
-/// The name that belongs to a code.
+/// The name of the refusal with this code.
 func refusalName(_ code: Int32) -> String? {
-    refusals.first { $0.code == code }?.name
+    AuthenticationError.codes.first { $0.value.rawValue == code }.map { shortName($0.key) }
 }
 
-/// What to do about an error; nil when there is nothing better than reading it.
+/// What to do about an error; nil when its sentence is all there is to say.
 func remedy(for name: DBusError.Name) -> String? {
     remedy(forRefusal: shortName(name))
 }
 
-/// What to do about a refusal of that name.
+/// What to do about a refusal, by its short name.
 func remedy(forRefusal name: String) -> String? {
     switch name {
     case "AuthenticationFailed": localized("try again, or localauthctl evaluate --policy 2")
@@ -90,11 +90,3 @@ func remedy(forRefusal name: String) -> String? {
     default: nil
     }
 }
-
-private let refusals: [(name: String, code: Int32)] = [
-    ("AuthenticationFailed", -1), ("UserCancel", -2), ("UserFallback", -3), ("SystemCancel", -4),
-    ("PasscodeNotSet", -5), ("BiometryNotAvailable", -6), ("BiometryNotEnrolled", -7),
-    ("BiometryLockout", -8), ("AppCancel", -9), ("InvalidContext", -10),
-    ("CompanionNotAvailable", -11), ("BiometryNotPaired", -12), ("BiometryDisconnected", -13),
-    ("InvalidDimensions", -14), ("NotInteractive", -1004),
-]

@@ -1,26 +1,27 @@
 import ArgumentParser
 import DBus
 import Glibc
+import LocalAuthClient
 import Localization
 import Synchronization
 
 private let exitStatus = Mutex<Int32>(0)
 
-/// Reaches the service and runs a command's body; ends with the command's status.
+/// Reaches the service, then runs the body of a command on the event loop.
 /// - Throws: always, the exit status.
 func perform(
     _ bus: BusArguments,
-    _ body: @escaping @BusActor @Sendable (Service) async throws -> Void
+    _ body: @escaping @BusActor @Sendable (RemoteService) async throws -> Void
 ) throws {
     let address = bus.address
     try performOnLoop {
-        let service = try await Service.reach(address)
+        let service = try await RemoteService.reach(address)
         defer { service.connection.flush() }
         try await body(service)
     }
 }
 
-/// Runs a body on the loop, with the loop on this thread; ends with the command's status.
+/// Runs a body on the event loop, which runs on this thread until the body has ended.
 /// - Throws: always, the exit status.
 func performOnLoop(_ body: @escaping @BusActor @Sendable () async throws -> Void) throws {
     onLoop {
@@ -47,41 +48,55 @@ func performOnLoop(_ body: @escaping @BusActor @Sendable () async throws -> Void
     }
 }
 
-/// Says on standard error what went wrong, and what to do next.
-func report(_ failure: Failure) -> Int32 {
-    tell("localauthctl: \(failure.message)")
-    if let hint = failure.hint { tellNext(hint) }
-    return failure.status.rawValue
-}
-
-/// What to do next, on standard error.
-func tellNext(_ hint: String) {
-    tell("  " + localized("Next: %1$s", hint))
-}
-
-/// One line on standard error.
-func tell(_ line: String) {
-    var line = line + "\n"
-    line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
-}
-
-/// Writes rows in columns that line up, on standard output.
-func printTable(_ rows: [[String]], indent: String = "") {
-    let columns = rows.map(\.count).max() ?? 0
-    let widths = (0..<columns)
-        .map { column in
-            rows.map { column < $0.count ? Localization.columns(of: $0[column]) : 0 }.max() ?? 0
+extension StreamingCall {
+    /// The reply or the error, for a command that cleans up in either case.
+    func result() async -> Result<Value, DBusError> {
+        do throws(DBusError) {
+            return .success(try await reply())
+        } catch {
+            return .failure(error)
         }
-    for row in rows {
-        let cells = row.enumerated()
-            .map { column, cell in
-                column == row.count - 1 ? cell : padded(cell, to: widths[column])
-            }
-        print(indent + cells.joined(separator: "  "))
     }
 }
 
-/// Calls `body` at ^C, SIGTERM and SIGHUP; the second time the process ends at once.
+/// The end of a command that runs until something ends it.
+@BusActor final class End {
+    private let ends: AsyncStream<Failure?>
+    private let continuation: AsyncStream<Failure?>.Continuation
+
+    init() {
+        (ends, continuation) = AsyncStream.makeStream()
+    }
+
+    /// Ends the command; nil is a good end, and only the first end counts.
+    func with(_ failure: Failure?) {
+        continuation.yield(failure)
+        continuation.finish()
+    }
+
+    func wait() async -> Failure? {
+        for await failure in ends { return failure }
+        return nil
+    }
+}
+
+/// Runs `start`, waits for the end, then runs for at most 0.9 s the clean-up that `start` returned.
+/// - Throws: always, the exit status.
+func performAlone(
+    _ start: @escaping @BusActor @Sendable (End) async throws -> @BusActor () async -> Void
+) throws {
+    try performOnLoop {
+        let end = End()
+        let stop = try await start(end)
+        let failure = await end.wait()
+        let status = failure?.status.rawValue ?? 0
+        _ = EventLoop.shared.schedule(after: .milliseconds(900)) { exit(status) }
+        await stop()
+        if let failure { throw failure }
+    }
+}
+
+/// Calls `body` on SIGINT, SIGTERM or SIGHUP; a second signal ends the process at once.
 @BusActor func onInterruption(_ body: @escaping @BusActor () -> Void) {
     let interruption = Interruption(body)
     for number in [SIGINT, SIGTERM, SIGHUP] {
@@ -98,16 +113,5 @@ func printTable(_ rows: [[String]], indent: String = "") {
         guard let body else { exit(Failure.Status.refused.rawValue) }
         self.body = nil
         body()
-    }
-}
-
-extension StreamingCall {
-    /// The reply or the refusal, for a command that has something to put away in either case.
-    func result() async -> Result<Value, DBusError> {
-        do throws(DBusError) {
-            return .success(try await reply())
-        } catch {
-            return .failure(error)
-        }
     }
 }

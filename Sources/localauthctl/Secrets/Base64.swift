@@ -1,13 +1,13 @@
-/// Bytes as text, for data that is no text.
+/// Base64 with padding, without Foundation.
 enum Base64 {
     private static let digits = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
     )
 
-    /// The text of some bytes, as bytes, which whoever has a secret in them can wipe.
+    /// Encodes into bytes, not a String, so that an encoded secret can be overwritten afterwards.
     static func encode(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
-        // Never moved, so that nothing of a secret is left behind.
+        // Growing the array would leave copies of the secret in freed memory.
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
         for start in stride(from: bytes.startIndex, to: bytes.endIndex, by: 3) {
             let group = bytes[start..<min(start + 3, bytes.endIndex)]
@@ -28,7 +28,7 @@ enum Base64 {
         String(decoding: encode(bytes[...]), as: UTF8.self)
     }
 
-    /// The bytes of a text; nil for one that isn't Base64 as `encode` writes it.
+    /// Decodes a text; nil unless it is exactly what `encode` writes.
     static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (value, bits) = (0, 0)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Bytes of a secret, wiped when nobody has them any more.
+/// The bytes of a secret; they are overwritten when the buffer is deallocated.
 final class SecretBuffer {
     /// The largest secret of the keychain, in bytes.
     static let limit = 65_536
@@ -9,7 +9,7 @@ final class SecretBuffer {
 
     init(_ bytes: consuming [UInt8]) { self.bytes = bytes }
 
-    /// As much as one read or one packet may bring, zeroed.
+    /// A buffer of zeros for one read or one packet of at most `capacity` bytes.
     convenience init(capacity: Int) { self.init([UInt8](repeating: 0, count: capacity)) }
 
     deinit {
@@ -19,8 +19,8 @@ final class SecretBuffer {
         }
     }
 
-    /// Fills the buffer from a descriptor, up to its end.
-    /// - Returns: how many bytes came, or -1 for a failure.
+    /// Reads from a descriptor until the buffer is full or the input ends.
+    /// - Returns: how many bytes were read, or -1 after an error.
     func fill(from descriptor: Int32) -> Int {
         var count = 0
         while count < bytes.count {
@@ -34,15 +34,15 @@ final class SecretBuffer {
         return count
     }
 
-    /// Takes the packet that waits; a secret comes before the reply.
-    /// - Returns: how many bytes it has, 0 for none.
+    /// Receives one packet without waiting: the service sends the secret before its reply.
+    /// - Returns: the number of bytes in the packet; 0 when there is none.
     func receive(from descriptor: Int32) -> Int {
         bytes.withUnsafeMutableBytes { buffer in
             max(0, recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)))
         }
     }
 
-    /// Writes the first bytes, all of them.
+    /// Writes the first `count` bytes; false when not all could be written.
     func write(_ count: Int, to descriptor: Int32) -> Bool {
         var done = 0
         while done < count {

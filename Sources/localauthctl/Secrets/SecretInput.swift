@@ -6,10 +6,10 @@ import Localization
 
 /// Where a secret is read from: a file, a pipe or the terminal, never the command line.
 enum SecretInput {
-    /// Reads a secret into sealed memory, which is what the service takes.
+    /// Reads a secret into a sealed memory file, the form in which the service takes secrets.
     ///
-    /// Without a file the person types it after `label`; `-` is standard input. Where there is no
-    /// terminal, `option` is what the command line should have had.
+    /// Without a file the person is asked on the terminal with `label`; `-` is standard input.
+    /// `option` is the option that the error names when there is no terminal.
     static func sealed(
         _ file: String?,
         label: String,
@@ -66,7 +66,7 @@ enum SecretInput {
         }
     }
 
-    /// Memory that is a file to other programs.
+    /// An anonymous file in memory (memfd) that can be sealed.
     static func memory() throws(Failure) -> OwnedDescriptor {
         let closedOnExec: UInt32 = 1
         let allowsSeals: UInt32 = 2
@@ -90,12 +90,12 @@ enum SecretInput {
         file == "-" ? localized("Standard input") : plainText(file, limit: 256)
     }
 
-    /// `F_ADD_SEALS` of linux/fcntl.h, a macro that Swift doesn't see.
+    /// `F_ADD_SEALS` of linux/fcntl.h: Swift does not import the macro.
     private static let addSeals: Int32 = 1033
     /// `F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE`, likewise.
     private static let seals: Int32 = 2 | 4 | 8
 }
 
 @_silgen_name("memfd_create")
-// glibc has it, Swift's module of glibc doesn't.
+// Swift's Glibc module does not declare it.
 private func memfdCreate(_ name: UnsafePointer<CChar>, _ flags: UInt32) -> Int32

@@ -18,7 +18,7 @@ struct SecretOutput: ParsableArguments {
         }
     }
 
-    /// Makes the pair that a secret comes through, has it filled, and writes what came.
+    /// Creates a socket pair, passes one end to `fill`, and writes the secret that arrives.
     @BusActor func receive(
         _ fill: @BusActor (OwnedDescriptor) async throws -> Void
     ) async throws {
@@ -34,7 +34,7 @@ struct SecretOutput: ParsableArguments {
         }
     }
 
-    /// Writes bytes that are no secret: as they are into a file, else in Base64.
+    /// Writes bytes that are not secret: unchanged into a file, else as Base64.
     func write(_ bytes: [UInt8], named name: String) throws {
         guard output != nil else {
             let text = Base64.text(bytes)
@@ -59,14 +59,14 @@ struct SecretOutput: ParsableArguments {
                 && say("\"}\n", target)
         } else {
             isWritten = buffer.write(count, to: target)
-            // A line of its own for people; a pipe gets the bytes alone.
+            // A line break on a terminal; a pipe gets the bytes alone.
             if file == nil, isatty(target) == 1 { isWritten = say("\n", target) && isWritten }
         }
         if let file { isWritten = fsync(file.rawValue) == 0 && isWritten }
         guard isWritten else { throw Self.unwritable(output) }
     }
 
-    /// A new file for this user alone: what is there already is never overwritten.
+    /// Creates the file with mode 0600; an existing file is never overwritten.
     private func open() throws(Failure) -> OwnedDescriptor? {
         guard let output else { return nil }
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
@@ -75,7 +75,7 @@ struct SecretOutput: ParsableArguments {
         return OwnedDescriptor(adopting: descriptor)
     }
 
-    /// Takes the file away when nothing came for it.
+    /// Removes the file that was created for a secret that did not arrive.
     private func discard() {
         if let output { unlink(output) }
     }

@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import DBus
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
 struct EnrollCommand: ParsableCommand {
@@ -24,13 +25,13 @@ struct EnrollCommand: ParsableCommand {
         let (sensor, label, person) = (sensor, label, person)
         try perform(bus) { service in
             let row = try await service.sensor(sensor)
-            let device = service.device(row)
+            let device = service.device(at: row.path)
             let own = try await OwnAgent.start(service, person)
             tell(
                 localized(
                     "Enrolling on %1$s (%2$s). Ctrl-C cancels.",
                     row.name,
-                    biometryTitle(row.type)
+                    biometryTitle(row.biometryType)
                 )
             )
             let call = try device.enrollStream(label: label, options: person.options)

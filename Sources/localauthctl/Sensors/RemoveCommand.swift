@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import DBus
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
 struct RemoveCommand: ParsableCommand {
@@ -33,7 +34,7 @@ struct RemoveCommand: ParsableCommand {
         let (id, name, person) = (id, sensor, person)
         try perform(bus) { service in
             let sensors =
-                name == nil ? try await service.sensors() : [try await service.sensor(name)]
+                name == nil ? try await service.plainSensors() : [try await service.sensor(name)]
             let own = try await OwnAgent.start(service, person)
             onInterruption {
                 own?.abort()
@@ -60,14 +61,14 @@ struct RemoveCommand: ParsableCommand {
 /// Removes one template, or all when there is no id.
 @BusActor private func remove(
     _ id: String?,
-    _ sensors: [SensorRow],
-    _ service: Service,
+    _ sensors: [RemoteSensor],
+    _ service: RemoteService,
     _ options: [String: Variant]
 ) async throws -> UInt32 {
     var removed: UInt32 = 0
     for sensor in sensors {
         let templates = try await list(sensor, service, options, isOnly: sensors.count == 1)
-        let device = service.device(sensor)
+        let device = service.device(at: sensor.path)
         if let id, templates.contains(where: { $0.id == id }) {
             try await device.removeTemplate(id: id, options: options)
             removed += 1

@@ -1,4 +1,5 @@
 import ArgumentParser
+import LocalAuthClient
 import Localization
 
 struct SensorsCommand: ParsableCommand {
@@ -13,7 +14,7 @@ struct SensorsCommand: ParsableCommand {
     func run() throws {
         let output = output
         try perform(bus) { service in
-            let sensors = try await service.sensors()
+            let sensors = try await service.plainSensors()
             if output.json {
                 print(JSON.array(sensors.map(\.json)).text)
             } else if sensors.isEmpty {

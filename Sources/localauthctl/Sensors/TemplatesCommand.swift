@@ -3,6 +3,7 @@ import ArgumentParser
 import DBus
 import Glibc
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
 struct TemplatesCommand: ParsableCommand {
@@ -25,7 +26,7 @@ struct TemplatesCommand: ParsableCommand {
         let options: [String: Variant] = uid.map { ["uid": .uint32($0)] } ?? [:]
         try perform(bus) { service in
             let sensors =
-                name == nil ? try await service.sensors() : [try await service.sensor(name)]
+                name == nil ? try await service.plainSensors() : [try await service.sensor(name)]
             var rows: [TemplateRow] = []
             for sensor in sensors {
                 rows += try await list(sensor, service, options, isOnly: name != nil)
@@ -43,7 +44,7 @@ struct TemplatesCommand: ParsableCommand {
 
 /// One template and the sensor that has it.
 struct TemplateRow: Sendable {
-    let sensor: SensorRow
+    let sensor: RemoteSensor
     let id: String
     let label: String
     let created: Int64
@@ -60,15 +61,15 @@ struct TemplateRow: Sendable {
     }
 }
 
-/// A sensor that is away says nothing; it is skipped unless it was asked for by name.
+/// The templates of one sensor; an unavailable sensor is skipped unless it is the only one asked.
 @BusActor func list(
-    _ sensor: SensorRow,
-    _ service: Service,
+    _ sensor: RemoteSensor,
+    _ service: RemoteService,
     _ options: [String: Variant],
     isOnly: Bool
 ) async throws(DBusError) -> [TemplateRow] {
     do {
-        return try await service.device(sensor).listTemplates(options: options)
+        return try await service.device(at: sensor.path).listTemplates(options: options)
             .map {
                 TemplateRow(sensor: sensor, id: $0.id, label: $0.label, created: $0.created)
             }

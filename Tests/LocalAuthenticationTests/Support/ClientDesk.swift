@@ -29,7 +29,7 @@ import Testing
             [Passcode1Interface(verifier)]
         )
         try connection.requestName("org.localauth.Passcode1")
-        Service.shared.use(.address(bus.address))
+        ServiceConnection.shared.use(.address(bus.address))
     }
 
     /// The bus has its socket a moment before it listens.
@@ -101,8 +101,8 @@ import Testing
     package func needKeychain() async throws {
         let keychain = Keychain1Proxy(
             agent.connection,
-            destination: Service.name,
-            path: Service.keychainPath
+            destination: RemoteService.name,
+            path: RemoteService.keychainPath
         )
         do throws(DBusError) {
             _ = try await keychain.search(query: [:], options: [:])
@@ -119,14 +119,14 @@ import Testing
         let program = try bus.start(["localauthd", "--state-directory", state])
         programs.append(program)
         daemon = program
-        _ = try await bus.waitForOwner(of: Service.name, within: .seconds(20))
+        _ = try await bus.waitForOwner(of: RemoteService.name, within: .seconds(20))
         try await agent.register()
     }
 
     /// Ends the daemon, and waits until its name is free.
     package func stopDaemon() async throws {
         await daemon?.end()
-        _ = try await bus.waitForOwner(of: Service.name, false)
+        _ = try await bus.waitForOwner(of: RemoteService.name, false)
     }
 
     /// Starts the simulated sensor.
@@ -146,7 +146,11 @@ import Testing
     // MARK: What happens
 
     package var manager: Authentication1Proxy {
-        Authentication1Proxy(agent.connection, destination: Service.name, path: Service.path)
+        Authentication1Proxy(
+            agent.connection,
+            destination: RemoteService.name,
+            path: RemoteService.path
+        )
     }
 
     package var sensor: SimulatedSensor1Proxy {

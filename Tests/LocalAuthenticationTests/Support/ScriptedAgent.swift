@@ -50,7 +50,7 @@ package import SensorContract
     }
 
     private var manager: Authentication1Proxy {
-        Authentication1Proxy(connection, destination: Service.name, path: Service.path)
+        Authentication1Proxy(connection, destination: RemoteService.name, path: RemoteService.path)
     }
 
     package func begin(

@@ -4,7 +4,7 @@ package import LocalAuthClient
 
 /// The keychain at the service, with Apple's errors.
 @BusActor
-package struct Keychain {
+package struct RemoteKeychain {
     /// Whose prompts, and on which context.
     package struct Use: Sendable {
         package var context: (any AuthenticationContextSource)?
@@ -54,9 +54,9 @@ package struct Keychain {
 
     private let proxy: Keychain1Proxy
 
-    package init(_ service: Service = .shared) async throws(KeychainFailure) {
+    package init(_ service: ServiceConnection = .shared) async throws(KeychainFailure) {
         do throws(AuthenticationError) {
-            proxy = try await service.link().keychain
+            proxy = try await service.current().keychain
         } catch {
             throw KeychainFailure(error)
         }
@@ -141,7 +141,7 @@ package struct Keychain {
     }
 }
 
-extension Keychain {
+extension RemoteKeychain {
     package func createKey(
         _ attributes: [String: Variant],
         _ accessControl: [String: Variant],

@@ -3,6 +3,7 @@ import ArgumentParser
 import DBus
 import Glibc
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
 struct DoctorCommand: ParsableCommand {
@@ -30,17 +31,18 @@ struct DoctorCommand: ParsableCommand {
                     tell("\(check.name): \(serviceText(check.remedy))")
                 }
             }
-            // A state that this version doesn't know is no "ok".
+            // An unknown state of a later version counts as a failure.
             guard checks.allSatisfy({ $0.state == "ok" || $0.state == "warning" }) else {
                 throw ExitCode(Failure.Status.refused.rawValue)
             }
         }
     }
 
-    /// Without its policy the service gets no name, and can't say so itself.
-    @BusActor private static func reach(_ address: Connection.Address) async throws -> Service {
+    /// Without its bus policy the service can't own its name, so this is checked here.
+    @BusActor private static func reach(_ address: Connection.Address) async throws -> RemoteService
+    {
         do throws(Failure) {
-            return try await Service.reach(address)
+            return try await RemoteService.reach(address)
         } catch {
             let file = "dbus-1/system.d/org.localauth.Authentication1.conf"
             let isThere = ["/usr/share/", "/etc/"].contains { access($0 + file, R_OK) == 0 }

@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import DBus
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
 struct StatusCommand: ParsableCommand {
@@ -28,19 +29,19 @@ private struct ServiceStatus {
     let types: [UInt32]
     let isInteractive: Bool
     let policies: [PolicyAnswer]
-    let sensors: [SensorRow]
+    let sensors: [RemoteSensor]
 
-    @BusActor init(_ service: Service) async throws {
+    @BusActor init(_ service: RemoteService) async throws {
         version = plainText(try await service.manager.version(), limit: 64)
         type = try await service.manager.biometryType()
         types = try await service.manager.biometryTypes()
         isInteractive = try await service.manager.interactive()
         var policies: [PolicyAnswer] = []
-        for policy in PolicyArgument.allCases {
+        for policy in AuthenticationPolicy.allCases {
             policies.append(try await PolicyAnswer(policy, service))
         }
         self.policies = policies
-        sensors = try await service.sensors()
+        sensors = try await service.plainSensors()
     }
 
     var json: JSON {
@@ -73,12 +74,13 @@ private struct ServiceStatus {
 
 /// What the service says about one policy.
 struct PolicyAnswer: Sendable {
-    let policy: PolicyArgument
+    let policy: AuthenticationPolicy
     let isAvailable: Bool
     let code: Int32
     let message: String
 
-    @BusActor init(_ policy: PolicyArgument, _ service: Service) async throws(DBusError) {
+    @BusActor init(_ policy: AuthenticationPolicy, _ service: RemoteService) async throws(DBusError)
+    {
         let answer = try await service.manager.canEvaluate(policy: policy.rawValue)
         self.policy = policy
         isAvailable = answer.available
@@ -96,7 +98,7 @@ struct PolicyAnswer: Sendable {
         ])
     }
 
-    /// Why not, in words and as the documentation names it.
+    /// Why not: the sentence, the name of the error and its code.
     var sentence: String {
         "\(serviceText(message)) (\(name.map { $0 + ", " } ?? "")\(code))"
     }

@@ -2,7 +2,7 @@ internal import DBus
 internal import Foundation
 internal import LocalAuthClient
 
-extension Keychain {
+extension RemoteKeychain {
     /// Stores an item, replacing another one if that is named, and returns what it asks for.
     func add(
         _ item: ItemDictionary,
@@ -129,8 +129,8 @@ extension ItemDictionary {
     }
 
     /// Whose prompts.
-    var use: Keychain.Use {
-        Keychain.Use(
+    var use: RemoteKeychain.Use {
+        RemoteKeychain.Use(
             context: context,
             forbidsInteraction: interaction != .allowed,
             reason: prompt

@@ -1,6 +1,7 @@
 import AgentKit
 import DBus
 import Glibc
+import LocalAuthClient
 import Localization
 
 /// One evaluation as `monitor` shows it.
@@ -14,7 +15,7 @@ struct EvaluatedLine: Sendable {
         let word = { (key: String) in plainText(record[key]?.asString ?? "", limit: 128) }
         let time = record["time"]?.asUInt64 ?? 0
         let number = record["policy"]?.asUInt32 ?? 0
-        let policy = PolicyArgument(rawValue: number)?.name ?? "policy \(number)"
+        let policy = AuthenticationPolicy(rawValue: number)?.name ?? "policy \(number)"
         let attempts = record["attempts"]?.asUInt32 ?? 0
         let uid = record["uid"]?.asUInt32 ?? 0
         let pid = record["pid"]?.asUInt32 ?? 0
@@ -49,7 +50,7 @@ struct EvaluatedLine: Sendable {
             )
     }
 
-    /// Hours, minutes and seconds, here.
+    /// Hours, minutes and seconds of the local time.
     private static func timeOfDay(_ microseconds: UInt64) -> String {
         var moment = Int(clamping: microseconds / 1_000_000)
         var parts = tm()

@@ -3,7 +3,7 @@ public import LocalAuthBus
 
 /// A prompt agent: registers at the service, again whenever the service comes back, and hands the
 /// prompts to a view.
-@BusActor public final class Agent {
+@BusActor public final class PromptAgent {
     /// Whom an agent serves.
     public enum Scope: Hashable, Sendable {
         /// Every process of the session.
@@ -149,7 +149,7 @@ public import LocalAuthBus
     }
 }
 
-extension Agent: Agent1Service {
+extension PromptAgent: Agent1Service {
     /// Shows a prompt.
     /// - Throws: AccessDenied to others than the service, InvalidArgs, LimitsExceeded, or the
     ///   view's reason.

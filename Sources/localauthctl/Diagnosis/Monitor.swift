@@ -1,9 +1,10 @@
 import AgentKit
 import DBus
 import LocalAuthBus
+import LocalAuthClient
 import Localization
 
-/// Watches from outside: whatever the bus and the service tell an ordinary user.
+/// Prints what the bus and the service tell an ordinary user: names, sensors, evaluations.
 @BusActor final class Monitor {
     private let connection: Connection
     private let json: Bool
@@ -16,7 +17,7 @@ import Localization
     }
 
     func start() {
-        for name in [Service.name, "org.localauth.Passcode1"] {
+        for name in [RemoteService.name, "org.localauth.Passcode1"] {
             names.append(
                 connection.watchName(name) { [weak self] owner in self?.nameChanged(name, owner) }
             )
@@ -34,7 +35,7 @@ import Localization
 
     private func nameChanged(_ name: String, _ owner: String?) {
         say("name", name, [("owner", .string(owner ?? ""))])
-        if name == Service.name { follow(owner) }
+        if name == RemoteService.name { follow(owner) }
     }
 
     private func follow(_ owner: String?) {
@@ -43,27 +44,29 @@ import Localization
         guard let owner else { return }
         let objects = "org.freedesktop.DBus.ObjectManager"
         for member in ["InterfacesAdded", "InterfacesRemoved"] {
-            listen(owner, Service.path, objects, member) { [weak self] message in
+            listen(owner, RemoteService.path, objects, member) { [weak self] message in
                 try self?.objectsChanged(message)
             }
         }
         listen(owner, nil, "org.freedesktop.DBus.Properties", "PropertiesChanged") {
             [weak self] message in try self?.propertiesChanged(message)
         }
-        let manager = Authentication1Proxy(connection, destination: owner, path: Service.path)
-        signals.append(manager.onEvaluated { [weak self] in self?.evaluated(EvaluatedLine($0)) })
-        onLoop { [weak self] in await self?.present(owner, manager) }
+        let service = RemoteService(connection, owner: owner)
+        signals.append(
+            service.manager.onEvaluated { [weak self] in self?.evaluated(EvaluatedLine($0)) }
+        )
+        onLoop { [weak self] in await self?.present(service) }
     }
 
-    /// What is there already; from its answer on nothing is missed.
-    private func present(_ owner: String, _ manager: Authentication1Proxy) async {
+    /// Prints the sensors that exist already; changes are subscribed before, so none is missed.
+    private func present(_ service: RemoteService) async {
         do throws(DBusError) {
-            try await manager.monitor(options: [:])
+            try await service.manager.monitor(options: [:])
         } catch {
             let reason = serviceText(plainText(error.message, limit: 512))
             tell("localauthctl: " + localized("Evaluations can't be shown: %1$s", reason))
         }
-        let sensors = (try? await Service(connection, owner).sensors()) ?? []
+        let sensors = (try? await service.plainSensors()) ?? []
         for sensor in sensors { say("present", sensor.path.rawValue, [("sensor", sensor.json)]) }
         tell(localized("Watching."))
     }
@@ -83,7 +86,7 @@ import Localization
                 member: member,
                 broadcast: true
             ) { message in
-                // What can't be decoded isn't shown.
+                // A malformed signal is not shown.
                 try? body(message)
             }
         )
@@ -95,7 +98,7 @@ import Localization
         flushOutput()
     }
 
-    func say(_ event: String, _ subject: String, _ detail: [(String, JSON)]) {
+    private func say(_ event: String, _ subject: String, _ detail: [(String, JSON)]) {
         if json {
             let object = JSON.object([
                 ("event", .string(event)), ("subject", .string(subject)),
@@ -107,5 +110,33 @@ import Localization
             print(plainText("\(event) \(subject) \(words)", limit: 2048))
         }
         flushOutput()
+    }
+}
+
+/// The standard signals of objects and properties.
+extension Monitor {
+    private func objectsChanged(_ message: Message) throws {
+        if message.member == "InterfacesRemoved" {
+            let (path, _) = try message.read("oas") { reader throws(DBusError) in
+                (try reader.read(ObjectPath.self), try reader.read([String].self))
+            }
+            return say("removed", path.rawValue, [])
+        }
+        let (path, interfaces) = try message.read("oa{sa{sv}}") { reader throws(DBusError) in
+            let path = try reader.read(ObjectPath.self)
+            return (path, try reader.read([String: [String: Variant]].self))
+        }
+        let device = RemoteSensor(path, interfaces)?.plain
+        say("added", path.rawValue, device.map { [("sensor", $0.json)] } ?? [])
+    }
+
+    private func propertiesChanged(_ message: Message) throws {
+        let (changed, invalidated) = try message.read("sa{sv}as") { reader throws(DBusError) in
+            _ = try reader.read(String.self)
+            return (try reader.read([String: Variant].self), try reader.read([String].self))
+        }
+        let values = changed.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) }
+        let asked = invalidated.map { ($0, JSON.null) }
+        say("changed", message.path ?? "", values + asked)
     }
 }

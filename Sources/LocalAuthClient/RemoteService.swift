@@ -1,0 +1,96 @@
+package import DBus
+package import LocalAuthBus
+
+/// The running service: a connection, and the unique name that owns the service's name there.
+///
+/// Calls go to that name and signals are taken from it, so that a service that was restarted in
+/// between is never mistaken for this one.
+@BusActor
+package struct RemoteService: Sendable {
+    package nonisolated static let name = "org.localauth.Authentication1"
+    package nonisolated static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
+    package nonisolated static let keychainPath = ObjectPath(trusted: "/org/localauth/Keychain1")
+
+    package let connection: Connection
+    package let owner: String
+
+    package init(_ connection: Connection, owner: String) {
+        self.connection = connection
+        self.owner = owner
+    }
+
+    /// Finds the service on a bus; one that the bus can start is started.
+    package static func find(on connection: Connection) async throws(DBusError) -> RemoteService {
+        if let owner = try await connection.nameOwner(name) {
+            return RemoteService(connection, owner: owner)
+        }
+        // The first call starts it.
+        _ = try await connection.call(
+            to: name,
+            path: path,
+            interface: "org.freedesktop.DBus.Peer",
+            member: "Ping"
+        )
+        guard let owner = try await connection.nameOwner(name) else {
+            throw DBusError(.nameHasNoOwner, "The service ended at once.")
+        }
+        return RemoteService(connection, owner: owner)
+    }
+
+    package var manager: Authentication1Proxy {
+        Authentication1Proxy(connection, destination: owner, path: Self.path)
+    }
+
+    package var keychain: Keychain1Proxy {
+        Keychain1Proxy(connection, destination: owner, path: Self.keychainPath)
+    }
+
+    package func context(at path: ObjectPath) -> Context1Proxy {
+        Context1Proxy(connection, destination: owner, path: path)
+    }
+
+    package func device(at path: ObjectPath) -> Device1Proxy {
+        Device1Proxy(connection, destination: owner, path: path)
+    }
+
+    /// Every sensor, by name.
+    package func sensors() async throws(DBusError) -> [RemoteSensor] {
+        let reply = try await connection.call(
+            to: owner,
+            path: Self.path,
+            interface: "org.freedesktop.DBus.ObjectManager",
+            member: "GetManagedObjects"
+        )
+        let objects = try reply.read("a{oa{sa{sv}}}") { reader throws(DBusError) in
+            try reader.read([ObjectPath: [String: [String: Variant]]].self)
+        }
+        return objects.compactMap { RemoteSensor($0, $1) }.sorted { $0.name < $1.name }
+    }
+}
+
+/// A sensor as the service describes it.
+package struct RemoteSensor: Hashable, Sendable {
+    package let path: ObjectPath
+    package var name: String
+    package var description: String
+    package let biometryType: UInt32
+    package var strength: String
+    package let isAvailable: Bool
+    /// Why it can't be used; empty when it can.
+    package var unavailability: String
+    /// How many stages an enrolment has; -1 when nobody knows before.
+    package let enrollStages: Int32
+
+    /// A sensor by the interfaces of its object; nil for another object.
+    package init?(_ path: ObjectPath, _ interfaces: [String: [String: Variant]]) {
+        guard let properties = interfaces[Device1Proxy.interface] else { return nil }
+        self.path = path
+        name = properties["Name"]?.asString ?? ""
+        description = properties["Description"]?.asString ?? ""
+        biometryType = properties["BiometryType"]?.asUInt32 ?? 0
+        strength = properties["Strength"]?.asString ?? ""
+        isAvailable = properties["Available"]?.asBool ?? false
+        unavailability = properties["Unavailability"]?.asString ?? ""
+        enrollStages = properties["EnrollStages"]?.asInt32 ?? -1
+    }
+}

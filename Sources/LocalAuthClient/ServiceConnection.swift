@@ -1,0 +1,44 @@
+package import DBus
+
+/// How this process reaches the service: one connection for each bus, opened when it is first
+/// needed and again when it was lost.
+@BusActor
+package final class ServiceConnection {
+    /// The one that this process uses: on the system bus, or else on the session's.
+    package nonisolated static let shared = ServiceConnection([.system, .session])
+
+    /// Where to look, in this order.
+    private var addresses: [Connection.Address]
+    private var connections: [Connection.Address: Connection] = [:]
+
+    package nonisolated init(_ addresses: [Connection.Address]) {
+        self.addresses = addresses
+        EventLoop.shared.startThread()
+    }
+
+    /// Uses another bus from now on, for tests with a private bus.
+    package func use(_ address: Connection.Address) {
+        for connection in connections.values { connection.close() }
+        connections = [:]
+        addresses = [address]
+    }
+
+    /// The service that runs now, started if the bus can start it.
+    ///
+    /// - Throws: `biometryNotAvailable` when it is on none of the buses.
+    package func current() async throws(AuthenticationError) -> RemoteService {
+        for address in addresses {
+            guard let connection = connection(address) else { continue }
+            if let service = try? await RemoteService.find(on: connection) { return service }
+        }
+        throw .noService
+    }
+
+    private func connection(_ address: Connection.Address) -> Connection? {
+        if let known = connections[address] { return known }
+        guard let new = try? Connection(address) else { return nil }
+        connections[address] = new
+        new.onDisconnect { [weak self] in self?.connections[address] = nil }
+        return new
+    }
+}
