@@ -1,11 +1,11 @@
 import DBusModel
 
-/// Names that mean something else where the generated functions write their arguments.
+/// Names that are already taken where the generated functions write their arguments.
 private let reserved: Set<String> = [
     "call", "connection", "destination", "path", "reply", "self", "timeout", "writer",
 ]
 
-/// Refuses what is sound D-Bus but has no Swift form here.
+/// Refuses what is valid in D-Bus but has no Swift form here.
 func check(_ interfaces: [Interface]) throws(SourceError) {
     var prefixes: [String: Interface] = [:]
     for interface in interfaces {

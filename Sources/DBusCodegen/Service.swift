@@ -125,7 +125,7 @@ extension SourceText {
         line("}")
     }
 
-    /// A switch over names, or what is done otherwise where there are none.
+    /// A switch over names, or only its default where there are no names.
     private mutating func cases(
         _ subject: String,
         _ cases: [(name: String, body: String)],

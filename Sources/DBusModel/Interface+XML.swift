@@ -9,7 +9,7 @@ extension Interface {
     }
 }
 
-/// The annotations that mean something here; any other is an error, so that none is misspelt.
+/// The known annotations; any other is an error, so that a misspelt one is noticed.
 private enum Known {
     static let doc = "org.gtk.GDBus.DocString"
     static let change = "org.freedesktop.DBus.Property.EmitsChangedSignal"
@@ -164,7 +164,7 @@ private struct IntrospectionReader {
 // MARK: - Parts of an element
 
 extension IntrospectionReader {
-    /// Refuses what has no meaning here: a misspelt word would be lost in silence.
+    /// Refuses what has no meaning here: a misspelt word would be ignored silently.
     private func check(
         _ element: XMLElement,
         attributes: Set<String>,

@@ -33,7 +33,7 @@ public struct Annotation: Hashable, Sendable {
     /// `org.gtk.GDBus.DocString`.
     public let name: String
 
-    /// The text; that of a doc has its paragraphs parted by `\n\n` and is not wrapped.
+    /// The text; in documentation, paragraphs are separated by `\n\n` and not wrapped.
     public let value: String
 }
 
@@ -57,7 +57,7 @@ public struct Method: Hashable, Sendable {
     /// What the caller gets.
     public let outputs: [Argument]
 
-    /// How its progress is told, if it has any.
+    /// How its progress is reported, if it has any.
     public let stream: Stream?
 
     /// How long a caller waits, if it isn't as long as for any other.
@@ -70,9 +70,9 @@ public enum Timeout: String, Hashable, Sendable {
     case none
 }
 
-/// How the `Event` signals of a call are told from those of others.
+/// How the `Event` signals of a call are distinguished from those of other calls.
 public enum Stream: String, Hashable, Sendable {
-    /// All events of the object are the call's.
+    /// All events of the object belong to the call.
     case path
     /// The event's detail `call` is the serial of the call.
     case call
@@ -97,7 +97,7 @@ public struct Signal: Hashable, Sendable {
     /// What it carries.
     public let arguments: [Argument]
 
-    /// It goes to one receiver by name, not to all that asked for it.
+    /// It goes to one receiver by name, not to all subscribers.
     public let isUnicast: Bool
 }
 

@@ -1,8 +1,8 @@
 /// A strict reader for the part of XML that introspection data uses.
 ///
 /// There are no entity definitions, no processing instructions, no CDATA and no text: what an
-/// introspection file has no use for is refused. Everything is bounded, so that no input costs
-/// more than its size.
+/// introspection file doesn't need is refused. Everything is bounded, so that no input costs more
+/// than its size.
 struct XMLReader {
     static let maximumSize = 1 << 20
     static let maximumDepth = 16
@@ -181,8 +181,8 @@ extension XMLReader {
 extension XMLReader {
     /// Reads a quoted value.
     ///
-    /// Line ends stay as they are, where XML makes spaces of them: the paragraphs of a doc comment
-    /// are told by them.
+    /// Line ends are kept, although XML would turn them into spaces: they separate the paragraphs
+    /// of a doc comment.
     private mutating func value(of attribute: String) throws(SourceError) -> String {
         guard let quote = peek, isQuote(quote) else {
             throw error("the value of '\(attribute)' is not quoted")
@@ -235,7 +235,7 @@ extension XMLReader {
     private func numericReference(_ text: Substring) -> Unicode.Scalar? {
         let isHexadecimal = text.first == "x"
         let digits = isHexadecimal ? text.dropFirst() : text
-        // The number parser takes a sign, XML doesn't.
+        // The number parser accepts a sign, XML doesn't.
         guard digits.allSatisfy(\.isHexDigit),
             let number = UInt32(digits, radix: isHexadecimal ? 16 : 10),
             let scalar = Unicode.Scalar(number), isCharacter(scalar)

@@ -1,4 +1,4 @@
-/// How many columns of a terminal a text takes: Chinese characters take two, marks none.
+/// How many terminal columns a text takes: Chinese characters take two, combining marks none.
 public func columns(of text: String) -> Int {
     text.unicodeScalars.reduce(0) { $0 + columns(of: $1) }
 }

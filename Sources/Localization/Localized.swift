@@ -11,7 +11,7 @@ public func localized(_ message: String, _ arguments: String...) -> String {
     filled(translation(of: message), arguments)
 }
 
-/// The form of a text that belongs to a number, in the user's language.
+/// The plural form for a number, in the user's language.
 ///
 /// - Parameters:
 ///   - one: the English singular, a literal.
@@ -29,9 +29,9 @@ public func localizedCount(
     return filled(form, ["\(count)"] + arguments)
 }
 
-/// What the catalogue has for a text that isn't a literal; the text itself if there is nothing.
+/// The catalogue's translation of a text that isn't a literal; the text itself if there is none.
 public func translation(of message: String) -> String {
-    // The empty message is the catalogue's own description.
+    // The translation of the empty message is the catalogue's header.
     message.isEmpty ? "" : catalogue.text(message)
 }
 
@@ -70,8 +70,8 @@ private struct Catalogue: Sendable {
         }
     }
 
-    // Where there is no translation gettext answers with the very pointer that it was given: the
-    // message has to live until it is copied.
+    // Without a translation, gettext returns the pointer that it was given: the message has to live
+    // until the result is copied.
 
     func text(_ message: String) -> String {
         message.withCString { message in

@@ -8,7 +8,7 @@ public func marked(_ message: String) -> String { message }
 /// - Parameters:
 ///   - sentence: plain text in English.
 ///   - patterns: sentences with `%1$s`, `%2$s` … in them.
-/// - Returns: the sentence itself where nothing is known of it.
+/// - Returns: the sentence itself where there is no translation.
 public func translation(of sentence: String, like patterns: [String]) -> String {
     let whole = translation(of: sentence)
     guard whole == sentence else { return whole }

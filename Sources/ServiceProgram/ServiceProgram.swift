@@ -1,7 +1,7 @@
 public import DBus
 import Glibc
 
-/// A program that serves a bus: what all of them do alike.
+/// What all programs that serve a bus have in common.
 ///
 /// It reads the command line, connects, starts the service, tells systemd that it is ready,
 /// stops at SIGTERM and SIGINT with status 0 within a second, and ends with status 1 and one line
@@ -38,7 +38,7 @@ public struct ServiceProgram: Sendable {
         let arguments = argumentsOrExit()
         signal(SIGPIPE, SIG_IGN)
         signal(SIGHUP, SIG_IGN)
-        // Connecting blocks the loop; until that is done there is nothing to end in order.
+        // Connecting blocks the loop; until that is done, a signal may simply end the process.
         for number in ServiceRun.stopSignals { signal(number) { _ in _exit(EXIT_SUCCESS) } }
         onLoop { await ServiceRun(program: self).begin(arguments, start) }
         EventLoop.shared.run()

@@ -1,7 +1,7 @@
 import CPAM
 import Glibc
 
-/// Answers prompts without echo with the passcode, and no others.
+/// Answers PAM's prompts without echo with the passcode, and no other prompts.
 ///
 /// PAM frees the replies.
 func converse(

@@ -1,6 +1,6 @@
-/// How a child ends that has checked one passcode.
+/// The exit status of a child that has checked one passcode.
 ///
-/// None of the numbers is 0 or 1: a PAM module that ends the process on its own never says yes.
+/// No value is 0 or 1, so a PAM module that exits the process by itself can never mean success.
 enum Verdict: Int32 {
     case correct = 101
     case wrong = 102

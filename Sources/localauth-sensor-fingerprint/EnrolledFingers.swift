@@ -1,7 +1,7 @@
 import Fingerprint
 import Glibc
 
-/// The fingers of one user on one reader, and what their files were like when fprintd listed them.
+/// The fingers of one user on one reader, and the state of their files when fprintd listed them.
 struct EnrolledFingers {
     /// One finger with a print.
     struct Entry: Hashable {
@@ -9,14 +9,14 @@ struct EnrolledFingers {
         let id: String
         /// In seconds since 1970; 0: not known.
         let created: Int64
-        /// Whether the id follows the print; else it follows the finger's name.
+        /// Whether the id is derived from the print; else it is derived from the finger's name.
         let isSeen: Bool
     }
 
     let entries: [Entry]
     /// The files; nil where they can't be seen.
     let prints: [PrintStore.Print]?
-    /// Whether the files tell of every change; then fprintd isn't asked while they are the same.
+    /// Whether every change shows in the files; then fprintd isn't asked while they stay the same.
     let isComplete: Bool
 
     /// Joins what fprintd lists with the files.

@@ -14,7 +14,7 @@ enum Outcome: Hashable {
     static let longestDelay: UInt32 = 600_000
     static let longestTemplate = 256
 
-    /// Nil when the word is none of the contract's.
+    /// Nil when the contract doesn't have the word.
     init?(_ word: String) {
         let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let value = parts.count > 1 ? String(parts[1]) : nil

@@ -92,7 +92,8 @@ import SensorKit
 
     func pending(for peer: Peer?) -> [String] { sensor.pending.map(\.word) }
 
-    /// Whoever drives it decides who is let in: root, and off the system bus the sensor's user.
+    /// Whoever drives it decides who is authenticated: only root may, and, off the system bus, the
+    /// sensor's user.
     private func check(_ call: IncomingCall) throws(DBusError) {
         let uid = call.peer.uid
         let isSystem = sensor.host.connection.address == .system
