@@ -34,6 +34,17 @@ import Testing
         #expect(said.output == (try Project.text(path)))
     }
 
+    @Test("The reasons that prompts translate are those that the service gives")
+    func reasons() throws {
+        let prompts = try Project.text("Sources/AgentKit/PromptText.swift")
+        let service = try Project.sources("Sources/AuthService").map(Project.text).joined()
+        let reasons = prompts.matches(of: /marked\("([^"]+)"\)/).map(\.output.1)
+        #expect(reasons.count == 3)
+        for part in reasons.flatMap({ $0.split(separator: "%1$s") }) {
+            #expect(service.contains(part), "\(part)")
+        }
+    }
+
     @Test("Arguments are found by what stands around them")
     func arguments() {
         let pattern = "%1$s can't be used: %2$s."
