@@ -88,7 +88,7 @@ struct PolicyAnswer: Sendable {
         message = plainText(answer.message, limit: 512)
     }
 
-    var name: String? { isAvailable ? nil : refusalName(code) }
+    var name: String? { isAvailable ? nil : errorName(code).map(shortName) }
 
     var json: JSON {
         .object([

@@ -25,7 +25,7 @@ struct CanEvaluateCommand: ParsableCommand {
                 print(localized("Yes: %1$s can be evaluated.", policy.name))
             } else {
                 print(localized("No: %1$s", answer.sentence))
-                let next = answer.name.flatMap(remedy(forRefusal:))
+                let next = errorName(answer.code).flatMap(remedy(for:))
                 if let next { tellNext(next) }
             }
             guard answer.isAvailable else { throw ExitCode(Failure.Status.refused.rawValue) }

@@ -104,9 +104,9 @@ private func show(_ answer: Result<[String: Variant], DBusError>, _ json: Bool) 
             )
         }
     case .failure(let error):
-        if json, let code = code(of: error.name) {
+        if json, let code = AuthenticationError.codes[error.name] {
             let object = JSON.object([
-                ("granted", .bool(false)), ("code", .int(Int64(code))),
+                ("granted", .bool(false)), ("code", .int(Int64(code.rawValue))),
                 ("name", .string(shortName(error.name))),
                 ("message", .string(plainText(error.message, limit: 512))),
             ])

@@ -1,5 +1,6 @@
 import AgentKit
 import DBus
+import LocalAuthBus
 import LocalAuthClient
 import Localization
 
@@ -49,44 +50,36 @@ func shortName(_ name: DBusError.Name) -> String {
     name.rawValue.split(separator: ".").last.map(String.init) ?? name.rawValue
 }
 
-/// Apple's code for an error of the service; nil when it has none.
-func code(of name: DBusError.Name) -> Int32? {
-    AuthenticationError.codes[name].map { Int32($0.rawValue) }
-}
-
-/// The name of the refusal with this code.
-func refusalName(_ code: Int32) -> String? {
-    AuthenticationError.codes.first { $0.value.rawValue == code }.map { shortName($0.key) }
+/// The error that has Apple's code; nil for an unknown code.
+func errorName(_ code: Int32) -> DBusError.Name? {
+    AuthenticationError.codes.first { $0.value.rawValue == code }?.key
 }
 
 /// What to do about an error; nil when its sentence is all there is to say.
 func remedy(for name: DBusError.Name) -> String? {
-    remedy(forRefusal: shortName(name))
-}
-
-/// What to do about a refusal, by its short name.
-func remedy(forRefusal name: String) -> String? {
     switch name {
-    case "AuthenticationFailed": localized("try again, or localauthctl evaluate --policy 2")
-    case "PasscodeNotSet": "passwd"
-    case "BiometryNotAvailable": localized("localauthctl sensors, localauthctl doctor")
-    case "BiometryNotEnrolled": "localauthctl enroll"
-    case "BiometryLockout": "localauthctl evaluate --policy 2"
-    case "CompanionNotAvailable", "BiometryNotPaired": "localauthctl sensors"
-    case "BiometryDisconnected": localized("connect the sensor again, then localauthctl sensors")
-    case "NotInteractive": localized("localauthctl agent (in the background of this terminal)")
-    case "AgentExists": localized("end the other agent, or localauthctl agent --fallback")
-    case "SystemCancel": localized("try again")
-    case "LimitsExceeded": localized("wait for the prompts that are up")
-    case "AccessDenied": localized("use your own account, or root's")
-    case "Duplicate", "NotFound": "localauthctl keychain list"
-    case "AuthFailed": localized("try again; localauthctl doctor says what keeps you from it")
-    case "InteractionNotAllowed":
+    case .authenticationFailed: localized("try again, or localauthctl evaluate --policy 2")
+    case .passcodeNotSet: "passwd"
+    case .biometryNotAvailable: localized("localauthctl sensors, localauthctl doctor")
+    case .biometryNotEnrolled: "localauthctl enroll"
+    case .biometryLockout: "localauthctl evaluate --policy 2"
+    case .companionNotAvailable, .biometryNotPaired: "localauthctl sensors"
+    case .biometryDisconnected: localized("connect the sensor again, then localauthctl sensors")
+    case .notInteractive: localized("localauthctl agent (in the background of this terminal)")
+    case .agentExists: localized("end the other agent, or localauthctl agent --fallback")
+    case .systemCancel, .keychainUserCanceled: localized("try again")
+    case .limitsExceeded: localized("wait for the prompts that are up")
+    case .accessDenied: localized("use your own account, or root's")
+    case .sensorDuplicate: "localauthctl templates"
+    case .keychainDuplicate, .keychainNotFound: "localauthctl keychain list"
+    case .keychainAuthFailed:
+        localized("try again; localauthctl doctor says what keeps you from it")
+    case .keychainInteractionNotAllowed:
         localized("let it ask: without --no-prompt, or localauthctl agent")
-    case "UserCanceled": localized("try again")
-    case "Parameter", "InvalidArgs": localized("localauthctl help, and the verb")
-    case "Decode": localized("put an untouched copy back, or delete it and store it again")
-    case "NotAvailable": "localauthctl doctor"
+    case .keychainParameter, .invalidArgs: localized("localauthctl help, and the verb")
+    case .keychainDecode:
+        localized("put an untouched copy back, or delete it and store it again")
+    case .keychainNotAvailable: "localauthctl doctor"
     default: nil
     }
 }
