@@ -5,7 +5,7 @@
 /// ever tested on pictures.
 public struct LifeCheck: Sendable {
     /// What the person has to do, or has done.
-    enum Verdict: Hashable {
+    enum Progress: Hashable {
         case waiting
         case ask(FaceHint)
         case passed
@@ -62,7 +62,7 @@ public struct LifeCheck: Sendable {
     mutating func loseFace() { stage = .matching }
 
     /// Judges a frame that matches.
-    mutating func answer(_ face: Sight.Face?) -> Verdict {
+    mutating func answer(_ face: Sight.Face?) -> Progress {
         guard isLitByEmitter, let face else { return .waiting }
         switch stage {
         case .matching:

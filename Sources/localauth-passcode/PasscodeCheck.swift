@@ -44,7 +44,7 @@ struct PasscodeCheck {
         // A passcode never reaches a core file.
         var noCore = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &noCore)
-        guard let user = UserRecord(uid: uid) else { return .unknownUser }
+        guard let user = SystemUser(uid: uid) else { return .unknownUser }
         // One byte more than is allowed, to see what is too long, and the final NUL.
         let size = Self.maximumSize + 2
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in

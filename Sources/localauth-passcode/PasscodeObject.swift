@@ -34,7 +34,7 @@ import ServiceProgram
     func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
         try daemon.require(call)
         try Self.requireOwn(uid)
-        guard let user = UserRecord(uid: uid) else { throw Self.unknownUser(uid) }
+        guard let user = SystemUser(uid: uid) else { throw Self.unknownUser(uid) }
         return .now(setting.isSet(for: user))
     }
 

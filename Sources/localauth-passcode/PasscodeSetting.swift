@@ -7,7 +7,7 @@ enum PasscodeSetting: String {
     case always
     case never
 
-    func isSet(for user: UserRecord) -> Bool {
+    func isSet(for user: SystemUser) -> Bool {
         switch self {
         case .always: true
         case .never: false
@@ -25,7 +25,7 @@ enum PasscodeSetting: String {
 }
 
 /// A user in the system's user database.
-struct UserRecord: Hashable {
+struct SystemUser: Hashable {
     let name: String
 
     /// Nil when there is no such user, or the look-up fails.

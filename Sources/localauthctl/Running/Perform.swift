@@ -98,20 +98,12 @@ func performAlone(
 
 /// Calls `body` on SIGINT, SIGTERM or SIGHUP; a second signal ends the process at once.
 @BusActor func onInterruption(_ body: @escaping @BusActor () -> Void) {
-    let interruption = Interruption(body)
+    var isInterrupted = false
     for number in [SIGINT, SIGTERM, SIGHUP] {
-        _ = EventLoop.shared.onSignal(number) { interruption.come() }
-    }
-}
-
-@BusActor private final class Interruption {
-    private var body: (@BusActor () -> Void)?
-
-    init(_ body: @escaping @BusActor () -> Void) { self.body = body }
-
-    func come() {
-        guard let body else { exit(Failure.Status.refused.rawValue) }
-        self.body = nil
-        body()
+        _ = EventLoop.shared.onSignal(number) {
+            if isInterrupted { exit(Failure.Status.refused.rawValue) }
+            isInterrupted = true
+            body()
+        }
     }
 }
