@@ -12,14 +12,8 @@ extension Refusal {
         .limitsExceeded,
         "Too many others wait for the prompt of this session."
     )
-    static let callerUnknown = Refusal(
-        .systemCancel,
-        "Who is asking could not be found out."
-    )
-    static let noAgent = Refusal(
-        .notInteractive,
-        "Nothing in this session can show a prompt."
-    )
+    static let callerUnknown = Refusal(.systemCancel, "Who is asking could not be found out.")
+    static let noAgent = Refusal(.notInteractive, "Nothing in this session can show a prompt.")
     static let notPresent = Refusal(
         .notInteractive,
         "The caller is in no active, unlocked session of this user."
@@ -28,94 +22,37 @@ extension Refusal {
         .notInteractive,
         "The user would have to be asked, and the caller forbade it."
     )
-    static let deadlinePassed = Refusal(
-        .systemCancel,
-        "The time for this evaluation is over."
-    )
-    static let agentSilent = Refusal(
-        .systemCancel,
-        "The prompt did not appear in time."
-    )
+    static let deadlinePassed = Refusal(.systemCancel, "The time for this evaluation is over.")
+    static let agentSilent = Refusal(.systemCancel, "The prompt did not appear in time.")
     static let agentFailed = Refusal(
         .systemCancel,
         "The program that shows the prompt failed or left."
     )
-    static let unlockFirst = Refusal(
-        .systemCancel,
-        "Unlocking the screen came first."
-    )
-    static let sessionLocked = Refusal(
-        .systemCancel,
-        "The session was locked."
-    )
-    static let sessionLeft = Refusal(
-        .systemCancel,
-        "The session is not in front any more."
-    )
-    static let enrolmentChanged = Refusal(
-        .systemCancel,
-        "The enrolled biometry changed meanwhile."
-    )
-    static let suspending = Refusal(
-        .systemCancel,
-        "The machine goes to sleep."
-    )
-    static let stopping = Refusal(
-        .systemCancel,
-        "The authentication service stops."
-    )
+    static let unlockFirst = Refusal(.systemCancel, "Unlocking the screen came first.")
+    static let sessionLocked = Refusal(.systemCancel, "The session was locked.")
+    static let sessionLeft = Refusal(.systemCancel, "The session is not in front any more.")
+    static let enrolmentChanged = Refusal(.systemCancel, "The enrolled biometry changed meanwhile.")
+    static let suspending = Refusal(.systemCancel, "The machine goes to sleep.")
+    static let stopping = Refusal(.systemCancel, "The authentication service stops.")
     static let notWritten = Refusal(
         .systemCancel,
         "The authentication service could not write its state."
     )
-    static let verifierFailed = Refusal(
-        .systemCancel,
-        "The passcode could not be checked."
-    )
-    static let userCancel = Refusal(
-        .userCancel,
-        "The user canceled."
-    )
-    static let userFallback = Refusal(
-        .userFallback,
-        "The user chose another way."
-    )
-    static let appCancel = Refusal(
-        .appCancel,
-        "The caller ended the evaluation."
-    )
-    static let attemptsUsedUp = Refusal(
-        .authenticationFailed,
-        "No attempt matched."
-    )
-    static let passcodesUsedUp = Refusal(
-        .authenticationFailed,
-        "Too many wrong passcodes."
-    )
-    static let nothingToProve = Refusal(
-        .systemCancel,
-        "Nothing has to be proved for this."
-    )
-    static let wrongPassword = Refusal(
-        .authenticationFailed,
-        "The app's password was wrong."
-    )
-    static let passcodeNotSet = Refusal(
-        .passcodeNotSet,
-        "This user has no passcode."
-    )
-    static let noSensor = Refusal(
-        .biometryNotAvailable,
-        "No biometric sensor can be used now."
-    )
+    static let verifierFailed = Refusal(.systemCancel, "The passcode could not be checked.")
+    static let userCancel = Refusal(.userCancel, "The user canceled.")
+    static let userFallback = Refusal(.userFallback, "The user chose another way.")
+    static let appCancel = Refusal(.appCancel, "The caller ended the evaluation.")
+    static let attemptsUsedUp = Refusal(.authenticationFailed, "No attempt matched.")
+    static let passcodesUsedUp = Refusal(.authenticationFailed, "Too many wrong passcodes.")
+    static let nothingToProve = Refusal(.systemCancel, "Nothing has to be proved for this.")
+    static let wrongPassword = Refusal(.authenticationFailed, "The app's password was wrong.")
+    static let passcodeNotSet = Refusal(.passcodeNotSet, "This user has no passcode.")
+    static let noSensor = Refusal(.biometryNotAvailable, "No biometric sensor can be used now.")
     static let remoteSession = Refusal(
         .biometryNotAvailable,
         "Biometric sensors can't be used from a remote session."
     )
-    static let sensorsFailed = Refusal(
-        .biometryNotAvailable,
-        "The biometric sensors failed."
-    )
+    static let sensorsFailed = Refusal(.biometryNotAvailable, "The biometric sensors failed.")
     static let sensorAway = Refusal(
         .biometryDisconnected,
         "The sensor that knows this user is not connected."
@@ -124,14 +61,8 @@ extension Refusal {
         .biometryNotEnrolled,
         "This user has not enrolled with any sensor."
     )
-    static let noCompanion = Refusal(
-        .companionNotAvailable,
-        "No companion device can be used now."
-    )
-    static let companionFailed = Refusal(
-        .companionNotAvailable,
-        "The companion device failed."
-    )
+    static let noCompanion = Refusal(.companionNotAvailable, "No companion device can be used now.")
+    static let companionFailed = Refusal(.companionNotAvailable, "The companion device failed.")
     static let companionNotPaired = Refusal(
         .biometryNotPaired,
         "No companion device is paired with this user."
