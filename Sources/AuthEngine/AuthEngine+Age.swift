@@ -48,33 +48,6 @@ extension AuthEngine {
         record.lastBiometricUnlock = now
         save(record, of: uid, matters: false)
     }
-
-    mutating func enrolmentChanged(_ uid: UInt32) {
-        dropSuccesses(of: uid, keepingPasscodeAge: true)
-        // A match may be that of a template that is gone.
-        endAll(.enrolmentChanged) {
-            $0.request.uid == uid && ($0.isTakenBack || $0.holdsMatch)
-        }
-        var record = record(of: uid)
-        guard record.lastBiometricUnlock != nil else { return }
-        // Who unlocked may be no template any more.
-        record.lastBiometricUnlock = nil
-        save(record, of: uid)
-        // Without that unlock the last one may be too long ago.
-        if isBiometryRefused(uid) { stopBiometry(of: uid) }
-    }
-
-    /// A logout is like a boot (R50).
-    mutating func loggedOut(_ uid: UInt32) {
-        var record = record(of: uid)
-        guard settings.passcodeAfterBoot,
-            record.lastPasscode != nil || record.lastBiometricUnlock != nil
-        else { return }
-        record.lastPasscode = nil
-        record.lastBiometricUnlock = nil
-        save(record, of: uid)
-        stopBiometry(of: uid)
-    }
 }
 
 extension UserRecord {

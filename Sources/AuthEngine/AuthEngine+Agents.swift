@@ -47,7 +47,7 @@ extension AuthEngine {
 
     /// The agent that was asked to show the evaluation's prompt; nil: none was.
     public func promptsAgent(of evaluation: EvaluationID) -> AgentID? {
-        evaluations[evaluation]?.agent
+        evaluations[evaluation]?.prompt?.agent
     }
 
     /// The client's evaluations that have not been answered.

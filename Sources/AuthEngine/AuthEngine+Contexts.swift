@@ -85,25 +85,6 @@ extension AuthEngine {
             .append(.init(grant: grant, moment: now, operation: operation))
     }
 
-    /// A lockout or a changed enrolment ends every success of the user, and takes it back from the
-    /// evaluations that rest on it.
-    ///
-    /// A passcode still says who changes templates: one passcode is enough for several changes.
-    mutating func dropSuccesses(of uid: UInt32, keepingPasscodeAge: Bool = false) {
-        for id in ids(where: { $0.request.uid == uid && $0.agent != nil }) {
-            evaluations[id]?.takeBack()
-        }
-        for (id, context) in contexts {
-            contexts[id]?.successes = context.successes.compactMap { success in
-                guard success.grant.uid == uid else { return success }
-                guard keepingPasscodeAge, success.grant.mechanism == .passcode else { return nil }
-                var over = success
-                over.isOver = true
-                return over
-            }
-        }
-    }
-
     private func isAlive(_ success: Context.Success, at moment: Instant) -> Bool {
         moment < success.moment + settings.contextLifetime
     }

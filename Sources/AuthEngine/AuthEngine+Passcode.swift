@@ -1,22 +1,18 @@
+/// What is typed: the passcode, or the app's own password.
 extension AuthEngine {
     /// Under policy 2 a passcode is taken from the first moment (L6), under the others never.
     mutating func passcodeOffered(_ id: EvaluationID) {
-        guard let evaluation = evaluations[id], evaluation.agent != nil else { return }
-        if evaluation.asksApplicationPassword, evaluation.passcode == .idle,
-            !evaluation.isTakenBack
-        {
-            evaluations[id]?.passcode = .verifying
+        guard let prompt = evaluations[id]?.prompt else { return }
+        switch prompt.stage {
+        case .password where prompt.channel == .idle:
+            evaluations[id]?.prompt?.channel = .trying
             effects.append(.takePassword(id))
-            return
+        case .proving(let proving)
+        where prompt.channel == .idle && proving.takesPasscode && !isDelayed(id):
+            evaluations[id]?.prompt?.channel = .verifying
+            effects.append(.verifyPasscode(id))
+        case .proving, .password, .takenBack, .proved: effects.append(.discardPasscode(id))
         }
-        guard evaluation.takesPasscode, evaluation.accepted == nil,
-            evaluation.passcode == .idle, !isDelayed(id), !evaluation.isTakenBack
-        else {
-            effects.append(.discardPasscode(id))
-            return
-        }
-        evaluations[id]?.passcode = .verifying
-        effects.append(.verifyPasscode(id))
     }
 
     mutating func passcodeVerified(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
@@ -24,52 +20,48 @@ extension AuthEngine {
             if verdict == .wrong { countWrongPasscode(of: uid) }
             return
         }
-        guard let evaluation = evaluations[id], evaluation.takesPasscode,
-            evaluation.passcode == .verifying
+        guard let evaluation = evaluations[id], evaluation.prompt?.channel == .verifying
         else { return }
-        evaluations[id]?.passcode = .idle
-        if verdict != .failed { evaluations[id]?.verifierFailures = 0 }
         switch verdict {
         case .correct:
+            evaluations[id]?.prompt?.verified(isCorrect: true)
             // A match that came first stays what answers.
-            if evaluation.accepted == nil { accept(id, .passcode) }
+            if evaluation.prompt?.stage.acceptance == nil { accept(id, .passcode) }
         case .wrong:
-            let count = evaluation.wrongPasscodes + 1
-            evaluations[id]?.wrongPasscodes = count
-            evaluations[id]?.passcode = .saving
+            evaluations[id]?.prompt?.verified(isCorrect: false)
+            let count = evaluations[id]?.prompt?.wrongPasscodes ?? 0
             let left = max(0, settings.passcodeAttempts - count)
             countWrongPasscode(of: evaluation.request.uid, for: id, .wrongPasscode(left: left))
-        case .failed:
-            verifierFailed(id, times: evaluation.verifierFailures + 1)
+        case .failed: verifierFailed(id)
         }
     }
 
     /// The service tried the app's own password; one attempt a prompt.
     mutating func passwordTried(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
-        guard let evaluation = evaluations[id], evaluation.asksApplicationPassword,
-            evaluation.passcode == .verifying
-        else { return }
-        evaluations[id]?.passcode = .idle
+        guard evaluations[id]?.prompt?.channel == .trying else { return }
+        evaluations[id]?.prompt?.channel = .idle
         switch verdict {
-        case .correct: conclude(id)
+        case .correct:
+            evaluations[id]?.prompt?.passwordIsRight()
+            conclude(id)
+            // What was proved before the password may have been taken back.
+            concludeIfIdle(id)
         case .wrong: finish(id, .refused(.wrongPassword))
         case .failed: finish(id, .refused(.verifierFailed))
         }
     }
 
-    private mutating func verifierFailed(_ id: EvaluationID, times: Int) {
-        evaluations[id]?.verifierFailures = times
+    private mutating func verifierFailed(_ id: EvaluationID) {
+        guard let times = evaluations[id]?.prompt?.verifierFailed() else { return }
         if times >= AuthEngine.verifierPatience {
             finish(id, .refused(.verifierFailed))
             return
         }
-        guard evaluations[id]?.isTakenBack == false else {
-            concludeIfIdle(id)
-            return
+        if evaluations[id]?.prompt?.isTakenBack == false {
+            // The prompt would wait for an answer to its packet for ever.
+            _ = evaluations[id]?.prompt?.ask()
+            tell(id, .passcodeRequired(cause: "verifier-failed"))
         }
-        // The prompt would wait for an answer to its packet for ever.
-        evaluations[id]?.asksPasscode = true
-        tell(id, .passcodeRequired(cause: "verifier-failed"))
         concludeIfIdle(id)
     }
 
@@ -88,10 +80,13 @@ extension AuthEngine {
 
     /// The wrong passcode is written: now the prompt may know.
     mutating func tellWrongPasscode(_ id: EvaluationID, left: Int) {
-        guard let evaluation = evaluations[id], evaluation.passcode == .saving else { return }
-        evaluations[id]?.passcode = .idle
-        tell(id, .passcodeRejected(attemptsLeft: isDelayed(id) ? 0 : left))
-        guard evaluation.accepted == nil else { return }
+        guard let evaluation = evaluations[id], let prompt = evaluation.prompt,
+            prompt.channel == .saving
+        else { return }
+        evaluations[id]?.prompt?.channel = .idle
+        let isDelayed = delayEnd(of: evaluation.request.uid) != nil
+        tell(id, .passcodeRejected(attemptsLeft: isDelayed ? 0 : left))
+        guard prompt.stage.acceptance == nil else { return }
         if left == 0 {
             finish(id, .refused(.passcodesUsedUp))
         } else {
@@ -105,33 +100,25 @@ extension AuthEngine {
         return end
     }
 
-    /// Whether the evaluation could take a passcode, were there no delay.
+    /// Whether the evaluation would take a passcode if there were no delay.
     func isDelayed(_ id: EvaluationID) -> Bool {
-        guard let evaluation = evaluations[id] else { return false }
-        return evaluation.takesPasscode && delayEnd(of: evaluation.request.uid) != nil
+        guard let evaluation = evaluations[id],
+            evaluation.prompt?.stage.factors.contains(.passcode) == true
+        else { return false }
+        return delayEnd(of: evaluation.request.uid) != nil
     }
 
     /// While a delay runs, the sensors alone can help; the prompt learns when it is over.
     mutating func noteDelay(_ id: EvaluationID) {
-        let waits = isDelayed(id) && evaluations[id]?.isTakenBack == false
-        evaluations[id]?.waitsForDelay = waits
+        if isDelayed(id) { evaluations[id]?.prompt?.delay() }
     }
 
-    /// A passcode is required before biometry: remote lock, age rules.
-    mutating func passcodeRequired(uid: UInt32, cause: String) {
-        var record = record(of: uid)
-        let cause = bounded(cause)
-        // The first cause stays: a flood of others would be a flood of writes.
-        guard record.passcodeCause == nil else {
-            // A companion or a passcode may have succeeded since.
-            stopBiometry(of: uid)
-            writeAgain(uid)
-            for id in ids(where: { $0.request.uid == uid }) { concludeIfIdle(id) }
-            return
+    /// Tells the prompts for which the delay is over.
+    mutating func endDelays() {
+        for id in ids(where: { $0.prompt?.waitsForDelay == true }) where !isDelayed(id) {
+            evaluations[id]?.prompt?.endDelay()
+            tell(id, .passcodeRequired(cause: "delay-over"))
         }
-        record.passcodeCause = cause
-        save(record, of: uid)
-        stopBiometry(of: uid)
     }
 
     /// A correct passcode at a screen lock counts like one in a prompt (R5).
@@ -146,17 +133,6 @@ extension AuthEngine {
         }
         guard unlocked != before else { return }
         save(unlocked, of: uid, stricter: before)
-    }
-
-    /// Causes come from outside and are kept and shown: short, and printable.
-    private func bounded(_ cause: String) -> String {
-        let printable = cause.unicodeScalars.prefix(64)
-            .filter { scalar in
-                let properties = scalar.properties
-                return properties.generalCategory != .control
-                    && properties.generalCategory != .format
-            }
-        return printable.isEmpty ? "required" : String(String.UnicodeScalarView(printable))
     }
 
     /// Verifications in a row that may say nothing.

@@ -8,7 +8,7 @@ extension AuthEngine {
     }
 
     /// Whether counters that went back are not on the disk yet: what rests on them waits as well.
-    private func isBeingCleared(_ uid: UInt32) -> Bool {
+    func isBeingCleared(_ uid: UInt32) -> Bool {
         saves.values.contains { $0.uid == uid && $0.stricter != nil }
     }
 
@@ -44,49 +44,19 @@ extension AuthEngine {
         return id
     }
 
-    /// It was the user: the counters go back, and then, written, it counts.
-    mutating func accept(_ id: EvaluationID, _ evidence: Grant.Evidence) {
-        guard let evaluation = evaluations[id] else { return }
-        let uid = evaluation.request.uid
-        cancelSensors(of: id)
-        evaluations[id]?.candidate = nil
-        let before = record(of: uid)
-        var record = before
-        var isCleared = false
-        switch evidence {
-        case .passcode:
-            record = afterPasscode(of: uid)
-            isCleared = isBeingCleared(uid)
-        case .match where evidence.isBiometric:
-            record.failures = 0
-            isCleared = isBeingCleared(uid)
-        case .match, .earlier, .unlock: break
-        }
-        guard record.counts != before.counts || isCleared else {
-            // A time that a crash takes back makes the rules stricter: nobody waits for it.
-            if record != before { save(record, of: uid, matters: false) }
-            succeed(id, evidence)
-            return
-        }
-        let save = save(record, of: uid, for: id, .acceptance, stricter: before)
-        evaluations[id]?.accepted = .init(evidence: evidence, save: save)
-    }
-
     mutating func saved(_ save: SaveID) {
         guard let pending = saves.removeValue(forKey: save) else { return }
         unwritten.remove(pending.uid)
-        if let id = pending.evaluation, let evaluation = evaluations[id] {
+        if let id = pending.evaluation, let prompt = evaluations[id]?.prompt {
             switch pending.consequence {
-            // One of a stage before concerns nobody any more.
             case .mismatch(let type, let count, let left):
-                guard evaluation.factors.contains(.biometry) else { break }
+                // One of a stage before concerns nobody any more.
+                guard prompt.stage.factors.contains(.biometry) else { break }
                 tellMismatch(id, type, count: count, left: left)
             case .wrongPasscode(let left):
                 tellWrongPasscode(id, left: left)
-            case .acceptance:
-                if let accepted = evaluation.accepted, accepted.save == save {
-                    succeed(id, accepted.evidence)
-                }
+            case .acceptance(let evidence):
+                if prompt.stage.acceptance == save { succeed(id, evidence) }
             case nil: break
             }
         }
@@ -123,7 +93,7 @@ extension AuthEngine {
     private mutating func settle(_ uid: UInt32) {
         guard !isBeingWritten(uid) else { return }
         for id in ids(where: { $0.request.uid == uid }) {
-            if let facts = evaluations[id]?.held {
+            if let facts = evaluations[id]?.heldFacts {
                 if unwritten.contains(uid) {
                     finish(id, .refused(.notWritten))
                 } else if !isBeingWritten(uid) {
@@ -135,56 +105,24 @@ extension AuthEngine {
             }
         }
     }
+}
 
-    /// One stage is proved: the next one is asked for, or that was all.
-    private mutating func succeed(_ id: EvaluationID, _ evidence: Grant.Evidence) {
-        guard let evaluation = evaluations[id], !evaluation.remaining.isEmpty else { return }
-        evaluations[id]?.accepted = nil
-        evaluations[id]?.remaining.removeFirst()
-        evaluations[id]?.proved.append(.resting(on: evidence, uid: evaluation.request.uid))
-        if evaluation.isTakenBack {
-            concludeIfIdle(id)
-        } else if evaluation.remaining.count == 1, !evaluation.request.asksApplicationPassword {
-            conclude(id)
-        } else {
-            beginStage(id)
-        }
+/// A record on its way to the disk, and what may be said once it is there.
+struct PendingSave: Hashable, Sendable {
+    enum Consequence: Hashable, Sendable {
+        /// Tell of a non-match, the `count`th of its type in this prompt.
+        case mismatch(BiometryType, count: Int, left: Int)
+        /// Tell of a wrong passcode.
+        case wrongPasscode(left: Int)
+        /// The accepted evidence counts now.
+        case acceptance(Grant.Evidence)
     }
 
-    private mutating func beginStage(_ id: EvaluationID) {
-        // A passcode that is still looked at counts if it is wrong, and for nothing else.
-        if evaluations[id]?.passcode == .verifying {
-            lateVerdicts[id] = evaluations[id]?.request.uid
-        }
-        evaluations[id]?.passcode = .idle
-        evaluations[id]?.lastExhausted = nil
-        evaluations[id]?.isLockedOut = false
-        evaluations[id]?.offersFallback = false
-        evaluations[id]?.asksPasscode = false
-        guard let evaluation = evaluations[id] else { return }
-        let uid = evaluation.request.uid
-        let plan = sensors(for: evaluation.factors, uid: uid, facts: evaluation.facts)
-        evaluations[id]?.plan = plan
-        // A prompt that isn't up yet starts them when it is.
-        if evaluation.stage == .showing { startPlan(of: id) }
-    }
-
-    /// The one way to a yes for what was proved in this evaluation.
-    mutating func conclude(_ id: EvaluationID) {
-        guard let evaluation = evaluations[id], evaluation.remaining.isEmpty else { return }
-        let request = evaluation.request
-        guard !evaluation.isTakenBack else {
-            concludeIfIdle(id)
-            return
-        }
-        if request.isUnlock, evaluation.proved.contains(where: { $0.mechanism == .biometry }) {
-            noteUnlock(of: request.uid)
-        }
-        if let context = request.context {
-            for grant in evaluation.proved { keep(grant, in: context, for: request.operation) }
-        }
-        tell(id, .success)
-        let proofs = evaluation.earlier + evaluation.proved
-        finish(id, .granted(.concluding(proofs, uid: request.uid)))
-    }
+    let uid: UInt32
+    var evaluation: EvaluationID?
+    var consequence: Consequence?
+    /// What the record was before it was made less strict; it comes back if the write fails.
+    var stricter: UserRecord?
+    /// Whether a crash without it would make anything less strict.
+    var matters = true
 }

@@ -3,9 +3,8 @@ extension AuthEngine {
     /// Ends what prompts or waits in the session; its next evaluation is looked up anew.
     mutating func interrupted(_ session: String, _ interruption: Interruption) {
         endAll(interruption.refusal) { evaluation in
-            // Where it was found last counts, not where it has had the prompt until then.
             // The unlock that a locked session waits for goes on.
-            (evaluation.held?.session ?? evaluation.session) == session
+            evaluation.latestSession == session
                 && !(interruption == .locked && evaluation.request.isUnlock)
         }
     }

@@ -4,8 +4,8 @@
 /// expect (for an evaluation that has ended, from an operation that doesn't run) changes nothing.
 /// Whatever it does not grant is refused.
 public struct AuthEngine: Hashable, Sendable {
-    /// The administrator's numbers; new ones count at once, and running evaluations keep going.
-    public var settings: Settings
+    /// The administrator's numbers; the event `configured` brings others.
+    public private(set) var settings: Settings
     /// What outlives the process, by uid: as strict as the last event made it, written or not.
     public internal(set) var records: [UInt32: UserRecord]
     /// The record of a user of whom nothing is known.
@@ -62,6 +62,8 @@ public struct AuthEngine: Hashable, Sendable {
     /// What is due by then happens first: no match counts after its deadline.
     public mutating func step(_ event: Event, at now: Instant) -> [Effect] {
         self.now = max(self.now, now)
+        // New numbers count at once, for what is due now as well.
+        if case .configured(let settings) = event { self.settings = settings }
         expire()
         switch event {
         case .requested(let request): requested(request)
@@ -92,7 +94,7 @@ public struct AuthEngine: Hashable, Sendable {
         case .interrupted(let session, let interruption): interrupted(session, interruption)
         case .suspending: suspending()
         case .resumed: isSuspended = false
-        case .timePassed: break
+        case .timePassed, .configured: break
         case .stopping: stopping()
         }
         defer { effects = [] }
@@ -103,8 +105,10 @@ public struct AuthEngine: Hashable, Sendable {
     public var nextDeadline: Instant? {
         var moments = evaluations.values.map(\.deadline)
         for evaluation in evaluations.values {
-            if case .beginning(let patience) = evaluation.stage { moments.append(patience) }
-            if evaluation.waitsForDelay, let end = delayEnd(of: evaluation.request.uid) {
+            if let until = evaluation.agentDeadline { moments.append(until) }
+            if evaluation.prompt?.waitsForDelay == true,
+                let end = delayEnd(of: evaluation.request.uid)
+            {
                 moments.append(end)
             }
         }
@@ -114,20 +118,14 @@ public struct AuthEngine: Hashable, Sendable {
     /// Ends what is due.
     private mutating func expire() {
         endAll(.deadlinePassed) { [now] in $0.deadline <= now }
-        endAll(.agentSilent) { [now] evaluation in
-            if case .beginning(let patience) = evaluation.stage { patience <= now } else { false }
-        }
+        endAll(.agentSilent) { [now] in $0.agentDeadline.map { $0 <= now } == true }
         stopOverdueBiometry()
-        for id in ids(where: { $0.waitsForDelay }) where !isDelayed(id) {
-            evaluations[id]?.waitsForDelay = false
-            evaluations[id]?.asksPasscode = true
-            tell(id, .passcodeRequired(cause: "delay-over"))
-        }
+        endDelays()
     }
 
-    /// The evaluations that are such, in the order of their numbers.
-    func ids(where isSuch: (Evaluation) -> Bool) -> [EvaluationID] {
-        evaluations.filter { isSuch($0.value) }.keys.sorted { $0.rawValue < $1.rawValue }
+    /// The evaluations that match, in the order of their numbers.
+    func ids(where matches: (Evaluation) -> Bool) -> [EvaluationID] {
+        evaluations.filter { matches($0.value) }.keys.sorted { $0.rawValue < $1.rawValue }
     }
 
     mutating func tell(_ id: EvaluationID, _ progress: Progress) {

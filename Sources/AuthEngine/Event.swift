@@ -67,6 +67,9 @@ public enum Event: Hashable, Sendable {
     case suspending
     /// The machine is awake again.
     case resumed
+    /// The administrator's numbers are others now; they count at once, and running evaluations
+    /// keep going.
+    case configured(Settings)
     /// `nextDeadline` has come (or any time has passed).
     case timePassed
     /// The service stops.

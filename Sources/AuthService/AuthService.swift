@@ -121,7 +121,7 @@ public final class AuthService {
         guard let readConfiguration else { return }
         do throws(ConfigurationError) {
             configuration = try readConfiguration()
-            engine.settings = configuration.engineSettings(isSystemBus: isSystemBus)
+            handle(.configured(configuration.engineSettings(isSystemBus: isSystemBus)))
             directory.disabled = Set(configuration.disabledSensors)
             let (keychain, itemLimit) = (keychain, configuration.itemsPerUser)
             onLoop { await keychain?.limitItems(to: itemLimit) }

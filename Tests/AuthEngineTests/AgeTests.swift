@@ -180,7 +180,7 @@ struct AgeTests {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
         #expect(desk.engine.record(of: Desk.uid).lastBiometricUnlock != nil)
-        desk.engine.settings.passcodeAfterBoot = true
+        desk.configure { $0.passcodeAfterBoot = true }
         desk.send(.loggedOut(uid: Desk.uid))
         #expect(desk.engine.record(of: Desk.uid).lastBiometricUnlock == nil)
     }

@@ -150,6 +150,12 @@ struct Desk {
         unwritten = []
     }
 
+    mutating func configure(_ change: (inout Settings) -> Void) {
+        var settings = engine.settings
+        change(&settings)
+        send(.configured(settings))
+    }
+
     mutating func pass(_ duration: Duration) {
         now = now + duration
         send(.timePassed)

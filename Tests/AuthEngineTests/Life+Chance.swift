@@ -130,23 +130,23 @@ extension Life {
 
     /// What one of the running evaluations waits for.
     private mutating func likely() -> Event {
-        let ids = engine.ids { $0.stage != .waiting && $0.held == nil }
+        let ids = engine.ids { !$0.isWaiting && $0.heldFacts == nil }
         guard let id = one(of: ids), let evaluation = engine.evaluations[id] else {
             return .requested(request())
         }
-        switch evaluation.stage {
+        switch evaluation.phase {
         case .lookingUp: return .lookedUp(id, facts(of: id))
         case .beginning: return chance(95) ? .promptBegan(id) : .promptFailed(id)
-        case .waiting, .showing: break
+        case .held, .waiting, .showing: break
         }
-        if evaluation.passcode == .verifying, evaluation.asksApplicationPassword, chance(60) {
+        if evaluation.channel == .trying, chance(60) {
             return .passwordTried(id, passwordVerdict())
         }
-        if evaluation.passcode == .verifying, chance(60) { return .passcodeVerified(id, verdict()) }
+        if evaluation.isBeingChecked, chance(60) { return .passcodeVerified(id, verdict()) }
         if let operation = one(of: evaluation.operations)?.id, chance(70) {
             return sensorEvent(operation)
         }
-        if evaluation.candidate != nil, chance(60) { return .confirmed(id) }
+        if engine.awaitsConfirmation(id), chance(60) { return .confirmed(id) }
         switch Int.random(in: 0..<10, using: &random) {
         case 0: return .canceled(id)
         case 1, 2: return .fellBack(id)

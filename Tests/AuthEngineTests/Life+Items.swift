@@ -79,9 +79,9 @@ extension Life {
         if let operation = evaluation.operations.first {
             take(.sensorMatched(operation.id, template: "t"))
             take(.confirmed(id))
-        } else if evaluation.passcode == .verifying {
+        } else if evaluation.isBeingChecked {
             take(
-                evaluation.asksApplicationPassword
+                evaluation.channel == .trying
                     ? .passwordTried(id, .correct) : .passcodeVerified(id, .correct)
             )
         } else {
@@ -127,7 +127,7 @@ extension Life {
             take(.confirmed(id))
         } else if engine.evaluations[id] != nil {
             take(.passcodeOffered(id))
-            let isPassword = engine.evaluations[id]?.asksApplicationPassword == true
+            let isPassword = engine.evaluations[id]?.channel == .trying
             take(isPassword ? .passwordTried(id, .correct) : .passcodeVerified(id, .correct))
         }
         while !unwritten.isEmpty { settle(isWritten: true) }

@@ -24,7 +24,9 @@ struct Life {
     }
 
     var random: SplitMix
-    var engine: AuthEngine
+    /// The engine that lives, and everything that has happened to it.
+    private(set) var recording = Recording()
+    var engine: AuthEngine { recording.engine }
     var witness = Witness()
     var ledger: Ledger
     var now: Instant
@@ -63,7 +65,7 @@ struct Life {
         self.random = random
         settings.passcodeAfterBoot = isSystemBus
         let since = isSystemBus ? Instant(nanoseconds: 0) : now
-        engine = AuthEngine(settings: settings, since: since)
+        recording.start(settings, [:], since: since)
         ledger = Ledger(since: since)
         registerAgents()
     }
@@ -84,12 +86,12 @@ struct Life {
 
     /// What is due happens before the event, in a step of its own.
     mutating func take(_ event: Event) {
-        if engine.now < now, event != .timePassed { step(.timePassed) }
+        if engine.now < now, !event.isOfTime { step(.timePassed) }
         step(event)
     }
 
     private mutating func step(_ event: Event) {
-        let effects = engine.step(event, at: now)
+        let effects = recording.take(event, at: now)
         note(event, effects)
         for case .save(let save, let uid, let record) in effects {
             unwritten.append(Write(save: save, uid: uid, record: record))
@@ -140,7 +142,7 @@ struct Life {
         }
         restartClocks(isBoot: isBoot)
         let since = isSystemBus ? Instant(nanoseconds: 0) : now
-        engine = AuthEngine(settings: settings, records: disk, since: since)
+        recording.start(settings, disk, since: since)
         ledger.restart(
             after: written.map(\.save),
             disk,
@@ -187,7 +189,7 @@ struct Life {
     /// A crash in the middle of a check says nothing about the passcode.
     mutating func crashVerifier() {
         isVerifierGone = true
-        for id in engine.ids(where: { $0.passcode == .verifying }) {
+        for id in engine.ids(where: \.isBeingChecked) {
             take(.passcodeVerified(id, .failed))
         }
     }
@@ -219,10 +221,9 @@ struct Life {
             one(of: [.automatic, .automatic, .always, .never]) ?? .automatic
         settings.queuePerSession = chance(80) ? 8 : Int.random(in: 1...8, using: &random)
         settings.pendingPerConnection = chance(80) ? 8 : Int.random(in: 1...8, using: &random)
-        engine.settings = settings
         witness.confirmation = settings.faceConfirmation
         witness.isReconfigured = true
-        take(.timePassed)
+        take(.configured(settings))
     }
 
     private mutating func hours(_ usual: Int) -> Duration? {
@@ -252,7 +253,7 @@ extension Life {
         // By themselves the evaluations end when their time is over.
         for _ in 0..<1000 {
             while !unwritten.isEmpty { settle(isWritten: true) }
-            for id in engine.ids(where: { $0.passcode == .verifying }) {
+            for id in engine.ids(where: \.isBeingChecked) {
                 take(.passcodeVerified(id, .failed))
             }
             guard let next = engine.nextDeadline else { break }

@@ -101,7 +101,7 @@ struct ProjectRuleTests {
         desk.send(.fellBack(fallback))
         #expect(desk.refusal(fallback) == .userFallback)
         #expect(desk.progress(fallback).contains(.fallbackAvailable))
-        desk.engine.settings.lockoutAttempts = 20
+        desk.configure { $0.lockoutAttempts = 20 }
         let canceled = failed()
         desk.send(.canceled(canceled))
         #expect(desk.refusal(canceled) == .userCancel)

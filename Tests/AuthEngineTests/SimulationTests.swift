@@ -9,7 +9,8 @@ import Testing
 /// `make nightly` sets `LA_RUNS`, and lives others.
 ///
 /// A seed goes on meaning the same life only as long as nobody changes what `Life` draws or what
-/// the engine does: a fault that is found here gets a test with the events that lead to it.
+/// the engine does: a fault that is found here gets a test with the events that lead to it, which
+/// the report has as Swift.
 @Suite("Random lives")
 struct SimulationTests {
     private static let steps = 300
@@ -23,7 +24,8 @@ struct SimulationTests {
         }
         if life.complaints.isEmpty { life.recover() }
         guard life.complaints.isEmpty else {
-            Issue.record("LA_SEED=\(seed) LA_RUNS=1: \(life.complaints) after\n\(life.story)")
+            let report = "LA_SEED=\(seed) LA_RUNS=1: \(life.complaints) after\n\(life.story)"
+            Issue.record("\(report)\nFor a test as in RecordingTests:\n\(life.recording.swift)")
             return life
         }
         return life

@@ -26,7 +26,7 @@ extension Witness {
         var pending: [ClientID: Int] = [:]
         for (id, evaluation) in engine.evaluations {
             pending[evaluation.request.client, default: 0] += 1
-            if evaluation.stage == .waiting { waiting[evaluation.request.client, default: 0] += 1 }
+            if evaluation.isWaiting { waiting[evaluation.request.client, default: 0] += 1 }
             check(evaluation, id, engine)
         }
         let isCrowded =
@@ -56,15 +56,48 @@ extension Witness {
         {
             complain("biometry runs although it is refused: \(id)")
         }
-        for (type, count) in evaluation.failures
+        for (type, count) in evaluation.prompt?.failures ?? [:]
         where count > engine.settings.attempts(of: type) && !isReconfigured {
             complain("too many attempts: \(id)")
         }
         guard evaluation.isIdle, !engine.isBeingWritten(uid) else { return }
-        let awaitsPasscode =
-            (evaluation.takesPasscode || evaluation.asksApplicationPassword)
-            && evaluation.asksPasscode && !engine.isDelayed(id)
-        let awaitsChoice = evaluation.offersFallback && evaluation.lastExhausted?.isPassive == true
-        if !awaitsPasscode, !awaitsChoice { complain("\(id) waits for nothing") }
+        if evaluation.prompt?.stage.asks != true || engine.isDelayed(id) {
+            complain("\(id) waits for nothing")
+        }
+    }
+}
+
+extension Evaluation {
+    var operations: [Operation] { prompt?.stage.operations ?? [] }
+
+    var channel: Prompt.Channel { prompt?.channel ?? .idle }
+
+    /// Whether a passcode or password is being looked at.
+    var isBeingChecked: Bool { channel == .verifying || channel == .trying }
+}
+
+extension Stage {
+    /// Whether the person has something to type or to choose.
+    fileprivate var asks: Bool {
+        switch self {
+        case .proving(let proving):
+            switch (proving.entry, proving.setback) {
+            case (.passcode(let ask), _): ask != .unasked
+            case (.fallback(isShown: true), .exhausted(let type)): type.isPassive
+            case (.fallback, _): false
+            }
+        case .password(let isAsked): isAsked
+        case .takenBack, .proved: false
+        }
+    }
+}
+
+extension Event {
+    /// Whether it is about the time, or what is due by it.
+    var isOfTime: Bool {
+        switch self {
+        case .timePassed, .configured: true
+        default: false
+        }
     }
 }

@@ -60,7 +60,7 @@ struct Witness: Hashable {
     /// One step of the engine, which is already taken.
     mutating func see(_ event: Event, _ effects: [Effect], _ engine: AuthEngine) {
         let now = engine.now
-        if event == .timePassed { stages.strikeRefused(engine) }
+        if event.isOfTime { stages.strikeRefused(engine) }
         stages.arrive(event, mustConfirm: mustConfirm)
         let write = arrive(event, now, effects)
         for effect in effects {

@@ -6,8 +6,7 @@ extension AuthEngine {
         let request = evaluation.request
         if prompts[session] == id { return true }
         // Its turn came in a session that is not the caller's any more.
-        if evaluation.session != nil { leavePrompt(id, evaluation) }
-        evaluations[id]?.session = session
+        leavePrompt(id, evaluation)
         guard let holder = prompts[session] else {
             prompts[session] = id
             return true
@@ -21,7 +20,7 @@ extension AuthEngine {
             finish(id, .refused(.tooManyWaiting))
             return false
         }
-        evaluations[id]?.stage = .waiting
+        evaluations[id]?.phase = .waiting(session: session)
         var queue = queues[session] ?? []
         let unlocks = queue.prefix { evaluations[$0]?.request.isUnlock == true }.count
         queue.insert(id, at: request.isUnlock ? unlocks : queue.count)
@@ -31,7 +30,7 @@ extension AuthEngine {
 
     private func mayWait(_ request: Request, for session: String) -> Bool {
         let own = evaluations.values.filter {
-            $0.request.client == request.client && $0.stage == .waiting
+            $0.request.client == request.client && $0.isWaiting
         }
         guard own.count < settings.waitingPerConnection else { return false }
         // A queue that others filled does not keep anybody from unlocking.
@@ -41,7 +40,7 @@ extension AuthEngine {
     /// Gives back the prompt, or the place in the queue.
     mutating func leavePrompt(_ id: EvaluationID, _ evaluation: Evaluation) {
         guard let session = evaluation.session else { return }
-        if evaluation.stage == .waiting {
+        if evaluation.isWaiting {
             queues[session]?.removeAll { $0 == id }
         } else if prompts[session] == id {
             prompts[session] = nil
@@ -55,7 +54,7 @@ extension AuthEngine {
         guard let next = queues[session]?.first else { return }
         queues[session]?.removeFirst()
         prompts[session] = next
-        evaluations[next]?.stage = .lookingUp
+        evaluations[next]?.phase = .lookingUp(session: session)
         effects.append(.lookUp(next))
     }
 }

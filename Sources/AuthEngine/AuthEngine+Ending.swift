@@ -1,26 +1,28 @@
+/// However it ends, it ends here.
 extension AuthEngine {
     /// The only way out: sensors and prompt go, the caller is answered, the next one has its turn.
     mutating func finish(_ id: EvaluationID, _ outcome: Outcome) {
         cancelSensors(of: id)
         guard let evaluation = evaluations.removeValue(forKey: id) else { return }
-        if evaluation.passcode == .verifying, !evaluation.asksApplicationPassword {
-            lateVerdicts[id] = evaluation.request.uid
+        if let prompt = evaluation.prompt {
+            if prompt.channel == .verifying { lateVerdicts[id] = evaluation.request.uid }
+            effects.append(.end(id, outcome.promptOutcome))
         }
-        if evaluation.agent != nil { effects.append(.end(id, outcome.promptOutcome)) }
         effects.append(.reply(id, outcome))
         leavePrompt(id, evaluation)
     }
 
-    /// Ends those that are such; those that wait go first, so that none of them is called up.
-    mutating func endAll(_ refusal: Refusal, where isSuch: (Evaluation) -> Bool) {
-        for id in ids(where: { isSuch($0) && $0.stage == .waiting }) + ids(where: isSuch) {
+    /// Ends every evaluation that matches; those that wait go first, so that none of them is
+    /// called up.
+    mutating func endAll(_ refusal: Refusal, where matches: (Evaluation) -> Bool) {
+        for id in ids(where: { $0.isWaiting && matches($0) }) + ids(where: matches) {
             finish(id, .refused(refusal))
         }
     }
 
     mutating func gone(_ agent: AgentID) {
         agents.removeAll { $0.id == agent }
-        endAll(.agentFailed) { $0.agent == agent }
+        endAll(.agentFailed) { $0.prompt?.agent == agent }
     }
 
     mutating func gone(_ client: ClientID) {

@@ -1,0 +1,72 @@
+/// All was proved, or nothing is left that could prove it.
+extension AuthEngine {
+    /// The one way to a yes for what was proved in this evaluation.
+    mutating func conclude(_ id: EvaluationID) {
+        guard let evaluation = evaluations[id], let proofs = evaluation.prompt?.conclusion,
+            let proved = evaluation.prompt?.proved
+        else { return }
+        let request = evaluation.request
+        if request.isUnlock, proved.contains(where: { $0.mechanism == .biometry }) {
+            noteUnlock(of: request.uid)
+        }
+        if let context = request.context {
+            for grant in proved { keep(grant, in: context, for: request.operation) }
+        }
+        tell(id, .success)
+        finish(id, .granted(.concluding(proofs, uid: request.uid)))
+    }
+
+    /// Goes on with what is left when no sensor looks any more, or ends the evaluation.
+    mutating func concludeIfIdle(_ id: EvaluationID) {
+        guard let evaluation = evaluations[id], evaluation.isIdle,
+            !isBeingWritten(evaluation.request.uid), let prompt = evaluation.prompt
+        else { return }
+        let uid = evaluation.request.uid
+        if unwritten.contains(uid) {
+            finish(id, .refused(.notWritten))
+            return
+        }
+        switch prompt.stage {
+        case .takenBack: finish(id, .refused(lockout(of: uid, at: now) ?? .biometryStopped))
+        case .password: askPasscode(id, cause: "application-password")
+        case .proving(let proving):
+            if case .passcode = proving.entry {
+                if let end = delayEnd(of: uid) {
+                    finish(id, .refused(.passcodeDelayed(left: end - now)))
+                } else {
+                    askPasscode(id, cause: passcodeCause(of: proving, in: prompt, uid))
+                }
+            } else {
+                sensorsAreOver(id, proving)
+            }
+        case .proved: break
+        }
+    }
+
+    /// No sensor looks any more, and there is no passcode that could take their place.
+    private mutating func sensorsAreOver(_ id: EvaluationID, _ proving: Proving) {
+        guard let request = evaluations[id]?.request else { return }
+        switch proving.setback {
+        case .lockedOut:
+            finish(id, .refused(lockout(of: request.uid, at: now) ?? .biometryStopped))
+        // A face that failed leaves the choice between fallback and cancel (L6b).
+        case .exhausted(let type) where type.isPassive && request.offersFallback:
+            showFallback(id)
+        case .exhausted: finish(id, .refused(.attemptsUsedUp))
+        case nil:
+            let isCompanion = proving.factors == [.companion]
+            finish(id, .refused(isCompanion ? .companionFailed : .sensorsFailed))
+        }
+    }
+
+    private func passcodeCause(of proving: Proving, in prompt: Prompt, _ uid: UInt32) -> String {
+        if !prompt.proved.isEmpty { return "access-control" }
+        switch proving.setback {
+        case .lockedOut:
+            let record = record(of: uid)
+            return record.passcodeCause ?? overdueCause(of: record, at: now) ?? "lockout"
+        case .exhausted: return "attempts"
+        case nil: return "sensor-failed"
+        }
+    }
+}

@@ -1,0 +1,107 @@
+/// What is decided as soon as the facts are known.
+extension AuthEngine {
+    /// Answers at once, or begins, or waits for the prompt.
+    mutating func decide(_ id: EvaluationID, _ facts: Facts) {
+        guard let request = evaluations[id]?.request else { return }
+        if request.operation == nil, let earlier = success(for: request) {
+            finish(id, .granted(.resting(on: .earlier(earlier), uid: request.uid)))
+            return
+        }
+        let earlier = provedBefore(request)
+        let proved = Set(earlier.compactMap(\.factor))
+        let stages = request.stages.filter { $0.isDisjoint(with: proved) }
+        if let last = earlier.last, stages.isEmpty, !request.asksApplicationPassword {
+            let grant = Grant.resting(on: .earlier(last), uid: request.uid, after: earlier)
+            finish(id, .granted(grant))
+            return
+        }
+        let facts = facts.restricted(to: request)
+        if let refusal = refusal(of: stages, request, facts) {
+            finish(id, .refused(refusal))
+            return
+        }
+        guard let session = facts.session else {
+            finish(id, .refused(.notPresent))
+            return
+        }
+        let factors = stages.first ?? []
+        let plan = sensors(for: factors, uid: request.uid, facts: facts)
+        if let unlock = reusableUnlock(for: request, plan) {
+            finish(id, .granted(.resting(on: unlock, uid: request.uid)))
+            return
+        }
+        guard !request.isInteractionNotAllowed else {
+            finish(id, .refused(.interactionNotAllowed))
+            return
+        }
+        guard let agent = agent(for: request.uid, session: session, processes: facts.processes)
+        else {
+            finish(id, .refused(.noAgent))
+            return
+        }
+        if factors.contains(.passcode), plan.isEmpty, let end = delayEnd(of: request.uid) {
+            finish(id, .refused(.passcodeDelayed(left: end - now)))
+            return
+        }
+        guard takePrompt(id, of: session) else { return }
+        let prompt = Prompt(
+            agent: agent.id,
+            session: session,
+            facts: facts,
+            earlier: earlier,
+            stages: stages,
+            asksApplicationPassword: request.asksApplicationPassword,
+            isTyped: plan.isEmpty
+        )
+        begin(id, prompt, plan)
+    }
+
+    /// What the context has proved of an access control before; a policy takes all or nothing.
+    private func provedBefore(_ request: Request) -> [Grant] {
+        guard let operation = request.operation, let context = request.context else { return [] }
+        return successes(
+            of: context,
+            for: operation,
+            uid: request.uid,
+            minimumStrength: request.minimumStrength
+        )
+        .filter { grant in
+            grant.factor.map { factor in request.stages.contains { $0.contains(factor) } } == true
+                && grant.sensor.map { request.sensors?.contains($0) } != false
+        }
+    }
+
+    /// What is wrong with the policy comes before what is wrong with the prompt (R13); whoever asks
+    /// for an item without a prompt learns that it takes one, whatever else is wrong (R68).
+    private func refusal(
+        of stages: [Set<Factor>],
+        _ request: Request,
+        _ facts: Facts
+    ) -> Refusal? {
+        if let context = request.context, isInvalid(context) { return .invalidContext }
+        if request.operation != nil, request.isInteractionNotAllowed {
+            return .interactionNotAllowed
+        }
+        for factors in stages {
+            if let refusal = refusal(of: factors, uid: request.uid, facts: facts, at: now) {
+                return refusal
+            }
+        }
+        return nil
+    }
+}
+
+extension Facts {
+    /// The facts as if there were no other sensors than those that the request leaves.
+    func restricted(to request: Request) -> Facts {
+        var facts = self
+        if let names = request.sensors {
+            // A sensor that is named must be there: one that is away is no reason for -13.
+            facts.sensors.removeAll { !names.contains($0.name) || $0.availability == .away }
+        }
+        if let minimum = request.minimumStrength {
+            facts.sensors.removeAll { $0.strength < minimum }
+        }
+        return facts
+    }
+}

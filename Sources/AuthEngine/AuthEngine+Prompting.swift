@@ -1,0 +1,71 @@
+/// The prompt comes up, and the person presses its buttons.
+extension AuthEngine {
+    mutating func begin(_ id: EvaluationID, _ prompt: Prompt, _ plan: [SensorFact]) {
+        guard let request = evaluations[id]?.request else { return }
+        let until = now + settings.agentPatience
+        evaluations[id]?.phase = .beginning(prompt, plan: plan, until: until)
+        let asked: Presentation.Stage =
+            if case .password = prompt.stage { .applicationPassword } else { .passcode }
+        let types = Set(plan.map(\.type)).subtracting([.none])
+        let presentation = Presentation(
+            stage: plan.isEmpty ? asked : .biometry,
+            sensors: plan.map(\.name),
+            types: types.sorted { $0.rawValue < $1.rawValue },
+            requiresConfirmation: plan.contains { needsConfirmation($0, request) }
+        )
+        effects.append(.begin(id, prompt.agent, presentation))
+    }
+
+    mutating func promptBegan(_ id: EvaluationID) {
+        guard let plan = evaluations[id]?.show() else { return }
+        tell(id, .promptShown)
+        // A passcode that was there before the prompt's answer may already have been right.
+        guard evaluations[id]?.prompt?.stage.acceptance == nil else { return }
+        look(plan, for: id)
+    }
+
+    mutating func promptFailed(_ id: EvaluationID) {
+        guard evaluations[id]?.agentDeadline != nil else { return }
+        finish(id, .refused(.agentFailed))
+    }
+
+    mutating func canceled(_ id: EvaluationID) {
+        guard evaluations[id]?.prompt != nil else { return }
+        finish(id, .refused(.userCancel))
+    }
+
+    mutating func fellBack(_ id: EvaluationID) {
+        guard offersFallback(id), let prompt = evaluations[id]?.prompt else { return }
+        if prompt.stage.factors.contains(.passcode) {
+            askPasscode(id, cause: "fallback")
+        } else {
+            finish(id, .refused(.userFallback))
+        }
+    }
+
+    mutating func confirmed(_ id: EvaluationID) {
+        guard let sensor = evaluations[id]?.prompt?.candidate else { return }
+        accept(id, .match(sensor))
+    }
+
+    mutating func askPasscode(_ id: EvaluationID, cause: String) {
+        guard evaluations[id]?.prompt?.ask() == true else { return }
+        tell(id, .passcodeRequired(cause: cause))
+    }
+
+    /// Whether the fallback button is there: for `SubmitFallback`.
+    public func offersFallback(_ id: EvaluationID) -> Bool {
+        guard let evaluation = evaluations[id], case .showing(let prompt) = evaluation.phase,
+            case .proving(let proving) = prompt.stage, proving.acceptance == nil
+        else { return false }
+        return switch proving.entry {
+        case .passcode: evaluation.request.offersFallback && !isDelayed(id)
+        case .fallback(let isShown): isShown
+        }
+    }
+
+    /// Whether a match waits for its confirmation: for `SubmitConfirm`.
+    public func awaitsConfirmation(_ id: EvaluationID) -> Bool {
+        evaluations[id]?.prompt?.candidate != nil
+    }
+}

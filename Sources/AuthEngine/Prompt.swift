@@ -1,0 +1,280 @@
+/// The prompt of an evaluation: what it has proved, and what it asks for now.
+struct Prompt: Hashable, Sendable {
+    /// What is done with what was typed; the prompt has one channel for it.
+    enum Channel: Hashable, Sendable {
+        /// Something may be offered.
+        case idle
+        /// The verifier has a passcode.
+        case verifying
+        /// A wrong passcode is being written down.
+        case saving
+        /// The service tries the app's own password.
+        case trying
+    }
+
+    /// What comes after a stage that is proved.
+    enum Advance {
+        case nextStage
+        /// All is proved.
+        case conclusion
+        /// Nothing: it was taken back meanwhile.
+        case refusal
+    }
+
+    let agent: AgentID
+    let session: String
+    /// What was found out, without the sensors that the request leaves out.
+    let facts: Facts
+    /// What the context had proved before, as far as it is asked for.
+    let earlier: [Grant]
+    /// What was proved in the stages before the present one.
+    private(set) var proved: [Grant] = []
+    var stage: Stage
+    /// The stages after the present one.
+    private var later: ArraySlice<Set<Factor>>
+    private let asksApplicationPassword: Bool
+    var channel = Channel.idle
+    /// Non-matches in this prompt.
+    private(set) var failures: [BiometryType: Int] = [:]
+    /// Wrong passcodes in this prompt.
+    private(set) var wrongPasscodes = 0
+    /// Verifications in a row that said nothing.
+    private(set) var verifierFailures = 0
+
+    /// A prompt for what is still to be proved; `isTyped`: no sensor looks, so that it asks for the
+    /// passcode or the password from the first moment.
+    init(
+        agent: AgentID,
+        session: String,
+        facts: Facts,
+        earlier: [Grant],
+        stages: [Set<Factor>],
+        asksApplicationPassword: Bool,
+        isTyped: Bool
+    ) {
+        self.agent = agent
+        self.session = session
+        self.facts = facts
+        self.earlier = earlier
+        self.asksApplicationPassword = asksApplicationPassword
+        later = stages.dropFirst()
+        stage =
+            stages.first.map { .proving(Proving($0, isAsked: isTyped)) }
+            ?? .password(isAsked: isTyped)
+    }
+
+    // MARK: What it is doing
+
+    var isTakenBack: Bool {
+        if case .takenBack = stage { true } else { false }
+    }
+
+    /// A match that waits for its confirmation.
+    var candidate: SensorFact? {
+        if case .proving(let proving) = stage, case .confirming(let sensor) = proving.proof {
+            sensor
+        } else {
+            nil
+        }
+    }
+
+    /// Whether it will be told when a passcode is taken again (L10).
+    var waitsForDelay: Bool {
+        if case .proving(let proving) = stage {
+            proving.entry == .passcode(.afterDelay)
+        } else {
+            false
+        }
+    }
+
+    /// Whether nothing that runs could still end it well.
+    var isIdle: Bool {
+        switch stage {
+        case .takenBack: true
+        case .password: channel == .idle
+        case .proving(let proving): proving.proof == .looking([]) && channel == .idle
+        case .proved: false
+        }
+    }
+
+    /// Whether it rests on a match that was not granted yet.
+    var holdsMatch: Bool {
+        if proved.contains(where: { $0.type != .none }) { return true }
+        return if case .proving(let proving) = stage { proving.holdsMatch } else { false }
+    }
+
+    /// Whether biometry that was proved, or that looks, may still end it well.
+    var usesBiometry: Bool {
+        guard !isTakenBack else { return false }
+        return holdsMatch || earlier.contains { $0.type != .none }
+            || stage.operations.contains { $0.sensor.type != .none }
+    }
+
+    // MARK: Looking
+
+    mutating func look(_ operations: [Operation]) {
+        proving { $0.proof = .looking(operations) }
+    }
+
+    /// These operations count no more; which ones that were.
+    mutating func dropOperations(where matches: (Operation) -> Bool) -> [Operation] {
+        let dropped = stage.operations.filter(matches)
+        guard !dropped.isEmpty else { return [] }
+        let left = stage.operations.filter { !matches($0) }
+        switch stage {
+        case .proving: look(left)
+        case .takenBack(var rest):
+            rest.operations = left
+            stage = .takenBack(rest)
+        case .password, .proved: break
+        }
+        return dropped
+    }
+
+    /// A match has to be confirmed before it counts.
+    mutating func confirm(_ sensor: SensorFact) {
+        proving { $0.proof = .confirming(sensor) }
+    }
+
+    /// One more non-match of this type; how many that makes.
+    mutating func countFailure(of type: BiometryType) -> Int {
+        failures[type, default: 0] += 1
+        return failures[type] ?? 0
+    }
+
+    /// Sensors of this type have no attempt left.
+    mutating func exhaust(_ type: BiometryType) {
+        proving { if $0.setback != .lockedOut { $0.setback = .exhausted(type) } }
+    }
+
+    /// The fallback button is shown; false: it was there before, or there is none in this stage.
+    mutating func showFallback() -> Bool {
+        switch stage {
+        case .proving(var proving) where proving.entry == .fallback(isShown: false):
+            proving.entry = .fallback(isShown: true)
+            stage = .proving(proving)
+            return true
+        case .takenBack(var rest) where rest.mayShowFallback:
+            rest.mayShowFallback = false
+            stage = .takenBack(rest)
+            return true
+        case .proving, .takenBack, .password, .proved: return false
+        }
+    }
+
+    // MARK: Typing
+
+    /// The passcode or password is asked for; false: it was before.
+    mutating func ask() -> Bool {
+        switch stage {
+        case .proving(var proving) where proving.entry == .passcode(.unasked):
+            proving.entry = .passcode(.asked)
+            stage = .proving(proving)
+            return true
+        case .password(isAsked: false):
+            stage = .password(isAsked: true)
+            return true
+        case .proving, .takenBack, .password, .proved: return false
+        }
+    }
+
+    /// No passcode is taken for a while.
+    mutating func delay() {
+        proving { if case .passcode = $0.entry { $0.entry = .passcode(.afterDelay) } }
+    }
+
+    /// A passcode is taken again.
+    mutating func endDelay() {
+        proving { if case .passcode = $0.entry { $0.entry = .passcode(.asked) } }
+    }
+
+    /// The verifier said whether it was the passcode.
+    mutating func verified(isCorrect: Bool) {
+        verifierFailures = 0
+        channel = isCorrect ? .idle : .saving
+        if !isCorrect { wrongPasscodes += 1 }
+    }
+
+    /// The verifier said nothing; how often in a row.
+    mutating func verifierFailed() -> Int {
+        channel = .idle
+        verifierFailures += 1
+        return verifierFailures
+    }
+
+    /// The app's own password was right: with it everything is proved.
+    mutating func passwordIsRight() {
+        if case .password = stage { stage = .proved }
+    }
+
+    // MARK: Proving
+
+    /// The evidence counts as soon as the record is written.
+    mutating func accept(_ evidence: Grant.Evidence, after save: SaveID) {
+        switch stage {
+        case .proving(var proving):
+            proving.proof = .accepted(save, isBiometric: evidence.isBiometric)
+            stage = .proving(proving)
+        case .takenBack(var rest):
+            rest.acceptance = save
+            stage = .takenBack(rest)
+        case .password, .proved: break
+        }
+    }
+
+    /// The present stage is proved.
+    mutating func advance(with grant: Grant) -> Advance {
+        switch stage {
+        case .proving:
+            proved.append(grant)
+            if let factors = later.popFirst() {
+                stage = .proving(Proving(factors))
+            } else if asksApplicationPassword {
+                stage = .password(isAsked: false)
+            } else {
+                stage = .proved
+                return .conclusion
+            }
+            return .nextStage
+        case .takenBack(var rest):
+            rest.acceptance = nil
+            stage = .takenBack(rest)
+            return .refusal
+        case .password, .proved: return .refusal
+        }
+    }
+
+    /// The proofs, once all that was asked for is proved; nil: something is missing.
+    var conclusion: [Grant]? {
+        if case .proved = stage { earlier + proved } else { nil }
+    }
+
+    // MARK: Taking back
+
+    /// What its context had proved, and its own matches, count no more; false: it rests on none.
+    mutating func takeBack() -> Bool {
+        guard !earlier.isEmpty || proved.contains(where: { $0.type != .none }) else {
+            return false
+        }
+        switch stage {
+        case .proving(let proving): stage = .takenBack(TakenBack(proving))
+        case .password, .proved: stage = .takenBack(TakenBack())
+        case .takenBack: break
+        }
+        return true
+    }
+
+    /// The present stage goes on without biometry.
+    mutating func leaveOutBiometry() {
+        proving { proving in
+            if proving.holdsMatch { proving.proof = .looking([]) }
+            if proving.factors.contains(.biometry) { proving.setback = .lockedOut }
+        }
+    }
+
+    private mutating func proving(_ change: (inout Proving) -> Void) {
+        guard case .proving(var proving) = stage else { return }
+        change(&proving)
+        stage = .proving(proving)
+    }
+}

@@ -1,0 +1,112 @@
+import Glibc
+import Testing
+
+@testable import AuthEngine
+
+@Suite("Recorded lives")
+struct RecordingTests {
+    @Test(
+        "A random life that is lived again from its events has the same effects",
+        arguments: 1...20
+    )
+    func replay(_ seed: UInt64) {
+        var life = Life(seed: seed, hasItems: seed.isMultiple(of: 2))
+        for _ in 0..<200 { life.live() }
+        let again = life.recording.replayed()
+        #expect(again.effects == life.recording.effects)
+        #expect(again.engine == life.engine)
+        #expect(again.swift == life.recording.swift)
+    }
+
+    @Test("What the report of a failed life prints is a test that lives it again")
+    func printed() throws {
+        var life = Recording()
+        relive(&life)
+        #expect(life.effects.last?.first == .tell(EvaluationID(1), .noMatch(attemptsLeft: 2)))
+        let file = try #require(fopen(#filePath, "r"))
+        defer { fclose(file) }
+        var text = ""
+        while let line = readLine(from: file) { text += line }
+        #expect(bare(text).contains(bare(life.swift)))
+    }
+
+    /// As a report prints it, laid out by `make format`.
+    private func relive(_ life: inout Recording) {
+        life.start(
+            with(Settings()) { $0.faceAttempts = 3 },
+            [
+                1000: with(UserRecord()) {
+                    $0.failures = 1
+                    $0.delayedUntil = .init(nanoseconds: 77)
+                }
+            ],
+            since: .init(nanoseconds: 5)
+        )
+        life.take(
+            .agentRegistered(
+                .init(id: .init(1), client: .init(9), uid: 1000, session: "a", kind: .process(100))
+            ),
+            at: .init(nanoseconds: 10)
+        )
+        life.take(
+            .requested(
+                with(Request(id: .init(1), client: .init(1), uid: 1000, policy: .biometrics)) {
+                    $0.context = .init(3)
+                    $0.stages = [[.biometry, .passcode]]
+                    $0.operation = .useItem
+                    $0.asksApplicationPassword = true
+                    $0.minimumStrength = .strong
+                    $0.requiresConfirmation = false
+                }
+            ),
+            at: .init(nanoseconds: 20)
+        )
+        life.take(
+            .lookedUp(
+                .init(1),
+                with(Facts()) {
+                    $0.sensors = [
+                        .init(
+                            name: "finger",
+                            type: .fingerprint,
+                            strength: .strong,
+                            availability: .usable,
+                            templates: 1
+                        )
+                    ]
+                    $0.isPasscodeSet = true
+                    $0.session = "a"
+                    $0.processes = [100]
+                }
+            ),
+            at: .init(nanoseconds: 50)
+        )
+        life.take(.promptBegan(.init(1)), at: .init(nanoseconds: 60))
+        life.take(.sensorHinted(.init(rawValue: 1), "hold-still"), at: .init(nanoseconds: 70))
+        life.take(
+            .configured(
+                with(Settings()) {
+                    $0.faceAttempts = 3
+                    $0.faceConfirmation = .always
+                    $0.passcodeAfter = nil
+                }
+            ),
+            at: .init(nanoseconds: 80)
+        )
+        life.take(.sensorMismatched(.init(rawValue: 1)), at: .init(nanoseconds: 90))
+        life.take(.saved(.init(rawValue: 1)), at: .init(nanoseconds: 100))
+    }
+
+    private func readLine(from file: UnsafeMutablePointer<FILE>) -> String? {
+        var buffer: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(buffer) }
+        guard getline(&buffer, &capacity, file) >= 0, let buffer else { return nil }
+        return String(cString: buffer)
+    }
+
+    /// Without what a formatter may change.
+    private func bare(_ text: String) -> String {
+        text.filter { !$0.isWhitespace && !",;_".contains($0) }
+    }
+}
