@@ -1,5 +1,6 @@
 public import DBus
 import Glibc
+import Linux
 
 /// One prompt that the service asked for.
 @BusActor public final class Prompt {

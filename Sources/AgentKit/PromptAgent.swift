@@ -1,4 +1,5 @@
 public import DBus
+public import Linux
 public import LocalAuthBus
 
 /// A prompt agent: registers at the service, again whenever the service comes back, and hands the

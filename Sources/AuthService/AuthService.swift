@@ -1,6 +1,6 @@
 import AuthEngine
 public import AuthStore
-import CSystemd
+import CLinux
 public import DBus
 import Glibc
 public import KeychainStore
@@ -80,7 +80,7 @@ public final class AuthService {
             settings: configuration.engineSettings(isSystemBus: isSystemBus),
             records: state.records,
             unknown: state.unknown,
-            since: isSystemBus ? Instant(nanoseconds: 0) : Boot.now()
+            since: isSystemBus ? Instant(nanoseconds: 0) : Instant.now()
         )
     }
 
@@ -134,7 +134,7 @@ public final class AuthService {
     }
 
     /// The present moment on the clock that counts.
-    var now: Instant { Boot.now() }
+    var now: Instant { Instant.now() }
 
     /// A number that was not given away before.
     func nextID() -> UInt64 {

@@ -1,5 +1,6 @@
 import Glibc
 public import KeychainStore
+import Linux
 public import ServiceProgram
 
 /// Where the settings are.
@@ -35,21 +36,10 @@ public enum StateDirectory {
     /// - Throws: `StartError` when a user has no home.
     public static func path(_ named: String?) throws(StartError) -> String {
         if let named { return named }
-        if let given = environment("STATE_DIRECTORY") {
-            return String(given.prefix { $0 != ":" })
-        }
-        if geteuid() == 0 { return "/var/lib/localauth" }
-        if let state = environment("XDG_STATE_HOME") { return state + "/localauth" }
-        guard let home = environment("HOME") else {
+        guard let folder = StatePath.folder(system: "localauth", user: "localauth") else {
             throw StartError("there is no home directory; name one with --state-directory")
         }
-        return home + "/.local/state/localauth"
-    }
-
-    fileprivate static func environment(_ name: String) -> String? {
-        guard let value = getenv(name) else { return nil }
-        let text = String(cString: value)
-        return text.isEmpty ? nil : text
+        return folder
     }
 }
 
@@ -58,7 +48,7 @@ extension Keychain {
     ///
     /// - Throws: `notAvailable` when no thread can be had.
     public init(in directory: String, itemLimit: Int) throws(KeychainError) {
-        let credentials = StateDirectory.environment("CREDENTIALS_DIRECTORY")
+        let credentials = StatePath.path(in: "CREDENTIALS_DIRECTORY")
         try self.init { () throws(KeychainError) in
             try KeychainStore.open(
                 directory: directory,

@@ -1,5 +1,7 @@
 public import AuthEngine
 import Crypto
+public import Linux
+import SQLite
 
 /// The daemon's state in a directory: lockouts, enrolments and the machine's key.
 ///
@@ -32,17 +34,22 @@ public final class AuthStore: Sendable {
         now: Instant,
         bootID: String,
         settings: Settings
-    ) throws(StoreError) -> (store: AuthStore, state: LoadedState) {
-        let directory = try PrivateDirectory(path: path)
+    ) throws(SystemError) -> (store: AuthStore, state: LoadedState) {
+        let directory = try PrivateDirectory(path)
         let lock = try directory.lock()
+        let folder = DatabaseFolder(
+            directory,
+            database: "state.sqlite",
+            key: MachineKey.file
+        )
         var setAside: String?
         let database: Database
-        do throws(StoreError) {
-            database = try openDatabase(in: directory, lock: lock)
+        do throws(SystemError) {
+            database = try openDatabase(in: folder, lock: lock)
         } catch {
             guard error.code == .damaged else { throw error }
-            setAside = try directory.setAside()
-            database = try openDatabase(in: directory, lock: lock)
+            setAside = try folder.setAside()
+            database = try openDatabase(in: folder, lock: lock)
         }
         // After the database: a key without one tells that one was lost.
         let key = try MachineKey.load(in: directory)
@@ -51,8 +58,8 @@ public final class AuthStore: Sendable {
         state.setAside = setAside
         try restartClocks(&state, in: database, now: now, bootID: bootID, settings: settings)
         let writer = try Writer(path: path) { writes in
-            do throws(StoreError) {
-                try database.transaction { () throws(StoreError) in
+            do throws(SystemError) {
+                try database.transaction { () throws(SystemError) in
                     for write in writes {
                         try Schema.write(write, bootID: bootID, to: database)
                     }
@@ -72,7 +79,7 @@ public final class AuthStore: Sendable {
     public func save(
         _ record: UserRecord,
         uid: UInt32,
-        done: @escaping @Sendable (StoreError?) -> Void
+        done: @escaping @Sendable (SystemError?) -> Void
     ) {
         writer.add(Writer.Job(write: .record(record, uid: uid), done: done))
     }
@@ -81,7 +88,7 @@ public final class AuthStore: Sendable {
     public func save(
         _ enrolment: Enrolment,
         uid: UInt32,
-        done: @escaping @Sendable (StoreError?) -> Void
+        done: @escaping @Sendable (SystemError?) -> Void
     ) {
         writer.add(Writer.Job(write: .enrolment(enrolment, uid: uid), done: done))
     }
@@ -125,12 +132,12 @@ public final class AuthStore: Sendable {
 extension AuthStore {
     /// Opens the database, or makes it, and finds out whether it is sound.
     static func openDatabase(
-        in directory: PrivateDirectory,
+        in folder: DatabaseFolder,
         lock: DirectoryLock
-    ) throws(StoreError) -> Database {
-        try Schema.format.open(in: directory, lock: lock) { database, lost throws(StoreError) in
+    ) throws(SystemError) -> Database {
+        try Schema.format.open(in: folder, lock: lock) { database, lost throws(SystemError) in
             try Schema.fill(database, damaged: lost)
-        } check: { database throws(StoreError) in
+        } check: { database throws(SystemError) in
             // Every row once.
             _ = try Schema.state(in: database)
             _ = try Schema.identity(of: database)
@@ -146,9 +153,9 @@ extension AuthStore {
         now: Instant,
         bootID: String,
         settings: Settings
-    ) throws(StoreError) {
+    ) throws(SystemError) {
         let boots = try Schema.boots(in: database)
-        try database.transaction { () throws(StoreError) in
+        try database.transaction { () throws(SystemError) in
             for (uid, boot) in boots {
                 guard let before = state.records[uid] else { continue }
                 var record = before
@@ -171,4 +178,9 @@ extension AuthStore {
             }
         }
     }
+}
+
+extension SystemError.Code {
+    /// The store is closed.
+    public static let closed = Self(rawValue: "closed")
 }

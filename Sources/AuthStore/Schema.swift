@@ -1,5 +1,6 @@
 import AuthEngine
-import Glibc
+import Linux
+import SQLite
 
 /// The tables, and how the engine's values lie in them.
 enum Schema {
@@ -24,14 +25,14 @@ enum Schema {
     ]
 
     /// Writes the first rows into new tables.
-    static func fill(_ database: Database, damaged: Bool) throws(StoreError) {
+    static func fill(_ database: Database, damaged: Bool) throws(SystemError) {
         let meta = "INSERT INTO meta VALUES (?, ?)"
         try database.run(meta, [.text("damaged"), .integer(damaged ? 1 : 0)])
         try database.run(meta, [.text("identity"), .blob(MachineKey.random(count: 16))])
     }
 
     /// Everything that is in the tables.
-    static func state(in database: Database) throws(StoreError) -> LoadedState {
+    static func state(in database: Database) throws(SystemError) -> LoadedState {
         var state = LoadedState()
         state.records = try records(in: database)
         state.enrolments = try enrolments(in: database)
@@ -45,7 +46,7 @@ enum Schema {
         _ write: Writer.Write,
         bootID: String,
         to database: Database
-    ) throws(StoreError) {
+    ) throws(SystemError) {
         switch write {
         case .record(let record, let uid):
             try Self.write(record, uid: uid, bootID: bootID, to: database)
@@ -55,14 +56,14 @@ enum Schema {
     }
 
     /// Sixteen random bytes that no other database has.
-    static func identity(of database: Database) throws(StoreError) -> [UInt8] {
+    static func identity(of database: Database) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         try database.run("SELECT value FROM meta WHERE name = 'identity'") {
-            row throws(StoreError) in
+            row throws(SystemError) in
             bytes = try row.blob(0)
         }
         guard bytes.count == 16 else {
-            throw StoreError(.damaged, "The database has no identity.", path: database.path)
+            throw SystemError(.damaged, "The database has no identity.", path: database.path)
         }
         return bytes
     }
@@ -74,7 +75,7 @@ enum Schema {
         uid: UInt32,
         bootID: String,
         to database: Database
-    ) throws(StoreError) {
+    ) throws(SystemError) {
         try database.run(
             "INSERT OR REPLACE INTO users VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
@@ -97,20 +98,20 @@ enum Schema {
     private static func time(
         _ row: borrowing Statement,
         _ column: Int32
-    ) throws(StoreError) -> Instant? {
+    ) throws(SystemError) -> Instant? {
         row.isNull(column) ? nil : Instant(nanoseconds: try row.integer(column))
     }
 
     private static func records(
         in database: Database
-    ) throws(StoreError) -> [UInt32: UserRecord] {
+    ) throws(SystemError) -> [UInt32: UserRecord] {
         var records: [UInt32: UserRecord] = [:]
         try database.run(
             """
             SELECT uid, failures, passcode_cause, wrong_passcodes, delayed_until, last_passcode,
                 last_biometric_unlock FROM users
             """
-        ) { row throws(StoreError) in
+        ) { row throws(SystemError) in
             var record = UserRecord()
             record.failures = try count(row.integer(1), path: database.path)
             record.passcodeCause = row.isNull(2) ? nil : try row.text(2)
@@ -124,9 +125,9 @@ enum Schema {
     }
 
     /// On which boot's clock the times of each record are.
-    static func boots(in database: Database) throws(StoreError) -> [UInt32: String] {
+    static func boots(in database: Database) throws(SystemError) -> [UInt32: String] {
         var boots: [UInt32: String] = [:]
-        try database.run("SELECT uid, boot_id FROM users") { row throws(StoreError) in
+        try database.run("SELECT uid, boot_id FROM users") { row throws(SystemError) in
             boots[try uid(row.integer(0), path: database.path)] =
                 row.isNull(1) ? "" : try row.text(1)
         }
@@ -139,7 +140,7 @@ enum Schema {
         _ enrolment: Enrolment,
         uid: UInt32,
         to database: Database
-    ) throws(StoreError) {
+    ) throws(SystemError) {
         let user = Database.Value.integer(Int64(uid))
         try database.run(
             "INSERT OR REPLACE INTO enrolments VALUES (?, ?, ?)",
@@ -161,11 +162,11 @@ enum Schema {
 
     private static func enrolments(
         in database: Database
-    ) throws(StoreError) -> [UInt32: Enrolment] {
+    ) throws(SystemError) -> [UInt32: Enrolment] {
         var enrolments: [UInt32: Enrolment] = [:]
         let path = database.path
         let numbers = "SELECT uid, generation, biometric_generation FROM enrolments"
-        try database.run(numbers) { row throws(StoreError) in
+        try database.run(numbers) { row throws(SystemError) in
             var enrolment = Enrolment()
             enrolment.generation = UInt64(try count(row.integer(1), path: path))
             enrolment.biometricGeneration = UInt64(try count(row.integer(2), path: path))
@@ -174,26 +175,26 @@ enum Schema {
         // SQLite compares texts by their bytes, as `Enrolment.update` does.
         try database.run(
             "SELECT uid, sensor, template FROM templates ORDER BY uid, sensor, template"
-        ) { row throws(StoreError) in
+        ) { row throws(SystemError) in
             let uid = try uid(row.integer(0), path: path)
             guard enrolments[uid] != nil else {
-                throw StoreError(.damaged, "The database has templates of nobody.", path: path)
+                throw SystemError(.damaged, "The database has templates of nobody.", path: path)
             }
             enrolments[uid]?.templates[try row.text(1), default: []].append(try row.text(2))
         }
         return enrolments
     }
 
-    private static func count(_ value: Int64, path: String) throws(StoreError) -> Int {
+    private static func count(_ value: Int64, path: String) throws(SystemError) -> Int {
         guard value >= 0 else {
-            throw StoreError(.damaged, "The database counts below zero.", path: path)
+            throw SystemError(.damaged, "The database counts below zero.", path: path)
         }
         return Int(value)
     }
 
-    private static func uid(_ value: Int64, path: String) throws(StoreError) -> UInt32 {
+    private static func uid(_ value: Int64, path: String) throws(SystemError) -> UInt32 {
         guard let uid = UInt32(exactly: value) else {
-            throw StoreError(.damaged, "The database has an impossible user.", path: path)
+            throw SystemError(.damaged, "The database has an impossible user.", path: path)
         }
         return uid
     }

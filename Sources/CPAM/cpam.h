@@ -1,4 +1,3 @@
-// What the passcode verifier takes from C beyond the Glibc module: PAM, shadow and pidfd.
+// What the passcode verifier takes from C beyond the Glibc module: PAM and shadow.
 #include <security/pam_appl.h>
 #include <shadow.h>
-#include <sys/pidfd.h>

@@ -1,52 +1,11 @@
-// What Swift's Glibc module leaves out, and libsystemd.
+// libsystemd.
 #ifndef CSYSTEMD_SHIM_H
 #define CSYSTEMD_SHIM_H
 
-// Not _GNU_SOURCE: types would then differ from those of the Glibc module.
-#include <malloc.h>
-#include <stdint.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/pidfd.h>
-#include <sys/prctl.h>
-#include <sys/random.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-id128.h>
 #include <systemd/sd-journal.h>
 #include <systemd/sd-login.h>
-
-#ifndef __USE_GNU
-/// Who is at the other end of a socket: what SO_PEERCRED and SCM_CREDENTIALS carry.
-struct ucred {
-    pid_t pid;
-    uid_t uid;
-    gid_t gid;
-};
-#endif
-
-/// Forbids others of the same user to trace this process or to dump its memory; 0: done.
-/// prctl is variadic, and Swift imports no variadic functions.
-static inline int forbid_tracing(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
-
-/// Gives back the pages of this program's code that are in memory because the start touched them or
-/// what lies beside them. They are the file's own: what is needed again is mapped again from the
-/// page cache.
-static inline void give_back_code(void) {
-    extern const char __executable_start[], etext[];
-    const uintptr_t page = 4096;
-    uintptr_t begin = (uintptr_t)__executable_start & ~(page - 1);
-    uintptr_t end = (uintptr_t)etext & ~(page - 1);
-    if (end > begin)
-        madvise((void *)begin, end - begin, MADV_DONTNEED);
-}
-
-#ifndef SCM_CREDENTIALS
-#define SCM_CREDENTIALS 0x02
-#endif
 
 #endif

@@ -2,10 +2,7 @@
 #define LOCALAUTH_CV4L2_H
 
 #include <linux/videodev2.h>
-#include <sys/eventfd.h>
-#include <sys/inotify.h>
 #include <sys/ioctl.h>
-#include <sys/pidfd.h>
 
 /* What Swift can't import: ioctl is variadic, the requests and the formats are macros with sizeof
    and shifts. */

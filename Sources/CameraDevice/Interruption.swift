@@ -1,25 +1,26 @@
-import CV4L2
 import Glibc
+import Linux
 
 /// Ends a wait for a frame from another thread.
 public final class Interruption: Sendable {
     /// Readable while it is raised.
-    let descriptor: Int32
+    var descriptor: Int32 { event.rawValue }
+    private let event: EventDescriptor
 
     /// Not raised yet.
     ///
     /// - Throws: ``CameraFault/failed(_:)`` when the process has too many descriptors.
     public init() throws(CameraFault) {
-        descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        guard descriptor >= 0 else { throw .failed("The kernel refuses an eventfd.") }
+        do throws(SystemError) {
+            event = try EventDescriptor()
+        } catch {
+            throw .failed(error.message)
+        }
     }
-
-    deinit { close(descriptor) }
 
     /// Ends the present wait and every later one.
     public func raise() {
-        var one: UInt64 = 1
-        _ = write(descriptor, &one, 8)
+        event.signal()
     }
 
     /// Whether it was raised.

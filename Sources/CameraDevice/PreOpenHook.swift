@@ -1,4 +1,4 @@
-import CV4L2
+import CLinux
 import Glibc
 
 /// A program that is run before the camera is opened, with the device node as its argument, for

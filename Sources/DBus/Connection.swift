@@ -1,5 +1,7 @@
+import CLinux
 import CSystemd
 import Glibc
+public import Linux
 
 /// One connection: to a bus, or straight to another process over a socket pair.
 ///

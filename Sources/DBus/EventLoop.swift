@@ -1,5 +1,5 @@
-import CSystemd
 import Glibc
+import Linux
 import Synchronization
 
 // What other threads reach is `inbox`, `thread` and `stopping`, each with its own protection;
@@ -21,13 +21,16 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private let inbox = Mutex(Inbox())
     private let thread = Atomic<UInt>(0)
     private let stopping = Atomic<Bool>(false)
-    private let wakeDescriptor: Int32
+    private let wakeUp: EventDescriptor
     private var jobs: [UnownedJob] = []
     private var running: [UnownedJob] = []
 
     private init() {
-        wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        precondition(wakeDescriptor >= 0, "The kernel refuses an eventfd.")
+        do {
+            wakeUp = try EventDescriptor()
+        } catch {
+            preconditionFailure("\(error)")
+        }
     }
 
     /// Serves everything on the calling thread until ``stop()``.
@@ -70,7 +73,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Any thread may call it.
     public func stop() {
         stopping.store(true, ordering: .releasing)
-        wake()
+        wakeUp.signal()
     }
 
     /// Calls `body` once after so long on CLOCK_BOOTTIME, which counts suspended time.
@@ -114,7 +117,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             return !inbox.isSignaled
         }
         if needsWake {
-            wake()
+            wakeUp.signal()
         }
     }
 
@@ -139,11 +142,6 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         .exchanged
     }
 
-    private func wake() {
-        var one: UInt64 = 1
-        _ = write(wakeDescriptor, &one, 8)
-    }
-
     /// Messages and jobs until there are none, then one wait.
     private func turn() {
         var isBusy = false
@@ -151,15 +149,14 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             isBusy = BusActor.assume { EventSources.shared.processConnections() }
             isBusy = runJobs() || isBusy
         } while isBusy && !stopping.load(ordering: .acquiring)
-        let isWoken = BusActor.assume { EventSources.shared.wait(wakeDescriptor) }
+        let isWoken = BusActor.assume { EventSources.shared.wait(wakeUp.rawValue) }
         if isWoken {
             takeInbox()
         }
     }
 
     private func takeInbox() {
-        var count: UInt64 = 0
-        _ = read(wakeDescriptor, &count, 8)
+        wakeUp.clear()
         inbox.withLock { inbox in
             jobs.append(contentsOf: inbox.jobs)
             inbox.jobs.removeAll(keepingCapacity: true)

@@ -1,5 +1,7 @@
+import CLinux
 import CSystemd
 import Glibc
+import Linux
 
 /// What the loop waits for: connections, timers, descriptors and signals.
 @BusActor
@@ -45,7 +47,7 @@ final class EventSources {
 
     func addTimer(after duration: Duration, _ body: @escaping @BusActor () -> Void) -> EventSource {
         let source = EventSource(body: body) { self.timers.noteCanceled() }
-        let now = Self.now()
+        let now = UInt64(Boot.nanoseconds())
         let (deadline, overflow) = now.addingReportingOverflow(duration.nanoseconds)
         timers.insert(source, at: overflow ? .max : deadline)
         return source
@@ -217,15 +219,9 @@ final class EventSources {
         var count: UInt64 = 0
         _ = read(timerDescriptor, &count, 8)
         armed = .max
-        for source in timers.takeDue(Self.now()) {
+        for source in timers.takeDue(UInt64(Boot.nanoseconds())) {
             source.fire()
         }
-    }
-
-    private static func now() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
     private func readSignals() {

@@ -49,7 +49,7 @@ public final class PendingCall {
     }
 
     /// Calls `body` in the same turn in which the call ends.
-    func onEnd(_ body: @escaping @BusActor (Result<Message, DBusError>) -> Void) {
+    package func onEnd(_ body: @escaping @BusActor (Result<Message, DBusError>) -> Void) {
         if let result = self.result {
             body(result)
         } else {

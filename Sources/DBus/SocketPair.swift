@@ -1,5 +1,6 @@
-import CSystemd
+import CLinux
 import Glibc
+public import Linux
 
 /// Pairs of sockets that keep packets apart (`SOCK_SEQPACKET`), on which secrets travel: whoever
 /// receives makes the pair and gives the other end away, because a bus monitor gets a copy of it.

@@ -1,3 +1,5 @@
+import Linux
+
 extension Variant: WireType {
     /// `v`.
     public static var signature: String { "v" }

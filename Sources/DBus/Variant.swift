@@ -1,3 +1,5 @@
+public import Linux
+
 /// One value together with its type.
 public indirect enum Variant: Hashable, Sendable {
     /// One entry of a dictionary whose key is not a string, or whose values are of one type.

@@ -1,3 +1,6 @@
+import Glibc
+public import Linux
+
 // The types that D-Bus calls basic.
 
 extension Bool: BasicWireType {
@@ -202,7 +205,11 @@ extension OwnedDescriptor: WireType {
 
     /// Takes a copy of the next descriptor: the message closes its own.
     public convenience init(from reader: inout MessageReader) throws(DBusError) {
-        try self.init(duplicating: try reader.descriptor())
+        let copy = fcntl(try reader.descriptor(), F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else {
+            throw DBusError(.failed, "The file descriptor cannot be duplicated.")
+        }
+        self.init(adopting: copy)
     }
 
     /// Appends a copy to a message.

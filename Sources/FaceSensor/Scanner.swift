@@ -1,4 +1,5 @@
 public import CameraDevice
+import Linux
 
 /// Opens the camera, looks at its frames and decides, on a thread of its own.
 ///
@@ -25,7 +26,7 @@ public actor Scanner {
     /// The number of broken frames in a row that ends an operation.
     private static let maximumBroken = 30
 
-    private let thread: CameraThread
+    private let thread: SerialThread
     private let makeEye: () throws(FaceFault) -> Eye
     private let openCamera: Opener
     private let threshold: FaceThreshold
@@ -51,7 +52,7 @@ public actor Scanner {
         eye: sending @escaping () throws(FaceFault) -> Eye,
         camera: sending @escaping Opener
     ) throws(FaceFault) {
-        thread = try CameraThread()
+        thread = try translating { () throws(SystemError) in try SerialThread(named: "camera") }
         self.threshold = threshold
         self.asksForLife = asksForLife
         makeEye = eye

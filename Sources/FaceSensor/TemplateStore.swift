@@ -1,5 +1,6 @@
 import Crypto
 import Glibc
+import Linux
 
 /// The templates of all users: one file each, encrypted and authenticated.
 ///
@@ -26,7 +27,7 @@ public actor TemplateStore {
     private static let keySize = 32
     private static let maximumFile = 1 << 15
 
-    private let folder: PrivateFolder
+    private let folder: PrivateDirectory
     private let key: SymmetricKey
     /// The state of the folder at the last look, plus the changes made here since.
     private var known: [UInt32: Set<String>]
@@ -35,7 +36,7 @@ public actor TemplateStore {
     ///
     /// - Throws: ``FaceFault/failed(_:)`` when the folder or its key isn't ours alone.
     public init(folder path: String) throws(FaceFault) {
-        folder = try PrivateFolder(path)
+        folder = try translating { () throws(SystemError) in try PrivateDirectory(path) }
         key = try Self.key(in: folder)
         known = try Self.identifiers(in: folder)
     }
@@ -109,7 +110,7 @@ public actor TemplateStore {
 
     /// Removes a template, damaged or not.
     public func remove(_ id: String, of user: UInt32) throws(FaceFault) {
-        guard Self.isIdentifier(id), try folder.remove(Self.name(user, id)) else {
+        guard Self.isIdentifier(id), try removeFile(of: id, user) else {
             throw .noTemplate
         }
         forget(id, of: user)
@@ -118,11 +119,15 @@ public actor TemplateStore {
     /// Removes all templates of a user, damaged or not, and says how many there were.
     public func removeAll(of user: UInt32) throws(FaceFault) -> UInt32 {
         var count: UInt32 = 0
-        for id in try identifiers(of: user) where try folder.remove(Self.name(user, id)) {
+        for id in try identifiers(of: user) where try removeFile(of: id, user) {
             count += 1
             forget(id, of: user)
         }
         return count
+    }
+
+    private func removeFile(of id: String, _ user: UInt32) throws(FaceFault) -> Bool {
+        try translating { () throws(SystemError) in try folder.remove(Self.name(user, id)) }
     }
 
     private func forget(_ id: String, of user: UInt32) {
@@ -141,10 +146,11 @@ public actor TemplateStore {
 
     /// The ids in the folder, by user.
     private static func identifiers(
-        in folder: PrivateFolder
+        in folder: PrivateDirectory
     ) throws(FaceFault) -> [UInt32: Set<String>] {
         var found: [UInt32: Set<String>] = [:]
-        for name in try folder.names() where name.hasSuffix(".face") {
+        let names = try translating { () throws(SystemError) in try folder.names() }
+        for name in names where name.hasSuffix(".face") {
             let parts = name.dropLast(".face".count).split(separator: "-").map(String.init)
             guard parts.count == 2, let user = UInt32(parts[0]), isIdentifier(parts[1]),
                 Self.name(user, parts[1]) == name
@@ -165,7 +171,9 @@ public actor TemplateStore {
 
     private func record(_ id: String, of user: UInt32) throws(FaceFault) -> TemplateRecord {
         guard Self.isIdentifier(id),
-            let content = try folder.read(Self.name(user, id), limit: Self.maximumFile)
+            let content = try translating({ () throws(SystemError) in
+                try folder.content(of: Self.name(user, id), limit: Self.maximumFile)
+            })
         else {
             throw .noTemplate
         }
@@ -185,18 +193,24 @@ public actor TemplateStore {
         else {
             throw .failed("The template can't be encrypted.")
         }
-        try folder.write(Self.name(user, record.entry.id), content)
+        try translating { () throws(SystemError) in
+            try folder.replace(Self.name(user, record.entry.id), with: content)
+        }
     }
 
-    private static func key(in folder: PrivateFolder) throws(FaceFault) -> SymmetricKey {
-        if let bytes = try folder.read(keyFile, limit: keySize) {
+    private static func key(in folder: PrivateDirectory) throws(FaceFault) -> SymmetricKey {
+        let kept = try translating { () throws(SystemError) in
+            try folder.content(of: keyFile, limit: 1 << 20)
+        }
+        if let bytes = kept {
             guard bytes.count == keySize else {
                 throw .failed("The key \(folder.path)/\(keyFile) must have \(keySize) bytes.")
             }
             return SymmetricKey(data: bytes)
         }
         // Templates without their key are unreadable, which must not look like having no templates.
-        guard try !folder.names().contains(where: { $0.hasSuffix(".face") }) else {
+        let names = try translating { () throws(SystemError) in try folder.names() }
+        guard !names.contains(where: { $0.hasSuffix(".face") }) else {
             throw .failed(
                 "The key \(folder.path)/\(keyFile) is missing. Restore it, or remove the templates "
                     + "in that folder and enrol again."
@@ -204,7 +218,7 @@ public actor TemplateStore {
         }
         var random = SystemRandomNumberGenerator()
         let bytes: [UInt8] = (0..<keySize).map { _ in random.next() }
-        try folder.write(keyFile, bytes)
+        try translating { () throws(SystemError) in try folder.replace(keyFile, with: bytes) }
         return SymmetricKey(data: bytes)
     }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import Linux
 
 /// The labels that people gave their fingers: fprintd has no place for them.
 ///
@@ -12,7 +12,8 @@ public struct LabelFile: Sendable {
         var label: String
     }
 
-    private let path: String
+    private static let name = "fingerprint-labels"
+    private let folder: String
     private var entries: [Entry] = []
 
     /// More than ``mostEntries`` of the longest lines.
@@ -21,10 +22,10 @@ public struct LabelFile: Sendable {
 
     /// The file below a folder, which is made when it isn't there; what is malformed is left out.
     public init(folder: String) {
-        path = folder + "/fingerprint-labels"
+        self.folder = folder
         // Bytes, because as a Character a carriage return and a newline are one, which isn't a
         // line's end.
-        let lines = (PrintStore.content(path, Self.largestFile) ?? [])
+        let lines = (PrintStore.content("\(folder)/\(Self.name)", Self.largestFile) ?? [])
             .split(separator: UInt8(ascii: "\n"))
         for line in lines.prefix(Self.mostEntries) {
             let fields =
@@ -79,23 +80,11 @@ public struct LabelFile: Sendable {
                 "\(entry.uid)\t\(entry.sensor)\t\(entry.id)\t\(Self.escaped(entry.label))\n"
             }
             .joined()
-        Self.makeFolder(path)
-        let new = path + ".new"
-        let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { return false }
-        let bytes = Array(text.utf8)
-        // On the disk before the name: after a power cut there is the old file or the new one.
-        let isWritten = Glibc.write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
-        close(file)
-        return isWritten && rename(new, path) == 0
-    }
-
-    /// Every folder above a file.
-    private static func makeFolder(_ path: String) {
-        var folder = ""
-        for part in path.split(separator: "/").dropLast() {
-            folder += "/" + part
-            mkdir(folder, 0o700)
+        do throws(SystemError) {
+            try PrivateDirectory(folder).replace(Self.name, with: Array(text.utf8))
+            return true
+        } catch {
+            return false
         }
     }
 

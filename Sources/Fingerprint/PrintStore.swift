@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 
 /// Where fprintd keeps its prints: `user/driver/device/finger`, looked at and never written.
 ///
@@ -121,18 +122,7 @@ public struct PrintStore: Hashable, Sendable {
 
     /// The whole of a file that is no longer than `limit`.
     static func content(_ path: String, _ limit: Int) -> [UInt8]? {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var content: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = read(file, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0, content.count + count <= limit else { return nil }
-            if count == 0 { return content }
-            content += chunk[..<count]
-        }
+        OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)?.content(limit: limit)
     }
 
     private static func stateFolder(_ process: Int32) -> String? {

@@ -1,5 +1,6 @@
-import AuthStore
 import Glibc
+import Linux
+import SQLite
 
 /// A file beside the database that knows which change was the last.
 ///
@@ -7,25 +8,20 @@ import Glibc
 /// waiting for the disk: after a power cut it may know less than the database, never more. Whoever
 /// puts both files back is not found out: that takes a counter outside the disk.
 final class Anchor {
-    private let descriptor: Int32
+    private let file: OwnedDescriptor
     private let path: String
 
     private static let size = 8 + 32
 
-    init(in directory: PrivateDirectory) throws(KeychainError) {
-        path = directory.path + "/anchor"
-        let path = path
-        _ = try translating { () throws(StoreError) in
-            try PrivateDirectory.holdsPrivateFile(path)
+    init(in folder: DatabaseFolder) throws(KeychainError) {
+        let path = folder.directory.file("anchor")
+        self.path = path
+        _ = try translating { () throws(SystemError) in try PrivateFile.exists(path) }
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW
+        guard let file = OwnedDescriptor.open(path, flags, mode: 0o600) else {
+            throw KeychainError(SystemError(errno: errno, "It can't be opened", path: path))
         }
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            throw KeychainError(StoreError(errno: errno, "It can't be opened", path: path))
-        }
-    }
-
-    deinit {
-        close(descriptor)
+        self.file = file
     }
 
     /// Refuses a database that is older than what was written last.
@@ -33,7 +29,7 @@ final class Anchor {
     /// An anchor of another database, or one that was torn, says nothing.
     func check(_ root: LedgerRoot, ring: KeyRing) throws(KeychainError) {
         var bytes = [UInt8](repeating: 0, count: Self.size)
-        guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else { return }
+        guard pread(file.rawValue, &bytes, bytes.count, 0) == bytes.count else { return }
         var reader = ByteReader(bytes)
         let counter: UInt64 = try reader.number()
         guard KeyRing.isSame(bytes, Self.content(counter, ring)), counter > root.counter else {
@@ -50,7 +46,7 @@ final class Anchor {
     func note(_ counter: UInt64, ring: KeyRing) {
         let bytes = Self.content(counter, ring)
         // Without it a roll-back is harder to notice; nothing else depends on it.
-        _ = pwrite(descriptor, bytes, bytes.count, 0)
+        _ = pwrite(file.rawValue, bytes, bytes.count, 0)
     }
 
     private static func content(_ counter: UInt64, _ ring: KeyRing) -> [UInt8] {

@@ -1,5 +1,6 @@
-import AuthStore
 import Glibc
+import Linux
+import SQLite
 
 /// The keychain of a service that doesn't run, so that its master key can be put elsewhere.
 ///
@@ -7,7 +8,7 @@ import Glibc
 public final class IdleKeychain {
     /// The daemon's: it may run without having its keychain open.
     private let daemonLock: DirectoryLock
-    private let folder: PrivateDirectory
+    private let folder: DatabaseFolder
     private let database: Database
     private let identity: [UInt8]
     /// Where a damaged database was set aside just now.
@@ -19,8 +20,8 @@ public final class IdleKeychain {
     /// - Throws: `notAvailable` when a service runs there, or a file isn't ours alone; `decode`
     ///   for a database that was tampered with as a whole.
     public init(directory: String, settingAside: Bool = true) throws(KeychainError) {
-        daemonLock = try translating { () throws(StoreError) in
-            try PrivateDirectory(path: directory).lock()
+        daemonLock = try translating { () throws(SystemError) in
+            try PrivateDirectory(directory).lock()
         }
         folder = try KeychainStore.folder(in: directory)
         (database, setAside) = try KeychainStore.openDatabase(in: folder, settingAside)

@@ -1,5 +1,6 @@
 public import AuthEngine
-import AuthStore
+import Linux
+import SQLite
 
 /// Why the keychain refuses.
 public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -46,8 +47,8 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// A failure of the file or the disk.
-    init(_ error: StoreError) {
-        self = KeychainError(
+    init(_ error: SystemError) {
+        self.init(
             error.code == .damaged ? .decode : .notAvailable,
             "The keychain's file: \(error)"
         )
@@ -69,9 +70,9 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
 
 /// Runs what fails as the store does, and fails as the keychain does.
 func translating<Result>(
-    _ body: () throws(StoreError) -> Result
+    _ body: () throws(SystemError) -> Result
 ) throws(KeychainError) -> Result {
-    do throws(StoreError) {
+    do throws(SystemError) {
         return try body()
     } catch {
         throw KeychainError(error)

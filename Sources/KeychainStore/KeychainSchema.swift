@@ -1,4 +1,5 @@
-import AuthStore
+import Linux
+import SQLite
 
 /// The tables of the keychain, and what lies in them.
 enum KeychainSchema {
@@ -54,24 +55,24 @@ enum KeychainSchema {
     static func rows(
         of uid: UInt32,
         in database: Database,
-        row: (Row) throws(StoreError) -> Void
-    ) throws(StoreError) {
+        row: (Row) throws(SystemError) -> Void
+    ) throws(SystemError) {
         try database.run(
             "SELECT \(columns) FROM items WHERE uid = ?",
             [.integer(Int64(uid))]
-        ) { statement throws(StoreError) in try row(Self.row(statement)) }
+        ) { statement throws(SystemError) in try row(Self.row(statement)) }
     }
 
     static func row(
         _ id: ItemID,
         of uid: UInt32,
         in database: Database
-    ) throws(StoreError) -> Row? {
+    ) throws(SystemError) -> Row? {
         var found: Row?
         try database.run(
             "SELECT \(columns) FROM items WHERE uid = ? AND id = ?",
             [.integer(Int64(uid)), .blob(id.bytes)]
-        ) { statement throws(StoreError) in found = try Self.row(statement) }
+        ) { statement throws(SystemError) in found = try Self.row(statement) }
         return found
     }
 
@@ -80,16 +81,16 @@ enum KeychainSchema {
         of primaryKey: [UInt8],
         uid: UInt32,
         in database: Database
-    ) throws(StoreError) -> [UInt8]? {
+    ) throws(SystemError) -> [UInt8]? {
         var found: [UInt8]?
         try database.run(
             "SELECT id FROM items WHERE uid = ? AND primary_key = ?",
             [.integer(Int64(uid)), .blob(primaryKey)]
-        ) { statement throws(StoreError) in found = try statement.blob(0) }
+        ) { statement throws(SystemError) in found = try statement.blob(0) }
         return found
     }
 
-    static func write(_ row: Row, uid: UInt32, to database: Database) throws(StoreError) {
+    static func write(_ row: Row, uid: UInt32, to database: Database) throws(SystemError) {
         try database.run(
             "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
@@ -99,7 +100,7 @@ enum KeychainSchema {
         )
     }
 
-    static func delete(_ id: ItemID, uid: UInt32, in database: Database) throws(StoreError) {
+    static func delete(_ id: ItemID, uid: UInt32, in database: Database) throws(SystemError) {
         try database.run(
             "DELETE FROM items WHERE uid = ? AND id = ?",
             [.integer(Int64(uid)), .blob(id.bytes)]
@@ -108,10 +109,10 @@ enum KeychainSchema {
 
     // MARK: Ledgers and the rest
 
-    static func ledger(of uid: UInt32, in database: Database) throws(StoreError) -> [UInt8]? {
+    static func ledger(of uid: UInt32, in database: Database) throws(SystemError) -> [UInt8]? {
         var found: [UInt8]?
         try database.run("SELECT ledger FROM ledgers WHERE uid = ?", [.integer(Int64(uid))]) {
-            statement throws(StoreError) in found = try statement.blob(0)
+            statement throws(SystemError) in found = try statement.blob(0)
         }
         return found
     }
@@ -119,12 +120,12 @@ enum KeychainSchema {
     /// The authentication code of every user's ledger.
     static func ledgerCodes(
         in database: Database
-    ) throws(StoreError) -> [UInt32: [UInt8]] {
+    ) throws(SystemError) -> [UInt32: [UInt8]] {
         var found: [UInt32: [UInt8]] = [:]
         let path = database.path
-        try database.run("SELECT uid, code FROM ledgers") { statement throws(StoreError) in
+        try database.run("SELECT uid, code FROM ledgers") { statement throws(SystemError) in
             guard let uid = UInt32(exactly: try statement.integer(0)) else {
-                throw StoreError(.damaged, "The database has an impossible user.", path: path)
+                throw SystemError(.damaged, "The database has an impossible user.", path: path)
             }
             found[uid] = try statement.blob(1)
         }
@@ -136,17 +137,17 @@ enum KeychainSchema {
         code: [UInt8],
         of uid: UInt32,
         to database: Database
-    ) throws(StoreError) {
+    ) throws(SystemError) {
         try database.run(
             "INSERT OR REPLACE INTO ledgers VALUES (?, ?, ?)",
             [.integer(Int64(uid)), .blob(code), .blob(ledger)]
         )
     }
 
-    static func meta(_ name: String, in database: Database) throws(StoreError) -> [UInt8]? {
+    static func meta(_ name: String, in database: Database) throws(SystemError) -> [UInt8]? {
         var found: [UInt8]?
         try database.run("SELECT value FROM meta WHERE name = ?", [.text(name)]) {
-            statement throws(StoreError) in found = try statement.blob(0)
+            statement throws(SystemError) in found = try statement.blob(0)
         }
         return found
     }
@@ -155,11 +156,11 @@ enum KeychainSchema {
         meta name: String,
         _ value: [UInt8],
         to database: Database
-    ) throws(StoreError) {
+    ) throws(SystemError) {
         try database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [.text(name), .blob(value)])
     }
 
-    private static func row(_ statement: borrowing Statement) throws(StoreError) -> Row {
+    private static func row(_ statement: borrowing Statement) throws(SystemError) -> Row {
         Row(
             id: try statement.blob(0),
             version: UInt64(bitPattern: try statement.integer(1)),

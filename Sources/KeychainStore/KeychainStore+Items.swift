@@ -1,5 +1,5 @@
 public import AuthEngine
-import AuthStore
+import Linux
 
 /// Items: what an app stores and gets back.
 extension KeychainStore {
@@ -300,7 +300,7 @@ extension KeychainStore {
         _ id: ItemID,
         uid: UInt32
     ) throws(KeychainError) -> KeychainSchema.Row? {
-        let row = try translating { () throws(StoreError) in
+        let row = try translating { () throws(SystemError) in
             try KeychainSchema.row(id, of: uid, in: database)
         }
         // An index that was edited leads to the row of another item, sound in itself.
@@ -317,7 +317,7 @@ extension KeychainStore {
         caller: Caller
     ) throws(KeychainError) -> ItemID? {
         let primaryKey = item.attributes.primaryKey(app: item.app)
-        let holder = try translating { () throws(StoreError) in
+        let holder = try translating { () throws(SystemError) in
             try KeychainSchema.holder(of: primaryKey, uid: item.uid, in: database)
         }
         guard let holder, holder != item.itemID.bytes, holder != old?.bytes else { return nil }
@@ -335,7 +335,7 @@ extension KeychainStore {
     ) throws(KeychainError) -> (items: [Item], damage: KeychainError?) {
         let ledger = try ledger(of: uid)
         var (items, seen, count) = ([Item](), Set<ItemID>(), 0)
-        try translating { () throws(StoreError) in
+        try translating { () throws(SystemError) in
             // One row at a time: all secrets of a user together are hundreds of megabytes.
             try KeychainSchema.rows(of: uid, in: database) { row in
                 count += 1

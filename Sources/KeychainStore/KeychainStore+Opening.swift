@@ -1,5 +1,6 @@
-import AuthStore
 import Glibc
+import Linux
+import SQLite
 
 /// What opening takes.
 extension KeychainStore {
@@ -17,10 +18,10 @@ extension KeychainStore {
 
     private static func path(in directory: String) -> String { directory + "/keychain" }
 
-    static func folder(in directory: String) throws(KeychainError) -> PrivateDirectory {
-        try translating { () throws(StoreError) in
-            try PrivateDirectory(
-                path: path(in: directory),
+    static func folder(in directory: String) throws(KeychainError) -> DatabaseFolder {
+        try translating { () throws(SystemError) in
+            DatabaseFolder(
+                try PrivateDirectory(path(in: directory)),
                 database: databaseName,
                 key: "master.key"
             )
@@ -29,12 +30,12 @@ extension KeychainStore {
 
     /// A damaged database is set aside beside a new one (L17), if that is wanted.
     static func openDatabase(
-        in folder: PrivateDirectory,
+        in folder: DatabaseFolder,
         _ settingAside: Bool = true
     ) throws(KeychainError) -> (Database, setAside: String?) {
-        try translating { () throws(StoreError) in
-            let lock = try folder.lock()
-            do throws(StoreError) {
+        try translating { () throws(SystemError) in
+            let lock = try folder.directory.lock()
+            do throws(SystemError) {
                 return (try open(folder, lock), nil)
             } catch {
                 guard error.code == .damaged, settingAside else { throw error }
@@ -45,23 +46,23 @@ extension KeychainStore {
     }
 
     private static func open(
-        _ folder: PrivateDirectory,
+        _ folder: DatabaseFolder,
         _ lock: DirectoryLock
-    ) throws(StoreError) -> Database {
+    ) throws(SystemError) -> Database {
         try KeychainSchema.format.open(in: folder, lock: lock) {
             database,
-            lost throws(StoreError) in
+            lost throws(SystemError) in
             let identity = SecretBytes.random(count: 16)
             try KeychainSchema.write(meta: "identity", identity, to: database)
             try KeychainSchema.write(meta: "lost", [lost ? 1 : 0], to: database)
-        } check: { database throws(StoreError) in
+        } check: { database throws(SystemError) in
             // What is deleted is overwritten.
             try database.run("PRAGMA secure_delete = ON")
         }
     }
 
     static func identity(of database: Database) throws(KeychainError) -> [UInt8] {
-        let identity = try translating { () throws(StoreError) in
+        let identity = try translating { () throws(SystemError) in
             try KeychainSchema.meta("identity", in: database)
         }
         guard let identity, identity.count == 16 else { throw tampered }
@@ -70,7 +71,7 @@ extension KeychainStore {
 
     /// What the right key is recognized by; nil: the database is new.
     static func verifier(of database: Database) throws(KeychainError) -> [UInt8]? {
-        let (verifier, root, codes) = try translating { () throws(StoreError) in
+        let (verifier, root, codes) = try translating { () throws(SystemError) in
             (
                 try KeychainSchema.meta("verifier", in: database),
                 try KeychainSchema.meta("root", in: database),
@@ -104,7 +105,7 @@ extension KeychainStore {
 
     /// Whether an earlier database was damaged or lost.
     static func lost(_ database: Database) throws(KeychainError) -> Bool {
-        try translating { () throws(StoreError) in
+        try translating { () throws(SystemError) in
             try KeychainSchema.meta("lost", in: database) == [1]
         }
     }
@@ -120,7 +121,7 @@ extension KeychainStore {
     }
 
     static func keyName(of database: Database) throws(KeychainError) -> String {
-        let name = try translating { () throws(StoreError) in
+        let name = try translating { () throws(SystemError) in
             try KeychainSchema.meta("key", in: database)
         }
         return String(decoding: name ?? [], as: UTF8.self)
@@ -129,8 +130,8 @@ extension KeychainStore {
     /// Ties a new database to its key.
     static func begin(_ ring: KeyRing, _ database: Database) throws(KeychainError) {
         let root = LedgerRoot()
-        try translating { () throws(StoreError) in
-            try database.transaction { () throws(StoreError) in
+        try translating { () throws(SystemError) in
+            try database.transaction { () throws(SystemError) in
                 try KeychainSchema.write(meta: "verifier", ring.verifier, to: database)
                 try KeychainSchema.write(meta: "key", Array(ring.name.utf8), to: database)
                 try write(root.counter, root.code(ring), to: database)
@@ -142,7 +143,7 @@ extension KeychainStore {
         _ counter: UInt64,
         _ code: [UInt8],
         to database: Database
-    ) throws(StoreError) {
+    ) throws(SystemError) {
         var writer = ByteWriter()
         writer.add(counter)
         writer.add(code)
@@ -154,7 +155,7 @@ extension KeychainStore {
         of database: Database,
         _ ring: KeyRing
     ) throws(KeychainError) -> LedgerRoot {
-        let (bytes, codes) = try translating { () throws(StoreError) in
+        let (bytes, codes) = try translating { () throws(SystemError) in
             (
                 try KeychainSchema.meta("root", in: database) ?? [],
                 try KeychainSchema.ledgerCodes(in: database)
@@ -185,8 +186,8 @@ extension KeychainStore {
         guard let key = try MasterKey.find(in: folder, credentials: credentials) else {
             throw KeychainError(
                 .notAvailable,
-                "There is no master key in \(folder.path): the service makes one when something is "
-                    + "stored."
+                "There is no master key in \(folder.directory.path): the service makes one when "
+                    + "something is stored."
             )
         }
         return try recoveryKey(of: key.secret, directory: directory)

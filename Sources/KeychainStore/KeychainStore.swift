@@ -1,4 +1,5 @@
-import AuthStore
+import Linux
+import SQLite
 
 /// The keychain of this machine: items and keys in one database, each with its secret encrypted.
 ///
@@ -70,7 +71,7 @@ public final class KeychainStore {
     }
 
     private init(
-        _ folder: PrivateDirectory,
+        _ folder: DatabaseFolder,
         _ database: Database,
         _ ring: KeyRing,
         itemLimit: Int,
@@ -116,7 +117,7 @@ public final class KeychainStore {
 
     func ledger(of uid: UInt32) throws(KeychainError) -> Ledger {
         if let known = ledgers[uid] { return known }
-        let bytes = try translating { () throws(StoreError) in
+        let bytes = try translating { () throws(SystemError) in
             try KeychainSchema.ledger(of: uid, in: database)
         }
         guard let code = root.codes[uid] else { return Ledger() }
@@ -166,8 +167,8 @@ public final class KeychainStore {
         let ledgerCode = LedgerRoot.code(of: ledger, uid: uid, ring: ring)
         next.codes[uid] = ledgerCode
         let (written, deleted, code) = (change.written, change.deleted, next.code(ring))
-        try translating { () throws(StoreError) in
-            try database.transaction { () throws(StoreError) in
+        try translating { () throws(SystemError) in
+            try database.transaction { () throws(SystemError) in
                 for id in deleted { try KeychainSchema.delete(id, uid: uid, in: database) }
                 for row in written { try KeychainSchema.write(row, uid: uid, to: database) }
                 try KeychainSchema.write(ledger: ledger, code: ledgerCode, of: uid, to: database)

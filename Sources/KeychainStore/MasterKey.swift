@@ -1,6 +1,7 @@
-import AuthStore
 import Crypto
 import Glibc
+import Linux
+import SQLite
 
 /// The key that every secret of this machine hangs on.
 struct MasterKey {
@@ -43,7 +44,7 @@ struct MasterKey {
     /// - Throws: `notAvailable` for one that can't be read or isn't a key: another one in its
     ///   place would only hide that.
     static func find(
-        in directory: PrivateDirectory,
+        in folder: DatabaseFolder,
         credentials: String?
     ) throws(KeychainError) -> MasterKey? {
         if let credentials {
@@ -53,32 +54,32 @@ struct MasterKey {
                 return try read(file, isCredential: true)
             }
         }
-        let exists = try translating { () throws(StoreError) in
-            try PrivateDirectory.holdsPrivateFile(directory.key)
+        let exists = try translating { () throws(SystemError) in
+            try PrivateFile.exists(folder.key)
         }
-        return exists ? try read(directory.key) : nil
+        return exists ? try read(folder.key) : nil
     }
 
     /// Puts a key into the file, on the disk; another one that is there is kept beside it.
     static func write(
         _ bytes: [UInt8],
-        in directory: PrivateDirectory
+        in folder: DatabaseFolder
     ) throws(KeychainError) -> MasterKey {
-        let file = directory.key
+        let file = folder.key
         if let same = try? read(file), KeyRing.isSame(same.secret.use { $0 }, bytes) { return same }
         let fresh = file + ".new"
         // What an interrupted start left; nobody has used it.
         unlink(fresh)
-        try translating { () throws(StoreError) in
-            try PrivateDirectory.makePrivateFile(fresh, bytes)
+        try translating { () throws(SystemError) in
+            try PrivateFile.make(fresh, bytes)
             guard
                 access(file, F_OK) != 0
-                    || link(file, "\(replaced(directory))-\(firstFree(replaced(directory)))") == 0,
+                    || link(file, "\(replaced(folder))-\(firstFree(replaced(folder)))") == 0,
                 rename(fresh, file) == 0
             else {
-                throw StoreError(errno: errno, "The master key can't be put in place", path: file)
+                throw SystemError(errno: errno, "The master key can't be put in place", path: file)
             }
-            try directory.synchronize()
+            try folder.directory.synchronize()
         }
         return MasterKey(bytes)
     }
@@ -86,18 +87,18 @@ struct MasterKey {
     /// Overwrites the file and removes it, on the disk; it need not be there.
     ///
     /// Copies that were kept beside it go as well, if they are of this key.
-    static func remove(_ key: SecretBytes, in directory: PrivateDirectory) throws(KeychainError) {
+    static func remove(_ key: SecretBytes, in folder: DatabaseFolder) throws(KeychainError) {
         let kept = key.use { key in
-            (1..<firstFree(replaced(directory)))
-                .map { "\(replaced(directory))-\($0)" }
+            (1..<firstFree(replaced(folder)))
+                .map { "\(replaced(folder))-\($0)" }
                 .filter { file in
                     (try? read(file))?.secret.use { KeyRing.isSame($0, key) } ?? false
                 }
         }
-        try translating { () throws(StoreError) in
+        try translating { () throws(SystemError) in
             // A start that was interrupted may have left the second one.
-            for file in [directory.key, directory.key + ".new"] + kept
-            where try PrivateDirectory.holdsPrivateFile(file) {
+            for file in [folder.key, folder.key + ".new"] + kept
+            where try PrivateFile.exists(file) {
                 let descriptor = open(file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
                 let zeros = [UInt8](repeating: 0, count: size)
                 // Where the disk writes in place nothing of the key is left.
@@ -105,16 +106,16 @@ struct MasterKey {
                 fsync(descriptor)
                 close(descriptor)
                 guard unlink(file) == 0 else {
-                    throw StoreError(errno: errno, "The file can't be removed", path: file)
+                    throw SystemError(errno: errno, "The file can't be removed", path: file)
                 }
             }
-            try directory.synchronize()
+            try folder.directory.synchronize()
         }
     }
 
     /// What keys that gave way are called, before their number.
-    private static func replaced(_ directory: PrivateDirectory) -> String {
-        directory.key + ".replaced"
+    private static func replaced(_ folder: DatabaseFolder) -> String {
+        folder.key + ".replaced"
     }
 
     private static func firstFree(_ start: String) -> Int {
@@ -129,7 +130,7 @@ struct MasterKey {
     ) throws(KeychainError) -> MasterKey {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
-            throw KeychainError(StoreError(errno: errno, "It can't be read", path: file))
+            throw KeychainError(SystemError(errno: errno, "It can't be read", path: file))
         }
         defer { close(descriptor) }
         // One more than it has, so that a longer file is seen to be one.

@@ -1,4 +1,5 @@
 internal import DBus
+import LocalAuthBus
 
 /// Something that happened while an evaluation runs: progress, never the verdict.
 public enum AuthenticationEvent: Hashable, Sendable {

@@ -1,5 +1,6 @@
 package import DBus
 internal import Glibc
+package import Linux
 
 @_silgen_name("memfd_create")
 /// A function of the C library that Swift's Glibc module lacks; the name is read during the call

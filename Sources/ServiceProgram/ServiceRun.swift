@@ -1,3 +1,4 @@
+import CLinux
 import CSystemd
 import DBus
 import Glibc

@@ -1,6 +1,7 @@
-import CPAM
+import CLinux
 import DBus
 import Glibc
+import Linux
 import LocalAuthBus
 
 /// One child process that checks one passcode: PAM modules block, crash and leave things behind.

@@ -1,5 +1,6 @@
 import DBus
 import Glibc
+import LocalAuthBus
 import ServiceProgram
 
 // Each passcode is checked in a child process, which is this program started again.

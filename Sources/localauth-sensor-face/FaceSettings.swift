@@ -1,6 +1,6 @@
 import CameraDevice
 import FaceSensor
-import Glibc
+import Linux
 import ServiceProgram
 
 /// The settings from the command line.
@@ -68,16 +68,7 @@ struct FaceSettings: Sendable {
     static func models(in state: String) -> String { state + "/models" }
 
     static var defaultState: String {
-        if let folder = environment("STATE_DIRECTORY") { return folder }
-        if geteuid() == 0 { return "/var/lib/localauth-face" }
-        if let folder = environment("XDG_STATE_HOME") { return folder + "/localauth-face" }
-        return (environment("HOME") ?? "") + "/.local/state/localauth-face"
-    }
-
-    /// Only absolute paths count; of several from systemd the first is used.
-    private static func environment(_ name: String) -> String? {
-        guard let value = getenv(name) else { return nil }
-        let first = String(cString: value).split(separator: ":").first.map(String.init)
-        return first?.hasPrefix("/") == true ? first : nil
+        StatePath.folder(system: "localauth-face", user: "localauth-face")
+            ?? "/var/lib/localauth-face"
     }
 }

@@ -8,7 +8,9 @@ extension FingerprintSensor {
         for user: String,
         unless isCanceled: @BusActor () -> Bool = { false }
     ) async throws(FprintFault) -> FprintSession {
-        while !isCanceled(), isTaken || closing > 0 || readers.sleep.isAsleep { await bell.wait() }
+        while !isCanceled(), isTaken || closing > 0 || readers.sleep.isAsleep {
+            await changes.wait()
+        }
         guard !isCanceled() else { throw .canceled }
         isTaken = true
         do throws(FprintFault) {
@@ -17,7 +19,7 @@ extension FingerprintSensor {
             return session
         } catch {
             isTaken = false
-            bell.ring()
+            changes.notifyAll()
             throw error
         }
     }
@@ -65,15 +67,15 @@ extension FingerprintSensor {
         closing += 1
         onLoop {
             await session.close(undoing: finger) {
-                while self.readers.sleep.isAsleep { await self.bell.wait() }
+                while self.readers.sleep.isAsleep { await self.changes.wait() }
             }
             self.closing -= 1
-            self.bell.ring()
+            self.changes.notifyAll()
         }
     }
 
     /// Waits until every claim is released, at most for `limit`.
     func settle(within limit: Duration) async {
-        _ = await bell.wait(atMost: limit) { self.closing == 0 }
+        _ = await changes.wait(atMost: limit) { self.closing == 0 }
     }
 }

@@ -88,7 +88,7 @@ extension FingerprintSensor {
         let id = new.isSeen ? new.id : EnrolledFingers.stamped(finger)
         let others = list.map(\.id).filter { $0 != new.id }
         if !readers.keep(label, of: id, uid: uid, sensor: name, others) {
-            log(.warning, "a label can't be written to \(StateFolder.path)")
+            log(.warning, "a label can't be written to \(Readers.stateFolder)")
         }
         // The next listing has its new id.
         if !new.isSeen { lists[uid] = nil }

@@ -70,9 +70,9 @@ extension FingerprintSensor {
             } catch {
                 answer = .failure(error)
             }
-            self.bell.ring()
+            self.changes.notifyAll()
         }
-        guard await bell.wait(atMost: Self.listPatience, until: { answer != nil }), let answer
+        guard await changes.wait(atMost: Self.listPatience, until: { answer != nil }), let answer
         else {
             throw .inUse("fprintd is busy.")
         }

@@ -48,7 +48,7 @@ extension FingerprintSensor {
 
     func end() {
         isOperating = false
-        bell.ring()
+        changes.notifyAll()
     }
 
     func claim(

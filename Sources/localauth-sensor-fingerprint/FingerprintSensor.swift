@@ -11,7 +11,7 @@ import SensorKit
     /// The reader behind this sensor; nil when there is none yet.
     private(set) var key: FprintReader.Key?
     private(set) var properties: SensorProperties
-    let bell = Bell()
+    let changes = ConditionVariable()
     /// The claim that is held now.
     var session: FprintSession?
     /// Whether a Verify or Enroll runs.
@@ -60,11 +60,11 @@ import SensorKit
 
     /// Wakes whoever waits: the reader or sleep has changed, or the operation was canceled.
     func lookAround() {
-        bell.ring()
+        changes.notifyAll()
         session?.interrupt()
     }
 
     func stop() async {
-        _ = await bell.wait(atMost: Self.stopPatience) { !self.isOperating && self.closing == 0 }
+        _ = await changes.wait(atMost: Self.stopPatience) { !self.isOperating && self.closing == 0 }
     }
 }

@@ -1,6 +1,7 @@
 import DBus
 import Fingerprint
 import Glibc
+import Linux
 import SensorKit
 import ServiceProgram
 
@@ -31,6 +32,10 @@ import ServiceProgram
     /// How long the start waits for fprintd to list the readers.
     static let startPatience = Duration.seconds(2)
     static let mostSensors = 16
+    /// Where labels are kept.
+    static let stateFolder =
+        StatePath.folder(system: "localauth-sensor-fingerprint", user: "localauth")
+        ?? "/var/lib/localauth-sensor-fingerprint"
 
     init(_ roster: SensorRoster) throws {
         self.roster = roster
@@ -38,7 +43,7 @@ import ServiceProgram
             throw StartError("the system bus, where fprintd is, can't be reached")
         }
         self.system = system
-        labels = LabelFile(folder: StateFolder.path)
+        labels = LabelFile(folder: Self.stateFolder)
         system.onDisconnect {
             log(.error, "the connection to the system bus is lost")
             exit(EXIT_FAILURE)
@@ -48,12 +53,12 @@ import ServiceProgram
     /// Serves the readers that exist; without any, one sensor that is unavailable.
     func start() async throws {
         _ = sleep
-        let isKnown = Bell()
+        let isKnown = ConditionVariable()
         var hasLooked = false
         onLoop {
             await self.directory.refresh()
             hasLooked = true
-            isKnown.ring()
+            isKnown.notifyAll()
         }
         _ = await isKnown.wait(atMost: Self.startPatience) { hasLooked }
         try await update()
@@ -110,7 +115,7 @@ import ServiceProgram
     }
 
     func watchPrints(of user: String) {
-        for folder in prints.folders(of: user) { watch?.add(folder) }
+        for folder in prints.folders(of: user) { watch.add(folder) }
     }
 
     func keep(_ label: String, of id: String, uid: UInt32, sensor: String, _ ids: [String]) -> Bool

@@ -42,7 +42,7 @@ extension SimulatedSensor {
 
     private func begin(_ operation: SensorOperation) {
         isRunning = true
-        operation.onCancel { self.bell.ring() }
+        operation.onCancel { self.changes.notifyAll() }
         fault = properties.isPresent ? nil : .disconnected
         if fault == nil { operation.ready() }
     }
@@ -72,15 +72,15 @@ extension SimulatedSensor {
             var isOver = false
             let timer = EventLoop.shared.schedule(after: .milliseconds(milliseconds)) {
                 isOver = true
-                self.bell.ring()
+                self.changes.notifyAll()
             }
             defer { timer.cancel() }
             try await wait(operation) { isOver }
         case .hang:
             // Not even Cancel ends it: only the caller's leaving, the loss of the sensor, or Reset.
-            let leaving = operation.caller.onLeave { self.bell.ring() }
+            let leaving = operation.caller.onLeave { self.changes.notifyAll() }
             defer { leaving.cancel() }
-            while fault == nil, !operation.caller.hasLeft { await bell.wait() }
+            while fault == nil, !operation.caller.hasLeft { await changes.wait() }
             throw fault ?? .canceled
         case .disconnect: throw .disconnected
         case .crash: _exit(EXIT_FAILURE)
@@ -95,7 +95,7 @@ extension SimulatedSensor {
             if operation.isCanceled { throw .canceled }
             if let fault { throw fault }
             if condition() { return }
-            await bell.wait()
+            await changes.wait()
         }
     }
 }

@@ -17,7 +17,7 @@ import SensorKit
     /// What ends the running operation, besides its Cancel.
     var fault: SensorFault?
     var isRunning = false
-    let bell = Bell()
+    let changes = ConditionVariable()
     private lazy var control = SimulatedSensor1Interface(SimulatedObject(self))
 
     var interfaces: [any ServedInterface] { [control] }
@@ -49,14 +49,14 @@ import SensorKit
     func queue(_ outcomes: [Outcome]) {
         pending += outcomes
         pendingChanged()
-        bell.ring()
+        changes.notifyAll()
     }
 
     /// One touch now; with no operation nobody feels it.
     func touch(matching: Bool) {
         guard isRunning, touches.count < Self.maximumPending else { return }
         touches.append(matching)
-        bell.ring()
+        changes.notifyAll()
     }
 
     func setPresent(_ isPresent: Bool) {
@@ -80,7 +80,7 @@ import SensorKit
     private func interrupt(_ fault: SensorFault) {
         guard isRunning else { return }
         self.fault = fault
-        bell.ring()
+        changes.notifyAll()
     }
 
     func pendingChanged() {

@@ -2,6 +2,7 @@ import AuthService
 import AuthStore
 import DBus
 import KeychainStore
+import Linux
 import ServiceProgram
 
 ServiceProgram(
@@ -18,7 +19,7 @@ ServiceProgram(
     let directory = try StateDirectory.path(arguments["state-directory"])
     let (store, state) = try AuthStore.open(
         directory: directory,
-        now: Boot.now(),
+        now: .now(),
         bootID: Boot.id() ?? "",
         settings: configuration.engineSettings(isSystemBus: connection.address == .system)
     )

@@ -4,6 +4,7 @@ import AuthStore
 import DBus
 import Foundation
 import KeychainStore
+import Linux
 import LocalAuthBus
 import SensorContract
 
@@ -109,7 +110,7 @@ final class AuditBench {
         try passcodes.requestName("org.localauth.Passcode1")
         let (store, state) = try AuthStore.open(
             directory: bus.folder + "/state",
-            now: Boot.now(),
+            now: Instant.now(),
             bootID: "boot",
             settings: Settings()
         )

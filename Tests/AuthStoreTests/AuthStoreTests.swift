@@ -1,8 +1,11 @@
 import AuthEngine
-import AuthStore
 import Foundation
+import Linux
+import SQLite
 import Synchronization
 import Testing
+
+@testable import AuthStore
 
 struct AuthStoreTests {
     private func record(failures: Int, cause: String? = nil, wrong: Int = 0) -> UserRecord {
@@ -85,7 +88,7 @@ struct AuthStoreTests {
         let (store, _) = try folder.open()
         let order = Mutex<[Int]>([])
         for number in 0..<1000 {
-            let done: @Sendable (StoreError?) -> Void = { error in
+            let done: @Sendable (SystemError?) -> Void = { error in
                 #expect(error == nil)
                 order.withLock { $0.append(number) }
             }
@@ -231,13 +234,21 @@ struct DelayTests {
     }
 }
 
-struct BootTests {
-    @Test("L10: the boot has one id, and its clock doesn't go back")
-    func boot() {
-        #expect(Boot.id()?.count == 36)
-        #expect(Boot.id() == Boot.id())
-        let first = Boot.now()
-        #expect(first.nanoseconds > 0)
-        #expect(Boot.now() >= first)
+struct DurabilityTests {
+    @Test("L17: the store's database writes a log first and waits for the disk")
+    func durability() throws {
+        let folder = try StateFolder()
+        let directory = try PrivateDirectory(folder.path)
+        let database = try AuthStore.openDatabase(
+            in: DatabaseFolder(directory, database: "state.sqlite", key: "machine.key"),
+            lock: directory.lock()
+        )
+        var mode: String?
+        try database.run("PRAGMA journal_mode") { row throws(SystemError) in
+            mode = try row.text(0)
+        }
+        #expect(mode == "wal")
+        // FULL
+        #expect(try database.integer("PRAGMA synchronous") == 2)
     }
 }

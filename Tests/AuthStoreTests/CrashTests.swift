@@ -1,6 +1,7 @@
 import AuthEngine
 import AuthStore
 import Foundation
+import Linux
 import Testing
 
 /// L17, seen from outside: state survives kill -9 at any instant, full disks and second processes.

@@ -1,6 +1,8 @@
 import AuthEngine
 import CSQLite
 import Foundation
+import Linux
+import SQLite
 import Testing
 
 @testable import AuthStore

@@ -1,6 +1,8 @@
 import AuthEngine
 import AuthStore
 import Foundation
+import Linux
+import SQLite
 import Testing
 
 /// The directory and its files are ours alone.
@@ -87,10 +89,10 @@ struct PermissionTests {
         let folder = try StateFolder()
         try folder.write([], to: "file")
         for path in [folder.file("file"), folder.file("file/state")] {
-            let error = #expect(throws: StoreError.self) {
+            let error = #expect(throws: SystemError.self) {
                 try AuthStore.open(
                     directory: path,
-                    now: Boot.now(),
+                    now: Instant.now(),
                     bootID: "",
                     settings: Settings()
                 )

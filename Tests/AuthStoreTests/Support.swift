@@ -1,6 +1,7 @@
 import AuthEngine
 import AuthStore
 import Foundation
+import Linux
 import Testing
 import ToolSupport
 
@@ -69,8 +70,8 @@ final class StateFolder: Sendable {
     }
 
     /// Why a start would fail now.
-    func refusal() -> StoreError? {
-        #expect(throws: StoreError.self) {
+    func refusal() -> SystemError? {
+        #expect(throws: SystemError.self) {
             try AuthStore.open(
                 directory: path,
                 now: Instant(nanoseconds: 0),
@@ -83,14 +84,14 @@ final class StateFolder: Sendable {
 
 extension AuthStore {
     /// Saves and waits for the answer.
-    func save(_ record: UserRecord, uid: UInt32) async -> StoreError? {
+    func save(_ record: UserRecord, uid: UInt32) async -> SystemError? {
         await withCheckedContinuation { answer in
             save(record, uid: uid) { answer.resume(returning: $0) }
         }
     }
 
     /// Saves and waits for the answer.
-    func save(_ enrolment: Enrolment, uid: UInt32) async -> StoreError? {
+    func save(_ enrolment: Enrolment, uid: UInt32) async -> SystemError? {
         await withCheckedContinuation { answer in
             save(enrolment, uid: uid) { answer.resume(returning: $0) }
         }

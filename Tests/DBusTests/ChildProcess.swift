@@ -1,5 +1,6 @@
 import DBus
 import Glibc
+import Linux
 import Testing
 
 /// A program that a test runs.

@@ -1,5 +1,6 @@
 import DBus
 import Glibc
+import LocalAuthBus
 import Testing
 
 /// Calls over a socket pair.

@@ -1,4 +1,5 @@
 import DBus
+import Linux
 
 /// A service with a member for each thing that the runtime has to do.
 @BusActor

@@ -1,5 +1,6 @@
 import DBus
 import Glibc
+import Linux
 import Testing
 
 /// Something that happens once; tests wait for it instead of sleeping.

@@ -1,6 +1,7 @@
 import DBus
 import FaceSensor
 import Glibc
+import Linux
 import LocalAuthBus
 import SensorContract
 import Testing

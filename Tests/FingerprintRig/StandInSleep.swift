@@ -1,5 +1,6 @@
 public import DBus
 import Glibc
+import Linux
 import SensorContract
 
 /// Plays the part of logind that has to do with sleep: delays it, and tells of it.

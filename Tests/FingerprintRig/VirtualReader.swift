@@ -1,5 +1,6 @@
 public import DBus
 import Glibc
+import Linux
 import SensorContract
 
 /// One of libfprint's virtual readers, driven through its socket.

@@ -1,6 +1,7 @@
 import DBus
 import FingerprintRig
 import Glibc
+import Linux
 import LocalAuthBus
 import SensorContract
 import Testing

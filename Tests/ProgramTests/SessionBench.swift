@@ -1,6 +1,7 @@
 import DBus
 import Foundation
 import Glibc
+import Linux
 import LocalAuthBus
 
 /// Plays a prompt agent that only looks on.

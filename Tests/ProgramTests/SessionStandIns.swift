@@ -1,5 +1,6 @@
 import DBus
 import Glibc
+import Linux
 import LocalAuthBus
 
 /// Values that come one after the other, for tests that wait for them.

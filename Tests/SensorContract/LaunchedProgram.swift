@@ -1,6 +1,7 @@
-import CSystemd
+import CLinux
 public import DBus
 import Glibc
+import Linux
 
 /// A check that failed: what was expected and what came.
 public struct ContractFailure: Error, CustomStringConvertible, Hashable {

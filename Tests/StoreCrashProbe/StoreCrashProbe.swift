@@ -1,6 +1,7 @@
 import AuthEngine
 import AuthStore
 import Glibc
+import Linux
 import Synchronization
 
 /// A process with a store that tests may kill, starve or rob of its rights.
@@ -18,10 +19,10 @@ enum StoreCrashProbe {
             // "nobody" of every Debian system.
             seteuid(65534)
         }
-        do throws(StoreError) {
+        do throws(SystemError) {
             let (store, _) = try AuthStore.open(
                 directory: arguments[2],
-                now: Boot.now(),
+                now: Instant.now(),
                 bootID: "probe",
                 settings: Settings()
             )
@@ -44,7 +45,7 @@ enum StoreCrashProbe {
         for number in 1... {
             waiting.wait()
             let uid = UInt32(number % 7)
-            let done: @Sendable (StoreError?) -> Void = { error in
+            let done: @Sendable (SystemError?) -> Void = { error in
                 say(error.map { "failed \($0)" } ?? "\(number)")
                 waiting.signal()
             }
@@ -82,8 +83,8 @@ enum StoreCrashProbe {
         _ enrolment: Enrolment,
         uid: UInt32,
         to store: AuthStore
-    ) -> StoreError? {
-        let answer = Mutex<StoreError?>(nil)
+    ) -> SystemError? {
+        let answer = Mutex<SystemError?>(nil)
         let done = Semaphore(count: 0)
         store.save(enrolment, uid: uid) { error in
             answer.withLock { $0 = error }

@@ -10,9 +10,9 @@ enum Layers {
     private static let targets: [Layer: Set<String>] = [
         .pure: ["AuthEngine", "DBusModel", "DBusCodegen"],
         .edge: [
-            "DBus", "LocalAuthBus", "AuthStore", "ServiceProgram", "CSystemd", "CSQLite", "CPAM",
-            "CAdwaita", "CFace", "CIntl", "CV4L2", "CameraDevice", "FaceSensor", "Fingerprint",
-            "KeychainStore", "LocalAuthClient", "Localization",
+            "AuthStore", "CAdwaita", "CFace", "CIntl", "CLinux", "CPAM", "CSQLite", "CSystemd",
+            "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
+            "LocalAuthBus", "LocalAuthClient", "Localization", "SQLite", "ServiceProgram",
         ],
         .role: ["AuthService", "LocalAuthentication", "Security", "SensorKit", "AgentKit"],
         .program: [
@@ -68,27 +68,35 @@ struct Manifest {
         let name: String
         let line: Int
         let dependencies: [Dependency]
+        let isProgram: Bool
+        /// The folder of its sources.
+        let path: String
+
         /// Whether its sources lie among the tests.
-        let isForTests: Bool
+        var isForTests: Bool { path.hasPrefix("Tests/") }
     }
 
     let path: String
-    let targets: [Target]
+    /// All targets.
+    private let all: [Target]
 
-    /// Reads the calls of `.target`, `.executableTarget` and `.systemLibrary`.
+    /// The targets of the product; tests may have what they need.
+    var targets: [Target] { all.filter { !$0.isForTests } }
+
+    private static let kinds: Set = [
+        ".target", ".executableTarget", ".systemLibrary", ".testTarget",
+    ]
+
+    /// Reads the calls that declare a target.
     init(_ file: SourceFile) {
         path = file.path
-        var targets: [Target] = []
+        var all: [Target] = []
         var rest = Words(file)
         while let word = rest.next() {
-            guard [".target", ".executableTarget", ".systemLibrary"].contains(word.text) else {
-                continue
-            }
-            let target = rest.target(line: word.line)
-            // Tests may have what they need.
-            if !target.isForTests { targets.append(target) }
+            guard Self.kinds.contains(word.text) else { continue }
+            all.append(rest.target(kind: word.text, line: word.line))
         }
-        self.targets = targets
+        self.all = all
     }
 
     /// Targets nobody placed, and arrows that point up.
@@ -114,6 +122,38 @@ struct Manifest {
         }
     }
 
+    /// Declared dependencies that no file of the target imports.
+    ///
+    /// Tests declare the programs that they start as processes, so that these are built before; and
+    /// targets in C include headers.
+    func unusedDependencies(in files: [SourceFile]) -> [Offence] {
+        let programs = Set(all.filter(\.isProgram).map(\.name))
+        var imported: [String: Set<String>] = [:]
+        for file in files where file.path.hasSuffix(".swift") {
+            guard let target = target(of: file) else { continue }
+            imported[target.name, default: []].formUnion(file.code.compactMap(Self.module))
+        }
+        return all.flatMap { target in
+            guard let modules = imported[target.name] else { return [Offence]() }
+            let unused = target.dependencies.filter { dependency in
+                let isStarted = target.isForTests && programs.contains(dependency.name)
+                return !modules.contains(dependency.name) && !isStarted
+            }
+            return unused.map {
+                Offence(
+                    path: path,
+                    line: $0.line,
+                    message: "\(target.name) declares \($0.name), and imports it nowhere"
+                )
+            }
+        }
+    }
+
+    /// The target whose folder a file is in: the deepest one.
+    private func target(of file: SourceFile) -> Target? {
+        all.filter { file.path.hasPrefix($0.path + "/") }.max { $0.path.count < $1.path.count }
+    }
+
     /// Imports that aren't declared, or are not for this layer.
     func importOffences(in file: SourceFile) -> [Offence] {
         guard let name = file.target else { return [] }
@@ -137,14 +177,14 @@ struct Manifest {
         else {
             return nil
         }
-        return words[(index + 1)...].first { !kinds.contains($0) }.map(String.init)
+        return words[(index + 1)...].first { !declarations.contains($0) }.map(String.init)
     }
 
     private static let modifiers: Set<Substring> = [
         "public", "package", "internal", "fileprivate", "private", "@testable", "@_exported",
         "@_implementationOnly", "@preconcurrency",
     ]
-    private static let kinds: Set<Substring> = [
+    private static let declarations: Set<Substring> = [
         "typealias", "struct", "class", "enum", "protocol", "let", "var", "func",
     ]
 
@@ -188,7 +228,7 @@ struct Manifest {
 
         /// Reads up to the end of the call: its first string is the name, those between the
         /// brackets of `dependencies:` are the dependencies (of a product only its name).
-        mutating func target(line: Int) -> Target {
+        mutating func target(kind: String, line: Int) -> Target {
             var name = ""
             var dependencies: [Dependency] = []
             var (depth, isDependency, label, path) = (0, false, "", "")
@@ -214,7 +254,9 @@ struct Manifest {
                 name: name,
                 line: line,
                 dependencies: dependencies,
-                isForTests: path.hasPrefix("Tests/")
+                isProgram: kind == ".executableTarget",
+                path: path.isEmpty
+                    ? "\(kind == ".testTarget" ? "Tests" : "Sources")/\(name)" : path
             )
         }
     }

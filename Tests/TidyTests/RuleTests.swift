@@ -229,6 +229,39 @@ struct ImportRuleTests {
         )
     }
 
+    @Test("A dependency that no file imports is found, a program that a test starts is none")
+    func unused() {
+        let manifest = Manifest(
+            SourceFile(
+                path: "Package.swift",
+                text: """
+                    .target(name: "DBus", dependencies: ["CSystemd", "Linux"]),
+                    .executableTarget(name: "localauthd", dependencies: ["DBus"]),
+                    .executableTarget(name: "clang-client", dependencies: ["CDBus1"]),
+                    .testTarget(name: "ATests", dependencies: ["DBus", "Support", "localauthd"]),
+                    .target(name: "Support", dependencies: ["DBus"], path: "Tests/ATests/Support"),
+                    """
+            )
+        )
+        let files = [
+            ("Sources/DBus/A.swift", "public import CSystemd\n// import Linux"),
+            ("Sources/localauthd/main.swift", "print()"),
+            ("Sources/clang-client/main.c", "#include <dbus/dbus.h>"),
+            ("Tests/ATests/A.swift", "import Support"),
+            ("Tests/ATests/Support/B.swift", "@testable import DBus"),
+        ]
+        let offences = manifest.unusedDependencies(
+            in: files.map { SourceFile(path: $0.0, text: $0.1) }
+        )
+        #expect(
+            offences.map(\.description) == [
+                "Package.swift:1: DBus declares Linux, and imports it nowhere",
+                "Package.swift:2: localauthd declares DBus, and imports it nowhere",
+                "Package.swift:4: ATests declares DBus, and imports it nowhere",
+            ]
+        )
+    }
+
     private func offences(_ target: String, _ text: String) -> [String] {
         manifest.importOffences(in: SourceFile(path: "Sources/\(target)/A.swift", text: text))
             .map(\.description)

@@ -38,6 +38,11 @@ struct TidyTests {
         report(try Self.files.get().flatMap(manifest.importOffences))
     }
 
+    @Test("Targets declare no dependency that they don't import")
+    func unusedDependencies() throws {
+        report(try manifest().unusedDependencies(in: Self.files.get()))
+    }
+
     private func manifest() throws -> Manifest {
         Manifest(try #require(try Self.files.get().first { $0.path == "Package.swift" }))
     }

@@ -1,5 +1,6 @@
 public import DBus
 import Foundation
+import Linux
 public import LocalAuthBus
 
 /// The real daemon on a bus of its own, and a person who answers every prompt.

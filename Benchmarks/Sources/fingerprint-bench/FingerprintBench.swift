@@ -2,6 +2,7 @@ import BenchSupport
 import DBus
 import FingerprintRig
 import Glibc
+import Linux
 import LocalAuthBus
 import SensorContract
 

@@ -2,6 +2,7 @@ import AuthService
 import AuthStore
 import DBus
 import Glibc
+import Linux
 
 // The daemon's own service, peer to peer over an inherited socket: no bus, no sensor, no verifier.
 // `peer-service --descriptor N STATE-DIRECTORY`; it lives until it is killed.
@@ -22,7 +23,7 @@ func serve(_ descriptor: Int32, state directory: String) throws {
     let configuration = Configuration()
     let (store, state) = try AuthStore.open(
         directory: directory,
-        now: Boot.now(),
+        now: Instant.now(),
         bootID: Boot.id() ?? "",
         settings: configuration.engineSettings(isSystemBus: false)
     )

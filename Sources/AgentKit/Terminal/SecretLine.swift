@@ -1,4 +1,4 @@
-import CSystemd
+import CLinux
 import DBus
 import Glibc
 

@@ -1,5 +1,6 @@
 public import DBus
 import Glibc
+public import Linux
 
 /// Asks for a secret on a terminal.
 ///

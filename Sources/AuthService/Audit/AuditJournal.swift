@@ -1,6 +1,7 @@
-import CSystemd
+import CLinux
 import DBus
 import Glibc
+import Linux
 
 /// The journal's native protocol: one datagram a record.
 ///

@@ -28,7 +28,7 @@ final class AuditTrail {
         path: String,
         records: [UInt32: UserRecord] = [:],
         unknown: UserRecord = UserRecord(),
-        clock: @escaping @BusActor () -> Instant = { Boot.now() }
+        clock: @escaping @BusActor () -> Instant = { Instant.now() }
     ) {
         journal = AuditJournal(path: path)
         self.records = records

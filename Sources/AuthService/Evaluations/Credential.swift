@@ -1,6 +1,7 @@
 import DBus
 import Glibc
 import KeychainStore
+import Linux
 
 /// Which secret an app lends to its context; raw values are Apple's.
 enum CredentialKind: Int32 {

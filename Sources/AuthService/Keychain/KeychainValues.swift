@@ -1,8 +1,9 @@
 import AuthEngine
-import CSystemd
+import CLinux
 import DBus
 import Glibc
 import KeychainStore
+import Linux
 import LocalAuthBus
 
 /// What crosses the bus, as the keychain has it and back.

@@ -1,6 +1,7 @@
 import AuthEngine
 import DBus
 import KeychainStore
+import Linux
 import LocalAuthBus
 
 /// One context: only its creator sees it, and it goes with its creator.

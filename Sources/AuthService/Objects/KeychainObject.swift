@@ -1,6 +1,7 @@
 import AuthEngine
 import DBus
 import KeychainStore
+import Linux
 import LocalAuthBus
 
 /// `/org/localauth/Keychain1`: secrets and keys that only an authentication releases.

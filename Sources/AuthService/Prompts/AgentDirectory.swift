@@ -1,5 +1,6 @@
 import AuthEngine
 import DBus
+import Linux
 import LocalAuthBus
 
 /// The prompt agents that registered: where they are on the bus.

@@ -1,6 +1,7 @@
-import CSystemd
+import CLinux
 import DBus
 import Glibc
+import Linux
 
 /// A descriptor of a process that can't come to mean another process.
 enum ProcessDescriptor {

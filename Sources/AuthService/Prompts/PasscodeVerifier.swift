@@ -1,5 +1,6 @@
 import AuthEngine
 import DBus
+import Linux
 import LocalAuthBus
 
 /// The process that asks PAM.

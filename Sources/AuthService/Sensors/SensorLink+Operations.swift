@@ -192,7 +192,7 @@ extension SensorLink {
     }
 
     private func isAllowed(_ number: UInt64) -> Bool {
-        operations[number]?.signals.take(at: Boot.now()) == true
+        operations[number]?.signals.take(at: Instant.now()) == true
     }
 
     /// Whether a hint is one word of the kind that the contract lists.

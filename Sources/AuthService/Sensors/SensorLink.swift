@@ -1,6 +1,7 @@
 import AuthEngine
 import AuthStore
 import DBus
+import Linux
 import LocalAuthBus
 
 /// One sensor: its name, who owns it on the bus, what it says of itself, what runs on it.
@@ -224,7 +225,7 @@ final class SensorLink {
         guard !new.versions.isDisjoint(with: Self.versions) else { return exclude("incompatible") }
         guard new.update(properties) else { return fail("failed") }
         guard new != facts || state != .ready else { return }
-        if state != .ready { readySince = Boot.now() }
+        if state != .ready { readySince = Instant.now() }
         facts = new
         isKnown = true
         if !isPresentAndWell { endOperations() }
@@ -250,7 +251,7 @@ final class SensorLink {
     /// A sensor that changes all the time is told of no more often than its allowance.
     private func announce() {
         guard announcement == nil else { return }
-        guard !announcements.take(at: Boot.now()) else { return events.sensorChanged(self) }
+        guard !announcements.take(at: Instant.now()) else { return events.sensorChanged(self) }
         announcement = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
             guard let self else { return }
             announcement = nil
@@ -282,7 +283,7 @@ final class SensorLink {
 
     /// It can't be used until it has recovered; it is looked at again after 1, 2, 4 … 60 s.
     func fail(_ reason: String) {
-        if state == .ready, Boot.now() - readySince >= Self.probation { faults = 0 }
+        if state == .ready, Instant.now() - readySince >= Self.probation { faults = 0 }
         endOperations()
         lists = [:]
         if state != .broken(reason) { settle(.broken(reason)) }

@@ -1,6 +1,7 @@
 import CSystemd
 import DBus
 import Glibc
+import Linux
 
 /// What the login manager says of one session.
 struct LoginSession: Equatable {

@@ -1,5 +1,6 @@
 import DBus
 import Glibc
+import Linux
 
 /// How a process that is not a child of this one ended.
 enum ProcessEnd {

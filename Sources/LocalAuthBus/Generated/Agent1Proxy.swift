@@ -1,5 +1,6 @@
 // Made by dbus-codegen from dbus/org.localauth.Agent1.xml. Do not edit.
 public import DBus
+public import Linux
 
 /// Calls `org.localauth.Agent1` of one object; the docs are at `Agent1Service`.
 @BusActor

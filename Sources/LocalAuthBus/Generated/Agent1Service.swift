@@ -1,5 +1,6 @@
 // Made by dbus-codegen from dbus/org.localauth.Agent1.xml. Do not edit.
 public import DBus
+public import Linux
 
 /// A prompt agent: shows what is asked, and takes it down again.
 ///

@@ -1,5 +1,6 @@
 // Made by dbus-codegen from dbus/org.localauth.Context1.xml. Do not edit.
 public import DBus
+public import Linux
 
 /// A context: evaluations that remember what the person has proved already.
 ///

@@ -1,5 +1,6 @@
 // Made by dbus-codegen from dbus/org.localauth.Keychain1.xml. Do not edit.
 public import DBus
+public import Linux
 
 /// Secrets and keys that open only to the person they belong to.
 ///

@@ -1,5 +1,6 @@
 // Made by dbus-codegen from dbus/org.localauth.Passcode1.xml. Do not edit.
 public import DBus
+public import Linux
 
 /// The passcode verifier: asks PAM, so that the daemon never holds a passcode.
 ///

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DBus
+import Linux
 import LocalAuthBus
 import LocalAuthClient
 import Localization

@@ -2,6 +2,7 @@ import ArgumentParser
 import DBus
 import Glibc
 import KeychainStore
+import Linux
 import Localization
 
 struct KeychainExportCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import AgentKit
 import DBus
 import Glibc
+import Linux
 import Localization
 
 /// A run of systemd-creds, the only program that writes credentials in systemd's format.

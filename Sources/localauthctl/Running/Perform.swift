@@ -1,6 +1,7 @@
 import ArgumentParser
 import DBus
 import Glibc
+import LocalAuthBus
 import LocalAuthClient
 import Localization
 import Synchronization

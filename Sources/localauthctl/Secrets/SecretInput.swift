@@ -1,7 +1,8 @@
 import AgentKit
-import CSystemd
+import CLinux
 import DBus
 import Glibc
+import Linux
 import Localization
 
 /// Where a secret is read from: a file, a pipe or the terminal, never the command line.

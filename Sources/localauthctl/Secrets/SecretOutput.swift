@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import DBus
 import Glibc
+import Linux
 import Localization
 
 /// Where a secret goes.

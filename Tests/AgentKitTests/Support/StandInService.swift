@@ -1,5 +1,6 @@
 package import DBus
 import Glibc
+import Linux
 import LocalAuthBus
 
 /// What an agent or a client did to the stand-in.

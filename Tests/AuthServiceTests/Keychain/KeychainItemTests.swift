@@ -1,6 +1,7 @@
 import AuthEngine
 import DBus
 import Glibc
+import Linux
 import LocalAuthBus
 import SensorContract
 import Testing

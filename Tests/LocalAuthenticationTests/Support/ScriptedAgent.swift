@@ -1,5 +1,6 @@
 package import DBus
 import Glibc
+package import Linux
 import LocalAuthBus
 import LocalAuthClient
 package import SensorContract

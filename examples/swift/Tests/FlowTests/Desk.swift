@@ -1,5 +1,6 @@
 import DBus
 import Foundation
+import Linux
 import LocalAuthBus
 
 /// A private bus with the daemon, a simulated sensor and a person; programs find it by the

@@ -1,5 +1,6 @@
 import DBus
 import Foundation
+import Linux
 import LocalAuthBus
 
 /// A person who answers every prompt as the test says.

@@ -1,3 +1,5 @@
+package import Linux
+
 /// What tells a database of ours from another, and how it is opened.
 package struct DatabaseFormat: Sendable {
     /// Tells our databases from those of other programs.
@@ -13,30 +15,30 @@ package struct DatabaseFormat: Sendable {
         self.tables = tables
     }
 
-    /// Opens the database of a directory, or makes it, and finds out whether it is sound.
+    /// Opens the database of a folder, or makes it, and finds out whether it is sound.
     ///
     /// `fill` writes the first rows into new tables, and is told whether a database was lost;
     /// `check` reads what has to be understood: what can't be is damage, too.
     package func open(
-        in directory: PrivateDirectory,
+        in folder: DatabaseFolder,
         lock: DirectoryLock,
-        fill: (Database, _ lost: Bool) throws(StoreError) -> Void,
-        check: (Database) throws(StoreError) -> Void
-    ) throws(StoreError) -> Database {
-        if try !PrivateDirectory.holdsPrivateFile(directory.database) {
-            try PrivateDirectory.makePrivateFile(directory.database)
-            try directory.synchronize()
+        fill: (Database, _ lost: Bool) throws(SystemError) -> Void,
+        check: (Database) throws(SystemError) -> Void
+    ) throws(SystemError) -> Database {
+        if try !PrivateFile.exists(folder.database) {
+            try PrivateFile.make(folder.database)
+            try folder.directory.synchronize()
         }
         // SQLite would drop the log: everything may be in it.
-        guard !directory.hasLogAlone else {
-            throw StoreError(
+        guard !folder.hasLogAlone else {
+            throw SystemError(
                 .damaged,
                 "The database is empty, and its log isn't.",
-                path: directory.database
+                path: folder.database
             )
         }
-        let database = try Database(path: directory.database, holding: lock)
-        do throws(StoreError) {
+        let database = try Database(path: folder.database, holding: lock)
+        do throws(SystemError) {
             // Before the first read: the log then needs no shared memory.
             try database.run("PRAGMA locking_mode = EXCLUSIVE")
             try database.run("PRAGMA trusted_schema = OFF")
@@ -46,7 +48,7 @@ package struct DatabaseFormat: Sendable {
             try database.run("PRAGMA journal_mode = WAL")
             try database.run("PRAGMA synchronous = FULL")
             if isBlank {
-                try create(in: database, lost: directory.lostDatabase(), fill: fill)
+                try create(in: database, lost: folder.hasLostDatabase(), fill: fill)
             }
             try check(database)
         } catch {
@@ -57,7 +59,7 @@ package struct DatabaseFormat: Sendable {
     }
 
     /// Whether nothing was ever written to this database.
-    private func isBlank(_ database: Database) throws(StoreError) -> Bool {
+    private func isBlank(_ database: Database) throws(SystemError) -> Bool {
         // A header or a table that something else wrote: each is a number.
         let traces = [
             "PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema",
@@ -71,9 +73,9 @@ package struct DatabaseFormat: Sendable {
     private func create(
         in database: Database,
         lost: Bool,
-        fill: (Database, _ lost: Bool) throws(StoreError) -> Void
-    ) throws(StoreError) {
-        try database.transaction { () throws(StoreError) in
+        fill: (Database, _ lost: Bool) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        try database.transaction { () throws(SystemError) in
             for table in tables {
                 try database.run(table)
             }
@@ -84,14 +86,14 @@ package struct DatabaseFormat: Sendable {
     }
 
     /// Refuses what this version can't read, and finds damage.
-    private func verify(_ database: Database) throws(StoreError) {
+    private func verify(_ database: Database) throws(SystemError) {
         let path = database.path
         guard try database.integer("PRAGMA application_id") == applicationID else {
-            throw StoreError(.foreign, "This is another program's database.", path: path)
+            throw SystemError(.foreign, "This is another program's database.", path: path)
         }
         let found = try database.integer("PRAGMA user_version")
         guard found <= version else {
-            throw StoreError(
+            throw SystemError(
                 .foreign,
                 "The database has format \(found), this version knows none above \(version): "
                     + "use the newer version that wrote it.",
@@ -99,23 +101,23 @@ package struct DatabaseFormat: Sendable {
             )
         }
         guard found == version else {
-            throw StoreError(.damaged, "The database has the unknown format \(found).", path: path)
+            throw SystemError(.damaged, "The database has the unknown format \(found).", path: path)
         }
         var verdict: String?
-        try database.run("PRAGMA quick_check(1)") { row throws(StoreError) in
+        try database.run("PRAGMA quick_check(1)") { row throws(SystemError) in
             verdict = try row.text(0)
         }
         guard verdict == "ok" else {
-            throw StoreError(.damaged, "The database is damaged: \(verdict ?? "?").", path: path)
+            throw SystemError(.damaged, "The database is damaged: \(verdict ?? "?").", path: path)
         }
         var schema: Set<String> = []
         // Indexes that SQLite makes by itself have no SQL.
         try database.run("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL") {
-            row throws(StoreError) in
+            row throws(SystemError) in
             schema.insert(try row.text(0))
         }
         guard schema == Set(tables) else {
-            throw StoreError(.damaged, "The database has other tables.", path: path)
+            throw SystemError(.damaged, "The database has other tables.", path: path)
         }
     }
 }

@@ -1,3 +1,5 @@
+public import DBus
+
 /// One step of a call with progress.
 public struct StreamEvent: Sendable, Hashable {
     /// What happened; receivers ignore kinds that they do not know.

@@ -1,4 +1,5 @@
 import CSQLite
+package import Linux
 
 /// One connection to SQLite, used by one thread at a time.
 package final class Database {
@@ -17,7 +18,7 @@ package final class Database {
     private let lock: DirectoryLock
 
     /// Opens a file that exists already.
-    package init(path: String, holding lock: DirectoryLock) throws(StoreError) {
+    package init(path: String, holding lock: DirectoryLock) throws(SystemError) {
         self.path = path
         self.lock = lock
         // See `handle`.
@@ -27,7 +28,7 @@ package final class Database {
         let result = sqlite3_open_v2(path, &handle, flags, nil)
         guard result == SQLITE_OK, let handle else {
             sqlite3_close(handle)
-            throw StoreError(sqlite: result, String(cString: sqlite3_errstr(result)), path: path)
+            throw SystemError(sqlite: result, String(cString: sqlite3_errstr(result)), path: path)
         }
         self.handle = handle
         sqlite3_extended_result_codes(handle, 1)
@@ -49,8 +50,8 @@ package final class Database {
     package func run(
         _ sql: String,
         _ values: [Value] = [],
-        row: (borrowing Statement) throws(StoreError) -> Void = { _ in }
-    ) throws(StoreError) {
+        row: (borrowing Statement) throws(SystemError) -> Void = { _ in }
+    ) throws(SystemError) {
         let statement = try Statement(sql, on: handle, path: path)
         try statement.bind(values)
         while try statement.step() {
@@ -59,22 +60,22 @@ package final class Database {
     }
 
     /// The first value of the first row.
-    package func integer(_ sql: String) throws(StoreError) -> Int64 {
+    package func integer(_ sql: String) throws(SystemError) -> Int64 {
         var first: Int64?
-        try run(sql) { row throws(StoreError) in
+        try run(sql) { row throws(SystemError) in
             guard first == nil else { return }
             first = try row.integer(0)
         }
         guard let first else {
-            throw StoreError(.damaged, "The database gave no answer to \(sql).", path: path)
+            throw SystemError(.damaged, "The database gave no answer to \(sql).", path: path)
         }
         return first
     }
 
     /// Runs the body in one transaction: all of it is on the disk afterwards, or nothing.
-    package func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    package func transaction(_ body: () throws(SystemError) -> Void) throws(SystemError) {
         try run("BEGIN IMMEDIATE")
-        do throws(StoreError) {
+        do throws(SystemError) {
             try body()
             try run("COMMIT")
         } catch {
@@ -99,12 +100,12 @@ package struct Statement: ~Copyable {
         _ sql: String,
         on database: OpaquePointer,
         path: String
-    ) throws(StoreError) {
+    ) throws(SystemError) {
         // See `handle`.
         var handle: OpaquePointer?
         let result = sqlite3_prepare_v2(database, sql, -1, &handle, nil)
         guard result == SQLITE_OK, let handle else {
-            throw StoreError(sqlite: result, String(cString: sqlite3_errmsg(database)), path: path)
+            throw SystemError(sqlite: result, String(cString: sqlite3_errmsg(database)), path: path)
         }
         self.path = path
         self.database = database
@@ -115,7 +116,7 @@ package struct Statement: ~Copyable {
         sqlite3_finalize(handle)
     }
 
-    fileprivate func bind(_ values: [Database.Value]) throws(StoreError) {
+    fileprivate func bind(_ values: [Database.Value]) throws(SystemError) {
         for (index, value) in zip(Int32(1)..., values) {
             let result =
                 switch value {
@@ -147,7 +148,7 @@ package struct Statement: ~Copyable {
     }
 
     /// Whether there is another row.
-    fileprivate func step() throws(StoreError) -> Bool {
+    fileprivate func step() throws(SystemError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: true
         case SQLITE_DONE: false
@@ -156,22 +157,22 @@ package struct Statement: ~Copyable {
     }
 
     /// A number; anything else in that column is damage.
-    package func integer(_ column: Int32) throws(StoreError) -> Int64 {
+    package func integer(_ column: Int32) throws(SystemError) -> Int64 {
         try expect(SQLITE_INTEGER, in: column)
         return sqlite3_column_int64(handle, column)
     }
 
     /// A text; anything else in that column is damage.
-    package func text(_ column: Int32) throws(StoreError) -> String {
+    package func text(_ column: Int32) throws(SystemError) -> String {
         try expect(SQLITE_TEXT, in: column)
         guard let text = String(validating: content(of: column), as: UTF8.self) else {
-            throw StoreError(.damaged, "A text of the database is not UTF-8.", path: path)
+            throw SystemError(.damaged, "A text of the database is not UTF-8.", path: path)
         }
         return text
     }
 
     /// Bytes; anything else in that column is damage.
-    package func blob(_ column: Int32) throws(StoreError) -> [UInt8] {
+    package func blob(_ column: Int32) throws(SystemError) -> [UInt8] {
         try expect(SQLITE_BLOB, in: column)
         return content(of: column)
     }
@@ -189,13 +190,13 @@ package struct Statement: ~Copyable {
         return Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    private func expect(_ type: Int32, in column: Int32) throws(StoreError) {
+    private func expect(_ type: Int32, in column: Int32) throws(SystemError) {
         guard sqlite3_column_type(handle, column) == type else {
-            throw StoreError(.damaged, "A value of the database has another type.", path: path)
+            throw SystemError(.damaged, "A value of the database has another type.", path: path)
         }
     }
 
-    private func failure(_ result: Int32) -> StoreError {
-        StoreError(sqlite: result, String(cString: sqlite3_errmsg(database)), path: path)
+    private func failure(_ result: Int32) -> SystemError {
+        SystemError(sqlite: result, String(cString: sqlite3_errmsg(database)), path: path)
     }
 }

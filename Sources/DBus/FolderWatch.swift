@@ -1,0 +1,33 @@
+import Linux
+
+/// Tells when something is made, written, renamed or removed in folders.
+@BusActor
+package final class FolderWatch {
+    private var changes: FolderChanges?
+    private var source: EventSource?
+    private var timer: EventSource?
+
+    /// Changes come in bursts: they are told once, so long after the first.
+    private static let debounce = Duration.milliseconds(30)
+
+    /// Calls `changed` after something happened; never when the kernel has no more watches.
+    package init(_ folders: [String] = [], _ changed: @escaping @BusActor () -> Void) {
+        changes = FolderChanges()
+        for folder in folders { add(folder) }
+        guard let changes else { return }
+        source = EventLoop.shared.watch(descriptor: changes.descriptor.rawValue) { [weak self] in
+            guard let self else { return }
+            self.changes?.clear()
+            guard timer == nil else { return }
+            timer = EventLoop.shared.schedule(after: Self.debounce) {
+                self.timer = nil
+                changed()
+            }
+        }
+    }
+
+    /// Looks at a folder from now on; one that is looked at already, or isn't there, is no fault.
+    package func add(_ folder: String) {
+        changes?.add(folder)
+    }
+}

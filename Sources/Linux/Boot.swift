@@ -1,0 +1,21 @@
+import Glibc
+
+/// The running kernel: which boot this is and how long ago it began.
+public enum Boot {
+    /// An identifier that every boot makes anew; nil when the kernel doesn't say.
+    public static func id() -> String? {
+        // The kernel writes a UUID of 36 characters and a newline.
+        let path = "/proc/sys/kernel/random/boot_id"
+        guard let bytes = OwnedDescriptor.open(path, O_RDONLY)?.content(limit: 37),
+            bytes.count == 37
+        else { return nil }
+        return String(validating: bytes.dropLast(), as: UTF8.self)
+    }
+
+    /// Nanoseconds since then (`CLOCK_BOOTTIME`): they go on during suspend and can't be set.
+    public static func nanoseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}

@@ -1,0 +1,40 @@
+import CLinux
+import Glibc
+
+/// Tells that something was made, written, renamed or removed in folders (`inotify`).
+package struct FolderChanges {
+    /// Readable when something has changed.
+    package let descriptor: OwnedDescriptor
+    private var folders: Set<String> = []
+
+    private static let mostFolders = 1024
+
+    /// Nil when the kernel has no more watches.
+    package init?() {
+        let number = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+        guard number >= 0 else { return nil }
+        descriptor = OwnedDescriptor(adopting: number)
+    }
+
+    /// Looks at a folder from now on; one that is missing, as soon as something else has changed.
+    package mutating func add(_ folder: String) {
+        guard folders.count < Self.mostFolders else { return }
+        folders.insert(folder)
+        watch(folder)
+    }
+
+    /// Takes what has been told.
+    package func clear() {
+        var events = [UInt8](repeating: 0, count: 4096)
+        while read(descriptor.rawValue, &events, events.count) > 0 {}
+        // Folders that were made, or made anew; the others keep the watch that they have.
+        for folder in folders { watch(folder) }
+    }
+
+    private func watch(_ folder: String) {
+        let events =
+            IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ATTRIB | IN_CLOSE_WRITE
+            | IN_ONLYDIR
+        inotify_add_watch(descriptor.rawValue, folder, UInt32(events))
+    }
+}

@@ -1,0 +1,65 @@
+import Glibc
+package import Linux
+
+/// A private directory with one database, and the key that it is of no use without.
+package struct DatabaseFolder: Sendable {
+    package let directory: PrivateDirectory
+    /// The path of the database.
+    package let database: String
+    /// The path of the key.
+    package let key: String
+
+    /// The database and the key of these names.
+    package init(_ directory: PrivateDirectory, database name: String, key: String) {
+        self.directory = directory
+        database = directory.file(name)
+        self.key = directory.file(key)
+    }
+
+    /// Whether a database was set aside, or is missing where one must have been.
+    func hasLostDatabase() throws(SystemError) -> Bool {
+        // The key is made after the database.
+        guard firstFree == 1 else { return true }
+        return try PrivateFile.exists(key)
+    }
+
+    /// Whether the database's log has something in it, and the database nothing.
+    var hasLogAlone: Bool {
+        func size(_ file: String) -> Int {
+            var status = stat()
+            return lstat(file, &status) == 0 ? Int(status.st_size) : 0
+        }
+        return size(database) == 0 && size(database + "-wal") > 0
+    }
+
+    /// Renames a damaged database, with what belongs to it.
+    ///
+    /// The database goes first: SQLite drops a log without one.
+    /// - Returns: Its new path.
+    package func setAside() throws(SystemError) -> String {
+        let target = aside(firstFree)
+        guard rename(database, target) == 0 else {
+            throw SystemError(
+                errno: errno,
+                "The damaged database can't be set aside",
+                path: database
+            )
+        }
+        for suffix in ["-wal", "-shm", "-journal"] {
+            rename(database + suffix, target + suffix)
+        }
+        try directory.synchronize()
+        return target
+    }
+
+    private func aside(_ number: Int) -> String { "\(database).damaged-\(number)" }
+
+    /// The first number that no database was set aside under.
+    private var firstFree: Int {
+        var number = 1
+        while access(aside(number), F_OK) == 0 {
+            number += 1
+        }
+        return number
+    }
+}

@@ -1,0 +1,30 @@
+import CSQLite
+public import Linux
+
+extension SystemError.Code {
+    /// The file is not what was written.
+    public static let damaged = Self(rawValue: "damaged")
+    /// Written by a newer version, or by another program.
+    public static let foreign = Self(rawValue: "foreign")
+}
+
+extension SystemError {
+    /// A failed call of SQLite.
+    init(sqlite result: Int32, _ message: String, path: String) {
+        let code: Code =
+            // The low byte is the primary code.
+            switch result & 0xFF {
+            case SQLITE_BUSY, SQLITE_LOCKED: .busy
+            case SQLITE_FULL: .full
+            case SQLITE_PERM, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_AUTH: .permission
+            case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .damaged
+            default: .io
+            }
+        self.init(
+            code,
+            code == .busy
+                ? "Another process uses the database." : "The database failed: \(message).",
+            path: path
+        )
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Linux
+import Testing
+
+/// A private directory in a folder that is removed with the suite.
+final class PrivateDirectoryTests {
+    private let path = FileManager.default.temporaryDirectory
+        .appending(path: "localauth-linux-\(UUID().uuidString)/deep/er").path
+    private let directory: PrivateDirectory
+
+    init() throws {
+        directory = try PrivateDirectory(path)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: URL(filePath: path + "/../.."))
+    }
+
+    private func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    @Test("A file is private whatever the umask is, and replaced as a whole")
+    func replace() throws {
+        #expect(try mode(path) == 0o700)
+        #expect(try directory.content(of: "file", limit: 3) == nil)
+        for content in [[1, 2, 3], [4]] as [[UInt8]] {
+            try directory.replace("file", with: content)
+            #expect(try directory.content(of: "file", limit: 3) == content)
+            #expect(try mode(directory.file("file")) == 0o600)
+        }
+        #expect(try directory.names().filter { !$0.hasPrefix(".") } == ["file"])
+    }
+
+    @Test("What an interrupted replacement left is in nobody's way")
+    func interrupted() throws {
+        try PrivateFile.make(directory.file("file.new"), [9])
+        try directory.replace("file", with: [1])
+        #expect(try directory.content(of: "file", limit: 1) == [1])
+        #expect(try !PrivateFile.exists(directory.file("file.new")))
+    }
+
+    @Test("A file that is too long, open to others or no file is refused")
+    func refused() throws {
+        let file = directory.file("file")
+        try directory.replace("file", with: [1, 2])
+        #expect(throws: SystemError.self) { try directory.content(of: "file", limit: 1) }
+        for mode in [0o640, 0o604] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+            let error = #expect(throws: SystemError.self) {
+                try directory.content(of: "file", limit: 2)
+            }
+            #expect(error?.code == .permission)
+            #expect(throws: SystemError.self) { try PrivateFile.exists(file) }
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.file("link"),
+            withDestinationPath: file
+        )
+        #expect(throws: SystemError.self) { try directory.content(of: "link", limit: 2) }
+        #expect(throws: SystemError.self) { try PrivateFile.exists(directory.file("link")) }
+    }
+
+    @Test("A file is removed once")
+    func remove() throws {
+        try directory.replace("file", with: [])
+        #expect(try directory.remove("file"))
+        #expect(try !directory.remove("file"))
+    }
+
+    @Test("One process at a time has a directory, until it lets go")
+    func lock() throws {
+        do {
+            let lock = try directory.lock()
+            let error = #expect(throws: SystemError.self) { try directory.lock() }
+            #expect(error?.code == .busy)
+            withExtendedLifetime(lock) {}
+        }
+        _ = try directory.lock()
+    }
+}
