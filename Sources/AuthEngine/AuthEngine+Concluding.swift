@@ -28,7 +28,7 @@ extension AuthEngine {
         }
         switch prompt.stage {
         case .takenBack: finish(id, .refused(lockout(of: uid, at: now) ?? .biometryStopped))
-        case .password: askPasscode(id, cause: "application-password")
+        case .password: askPasscode(id, cause: .applicationPassword)
         case .proving(let proving):
             if case .passcode = proving.entry {
                 if let end = delayEnd(of: uid) {
@@ -59,14 +59,18 @@ extension AuthEngine {
         }
     }
 
-    private func passcodeCause(of proving: Proving, in prompt: Prompt, _ uid: UInt32) -> String {
-        if !prompt.proved.isEmpty { return "access-control" }
+    private func passcodeCause(
+        of proving: Proving,
+        in prompt: Prompt,
+        _ uid: UInt32
+    ) -> PasscodeCause {
+        if !prompt.proved.isEmpty { return .accessControl }
         switch proving.setback {
         case .lockedOut:
             let record = record(of: uid)
-            return record.passcodeCause ?? overdueCause(of: record, at: now) ?? "lockout"
-        case .exhausted: return "attempts"
-        case nil: return "sensor-failed"
+            return record.passcodeCause ?? overdueCause(of: record, at: now) ?? .lockout
+        case .exhausted: return .attempts
+        case nil: return .sensorFailed
         }
     }
 }

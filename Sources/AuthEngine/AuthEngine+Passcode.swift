@@ -60,7 +60,7 @@ extension AuthEngine {
         if evaluations[id]?.prompt?.isTakenBack == false {
             // The prompt would wait for an answer to its packet for ever.
             _ = evaluations[id]?.prompt?.ask()
-            tell(id, .passcodeRequired(cause: "verifier-failed"))
+            tell(id, .passcodeRequired(cause: .verifierFailed))
         }
         concludeIfIdle(id)
     }
@@ -117,7 +117,7 @@ extension AuthEngine {
     mutating func endDelays() {
         for id in ids(where: { $0.prompt?.waitsForDelay == true }) where !isDelayed(id) {
             evaluations[id]?.prompt?.endDelay()
-            tell(id, .passcodeRequired(cause: "delay-over"))
+            tell(id, .passcodeRequired(cause: .delayOver))
         }
     }
 

@@ -37,7 +37,7 @@ extension AuthEngine {
     mutating func fellBack(_ id: EvaluationID) {
         guard offersFallback(id), let prompt = evaluations[id]?.prompt else { return }
         if prompt.stage.factors.contains(.passcode) {
-            askPasscode(id, cause: "fallback")
+            askPasscode(id, cause: .fallback)
         } else {
             finish(id, .refused(.userFallback))
         }
@@ -48,7 +48,7 @@ extension AuthEngine {
         accept(id, .match(sensor))
     }
 
-    mutating func askPasscode(_ id: EvaluationID, cause: String) {
+    mutating func askPasscode(_ id: EvaluationID, cause: PasscodeCause) {
         guard evaluations[id]?.prompt?.ask() == true else { return }
         tell(id, .passcodeRequired(cause: cause))
     }

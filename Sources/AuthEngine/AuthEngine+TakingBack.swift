@@ -52,9 +52,8 @@ extension AuthEngine {
     }
 
     /// A passcode is required before biometry: remote lock, age rules.
-    mutating func passcodeRequired(uid: UInt32, cause: String) {
+    mutating func passcodeRequired(uid: UInt32, cause: PasscodeCause) {
         var record = record(of: uid)
-        let cause = bounded(cause)
         // The first cause stays: a flood of others would be a flood of writes.
         guard record.passcodeCause == nil else {
             // A companion or a passcode may have succeeded since.
@@ -63,20 +62,9 @@ extension AuthEngine {
             for id in ids(where: { $0.request.uid == uid }) { concludeIfIdle(id) }
             return
         }
-        record.passcodeCause = cause
+        record.passcodeCause = cause.bounded
         save(record, of: uid)
         stopBiometry(of: uid)
-    }
-
-    /// Causes come from outside and are kept and shown: short, and printable.
-    private func bounded(_ cause: String) -> String {
-        let printable = cause.unicodeScalars.prefix(64)
-            .filter { scalar in
-                let properties = scalar.properties
-                return properties.generalCategory != .control
-                    && properties.generalCategory != .format
-            }
-        return printable.isEmpty ? "required" : String(String.UnicodeScalarView(printable))
     }
 
     /// A logout is like a boot (R50).

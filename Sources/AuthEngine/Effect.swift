@@ -56,7 +56,7 @@ public enum Progress: Hashable, Sendable {
     /// A sensor looks.
     case sensorReady(sensor: String, type: BiometryType)
     /// What to do better.
-    case hint(String)
+    case hint(SensorHint)
     /// A failed attempt.
     case noMatch(attemptsLeft: Int)
     /// The fallback button is there now.
@@ -64,7 +64,7 @@ public enum Progress: Hashable, Sendable {
     /// A match waits for its confirmation.
     case confirmationRequired
     /// The passcode is asked for now.
-    case passcodeRequired(cause: String)
+    case passcodeRequired(cause: PasscodeCause)
     /// A wrong passcode.
     case passcodeRejected(attemptsLeft: Int)
     /// It was the user (for the prompt alone).

@@ -25,7 +25,7 @@ public enum Event: Hashable, Sendable {
     /// A sensor looks.
     case sensorReady(OperationID)
     /// A sensor says what to do better.
-    case sensorHinted(OperationID, String)
+    case sensorHinted(OperationID, SensorHint)
     /// A scan that was nobody.
     case sensorMismatched(OperationID)
     /// A scan that was the user; the template's id.
@@ -50,7 +50,7 @@ public enum Event: Hashable, Sendable {
     case clientGone(ClientID)
 
     /// A passcode is required before biometry may be used again (RequirePasscode).
-    case passcodeRequired(uid: UInt32, cause: String)
+    case passcodeRequired(uid: UInt32, cause: PasscodeCause)
     /// The user unlocked the machine elsewhere (a screen lock, PAM); a passcode clears the lockout.
     case unlocked(uid: UInt32, byPasscode: Bool)
     /// The user's last session ended.

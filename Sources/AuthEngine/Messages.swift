@@ -76,15 +76,15 @@ extension Refusal {
         "Biometry was stopped; the passcode is required first."
     )
 
-    static func passcodeFirst(cause: String) -> Refusal {
+    static func passcodeFirst(cause: PasscodeCause) -> Refusal {
         let reason =
             switch cause {
-            case "boot": "after a restart or a logout"
-            case "hours": "after so long without unlocking"
-            case "hours-with-biometry": "after so long without one"
-            case "remote": "because this device was locked remotely"
-            case "damaged": "because the stored state was damaged"
-            default: "(\(cause))"
+            case .boot: "after a restart or a logout"
+            case .hours: "after so long without unlocking"
+            case .hoursWithBiometry: "after so long without one"
+            case .remote: "because this device was locked remotely"
+            case .damaged: "because the stored state was damaged"
+            default: "(\(cause.rawValue))"
             }
         return Refusal(.biometryLockout, "The passcode is required before biometry \(reason).")
     }

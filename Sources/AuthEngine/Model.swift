@@ -60,6 +60,20 @@ public enum Strength: String, Sendable, CaseIterable, Comparable {
     }
 }
 
+/// What a sensor says the person should do better.
+///
+/// One of the words of the interface's documentation, or one that a newer sensor knows: the engine
+/// passes it on as it is.
+public struct SensorHint: RawRepresentable, Hashable, Sendable {
+    /// As it is sent.
+    public let rawValue: String
+
+    /// A hint by its word, known or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+}
+
 /// What is known of one sensor for one user at the moment of a look-up.
 public struct SensorFact: Hashable, Sendable {
     /// Whether it can be used.
@@ -241,8 +255,8 @@ public struct Agent: Hashable, Sendable {
 public struct UserRecord: Hashable, Sendable {
     /// Consecutive non-matches (R3).
     public var failures = 0
-    /// Why a passcode is needed before biometry; nil: it isn't (`remote`, `damaged`, …).
-    public var passcodeCause: String?
+    /// Why a passcode is needed before biometry; nil: it isn't.
+    public var passcodeCause: PasscodeCause?
     /// Consecutive wrong passcodes (L10).
     public var wrongPasscodes = 0
     /// Until when no passcode is taken (L10).

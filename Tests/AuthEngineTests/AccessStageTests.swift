@@ -12,7 +12,7 @@ struct AccessStageTests {
         #expect(desk.passcode(id, .correct).contains(.discardPasscode(id)))
         desk.scan(matching: true)
         #expect(desk.isPending(id))
-        #expect(desk.progress(id).last == .passcodeRequired(cause: "access-control"))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: .accessControl))
         desk.passcode(id, .correct)
         #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry, .passcode])
         #expect(desk.prompts == 1)
@@ -61,7 +61,7 @@ struct AccessStageTests {
         let id = try desk.access([.biometryAny, .companion])
         desk.scan(matching: true)
         #expect(desk.isPending(id))
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
         desk.scan("key", matching: true)
         #expect(desk.refusal(id) == .biometryLockout)
     }
@@ -72,7 +72,7 @@ struct AccessStageTests {
             var desk = Desk(.finger)
             let id = try desk.access([.biometryAny, .applicationPassword])
             desk.scan(matching: true)
-            #expect(desk.progress(id).last == .passcodeRequired(cause: "application-password"))
+            #expect(desk.progress(id).last == .passcodeRequired(cause: .applicationPassword))
             #expect(desk.send(.passcodeOffered(id)) == [.takePassword(id)])
             desk.send(.passwordTried(id, verdict))
             #expect((desk.grant(id) != nil) == (verdict == .correct))
@@ -103,7 +103,7 @@ struct AccessStageTests {
         #expect(desk.operations.isEmpty)
         desk.send(.promptBegan(id))
         #expect(desk.operations.isEmpty)
-        #expect(desk.progress(id).last == .passcodeRequired(cause: "application-password"))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: .applicationPassword))
         desk.send(.passcodeOffered(id))
         desk.send(.passwordTried(id, .correct))
         #expect(desk.grant(id) != nil)
@@ -231,7 +231,7 @@ struct AccessStageTests {
         desk.scan(matching: false)
         desk.scan("key", matching: true)
         desk.write()
-        let asked = Progress.passcodeRequired(cause: "application-password")
+        let asked = Progress.passcodeRequired(cause: .applicationPassword)
         #expect(desk.progress(id) == [.promptShown, asked])
         #expect(!desk.engine.offersFallback(id))
     }
@@ -325,9 +325,9 @@ struct AccessStageTests {
         var desk = Desk(.finger)
         let id = try desk.access([.userPresence, .applicationPassword]) { $0.offersFallback = true }
         desk.send(.fellBack(id))
-        #expect(desk.progress(id).last == .passcodeRequired(cause: "fallback"))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: .fallback))
         desk.scan(matching: true)
-        #expect(desk.progress(id).last == .passcodeRequired(cause: "application-password"))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: .applicationPassword))
     }
 
     @Test("R35: All that was proved in several stages is kept")

@@ -316,7 +316,7 @@ struct AgeTests {
         desk.send(.canceled(afterLockout.id))
 
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
         desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
         let afterCause = desk.reuse(300)
         #expect(afterCause.isPending)

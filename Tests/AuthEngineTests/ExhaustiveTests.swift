@@ -254,7 +254,7 @@ struct ExhaustiveTests {
 
     private func events(in node: Node, _ world: SmallWorld) -> [Event] {
         var events: [Event] = [.timePassed, .enrolmentChanged(uid: ExhaustiveTests.uid)]
-        events.append(.passcodeRequired(uid: ExhaustiveTests.uid, cause: "remote"))
+        events.append(.passcodeRequired(uid: ExhaustiveTests.uid, cause: .remote))
         events.append(.stopping)
         for (id, requests) in world.requests {
             if node.engine.evaluations[id] == nil {

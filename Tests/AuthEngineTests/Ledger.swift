@@ -293,14 +293,14 @@ struct Ledger {
             told[uid, default: Told()].wrongPasscodes = number
             told[uid]?.delayedUntil = kept.delayedUntil
             if kept.wrongPasscodes < number { complain("wrong passcode \(number), too early") }
-        case .passcodeRequired(cause: "delay-over"):
+        case .passcodeRequired(cause: .delayOver):
             if let end = book(of: uid).delayedUntil, now < end { complain("the delay goes on") }
         case .passcodeRequired(let cause):
-            let others = [
-                "fallback", "attempts", "sensor-failed", "verifier-failed", "access-control",
-                "application-password",
+            let others: [PasscodeCause] = [
+                .fallback, .attempts, .sensorFailed, .verifierFailed, .accessControl,
+                .applicationPassword,
             ]
-            if !others.contains(cause) { seeLockout(uid, cause) }
+            if !others.contains(cause) { seeLockout(uid, cause.rawValue) }
         default: break
         }
     }

@@ -121,7 +121,7 @@ struct Life {
 
     /// RequirePasscode is answered when what was to be written by then is written.
     mutating func requirePasscode(_ uid: UInt32) {
-        take(.passcodeRequired(uid: uid, cause: "remote"))
+        take(.passcodeRequired(uid: uid, cause: .remote))
         if let write = unwritten.last(where: { $0.uid == uid }) {
             promises[write.save] = uid
         } else {

@@ -92,7 +92,7 @@ struct PolicyTests {
         #expect(desk.engine.offersFallback(id))
         desk.send(.fellBack(id))
         desk.send(.fellBack(id))
-        #expect(desk.progress(id) == [.promptShown, .passcodeRequired(cause: "fallback")])
+        #expect(desk.progress(id) == [.promptShown, .passcodeRequired(cause: .fallback)])
         #expect(desk.operations.count == 1, "the finger goes on looking")
         desk.passcode(id, .correct)
         #expect(desk.grant(id)?.mechanism == .passcode)
@@ -103,7 +103,7 @@ struct PolicyTests {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
         for _ in 0..<3 { desk.scan(matching: false) }
-        #expect(desk.progress(id).last == .passcodeRequired(cause: "attempts"))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: .attempts))
         desk.passcode(id, .correct)
         #expect(desk.grant(id)?.mechanism == .passcode)
         #expect(desk.prompts == 1)
@@ -115,7 +115,7 @@ struct PolicyTests {
         desk.fail(4)
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.scan(matching: false)
-        #expect(desk.progress(id).last == .passcodeRequired(cause: "lockout"))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: .lockout))
         #expect(desk.available(.biometrics) == .biometryLockout)
         #expect(desk.isPending(id))
     }
@@ -125,7 +125,7 @@ struct PolicyTests {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.fault()
-        #expect(desk.progress(id).last == .passcodeRequired(cause: "sensor-failed"))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: .sensorFailed))
         #expect(desk.isPending(id))
     }
 
@@ -221,7 +221,12 @@ struct PolicyTests {
     func passcodeFirst() {
         var desk = Desk(.finger)
         let running = desk.evaluate(.biometrics)
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: "lost \u{202E}device\n"))
+        desk.send(
+            .passcodeRequired(
+                uid: Desk.uid,
+                cause: PasscodeCause(rawValue: "lost \u{202E}device\n")
+            )
+        )
         #expect(desk.refusal(running) == .biometryLockout)
         #expect(desk.message(running).contains("(lost device)"))
         #expect(desk.available(.biometrics) == .biometryLockout)
@@ -237,10 +242,10 @@ struct PolicyTests {
         let id = desk.evaluate(.biometricsOrPasscode) { $0.requiresConfirmation = true }
         desk.scan("face", matching: true)
         #expect(desk.engine.awaitsConfirmation(id))
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
         desk.send(.confirmed(id))
         #expect(desk.isPending(id), "the match counts no more")
-        #expect(desk.progress(id).last == .passcodeRequired(cause: "remote"))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: .remote))
         desk.passcode(id, .correct)
         #expect(desk.grant(id)?.mechanism == .passcode)
     }

@@ -118,7 +118,7 @@ struct ProjectRuleTests {
         #expect(desk.refusal(id) == .authenticationFailed)
         let owner = desk.evaluate(.biometricsOrPasscode)
         for _ in 0..<2 { desk.scan("face", matching: false) }
-        #expect(desk.progress(owner).last == .passcodeRequired(cause: "attempts"))
+        #expect(desk.progress(owner).last == .passcodeRequired(cause: .attempts))
     }
 
     @Test("L7: A passive match that is not strong counts only when it is confirmed")
@@ -283,7 +283,7 @@ struct ProjectRuleTests {
         #expect(!desk.engine.offersFallback(id))
         #expect(desk.engine.nextDeadline == desk.now + .seconds(60))
         desk.pass(.seconds(60))
-        #expect(desk.progress(id).last == .passcodeRequired(cause: "delay-over"))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: .delayOver))
         desk.passcode(id, .wrong)
         desk.fault()
         #expect(desk.refusal(id) == .authenticationFailed)

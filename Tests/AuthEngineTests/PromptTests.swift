@@ -212,7 +212,7 @@ struct PromptTests {
             { $0.now = $0.now + .seconds(600) },
             { $0.fail(5) },
             { $0.send(.enrolmentChanged(uid: Desk.uid)) },
-            { $0.send(.passcodeRequired(uid: Desk.uid, cause: "remote")) },
+            { $0.send(.passcodeRequired(uid: Desk.uid, cause: .remote)) },
             { $0.send(.released(Desk.context)) },
         ]
         let proofs: [(Grant.Mechanism, Policy)] = [

@@ -82,7 +82,10 @@ struct RecordingTests {
             at: .init(nanoseconds: 50)
         )
         life.take(.promptBegan(.init(1)), at: .init(nanoseconds: 60))
-        life.take(.sensorHinted(.init(rawValue: 1), "hold-still"), at: .init(nanoseconds: 70))
+        life.take(
+            .sensorHinted(.init(rawValue: 1), .init(rawValue: "hold-still")),
+            at: .init(nanoseconds: 70)
+        )
         life.take(
             .configured(
                 with(Settings()) {

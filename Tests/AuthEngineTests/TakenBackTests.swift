@@ -5,7 +5,7 @@ import Testing
 @Suite("What was proved for an access control counts only as long as it would anywhere else")
 struct TakenBackTests {
     private func remote(_ desk: inout Desk) {
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
     }
 
     @Test("R35: A lockout takes back what the context had proved, in the middle of a prompt, too")

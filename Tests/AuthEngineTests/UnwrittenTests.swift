@@ -9,10 +9,10 @@ struct UnwrittenTests {
     func requirePasscode() {
         var desk = Desk(.finger)
         desk.writes = false
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
         desk.failToWrite()
         #expect(desk.unwritten.isEmpty)
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
         #expect(desk.unwritten.count == 1)
     }
 
@@ -35,7 +35,7 @@ struct UnwrittenTests {
         var desk = Desk(.finger)
         desk.writes = false
         let id = desk.evaluate(.biometrics)
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
         #expect(desk.isPending(id))
         desk.failToWrite()
         #expect(desk.refusal(id) == .systemCancel)
@@ -45,7 +45,7 @@ struct UnwrittenTests {
     func lockout() {
         var desk = Desk(.finger)
         desk.writes = false
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: "remote"))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
         desk.failToWrite()
         let first = desk.evaluate(.biometrics)
         #expect(desk.isPending(first))

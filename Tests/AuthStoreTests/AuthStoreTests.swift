@@ -11,7 +11,7 @@ struct AuthStoreTests {
     private func record(failures: Int, cause: String? = nil, wrong: Int = 0) -> UserRecord {
         var record = UserRecord()
         record.failures = failures
-        record.passcodeCause = cause
+        record.passcodeCause = cause.map(PasscodeCause.init(rawValue:))
         record.wrongPasscodes = wrong
         return record
     }

@@ -53,7 +53,7 @@ extension AuditRecord {
             changes.append(AuditRecord(.lockoutBegan, uid: uid, [.attempts: "\(after.failures)"]))
         }
         if let cause = after.passcodeCause, cause != before.passcodeCause {
-            changes.append(AuditRecord(.passcodeRequired, uid: uid, [.cause: cause]))
+            changes.append(AuditRecord(.passcodeRequired, uid: uid, [.cause: cause.rawValue]))
         }
         if wasLocked || before.passcodeCause != nil, !isLocked, after.passcodeCause == nil {
             changes.append(AuditRecord(.lockoutCleared, uid: uid))

@@ -222,7 +222,7 @@ extension AuthService {
     private func heard(_ progress: SensorProgress, _ operation: OperationID) {
         switch progress {
         case .ready: handle(.sensorReady(operation))
-        case .hinted(let hint): handle(.sensorHinted(operation, hint))
+        case .hinted(let hint): handle(.sensorHinted(operation, SensorHint(rawValue: hint)))
         case .mismatched: handle(.sensorMismatched(operation))
         case .stage: break
         case .finished(let template):
@@ -261,11 +261,11 @@ extension Progress {
         case .promptShown: ("prompt-shown", [:])
         case .sensorReady(let sensor, let type):
             ("sensor-ready", ["sensor": .string(sensor), "biometry-type": .uint32(type.rawValue)])
-        case .hint(let hint): ("hint", ["hint": .string(hint)])
+        case .hint(let hint): ("hint", ["hint": .string(hint.rawValue)])
         case .noMatch(let left): ("no-match", ["attempts-left": .uint32(UInt32(clamping: left))])
         case .fallbackAvailable: ("fallback-available", [:])
         case .confirmationRequired: ("confirmation-required", [:])
-        case .passcodeRequired(let cause): ("passcode-required", ["cause": .string(cause)])
+        case .passcodeRequired(let cause): ("passcode-required", ["cause": .string(cause.rawValue)])
         case .passcodeRejected(let left):
             ("passcode-rejected", ["attempts-left": .uint32(UInt32(clamping: left))])
         case .success: ("success", [:])

@@ -143,7 +143,8 @@ final class AuthenticationObject: Authentication1Service {
         guard cause.utf8.count <= 1024 else { throw .invalid("the cause is over 1024 bytes") }
         let shown = DisplayText.cleaned(cause, limit: DisplayText.titleLimit)
         let cause = shown.isEmpty ? "remote lock" : shown
-        service.handle(.passcodeRequired(uid: uid, cause: cause), for: call.peer)
+        let event = Event.passcodeRequired(uid: uid, cause: PasscodeCause(rawValue: cause))
+        service.handle(event, for: call.peer)
         return durable()
     }
 
