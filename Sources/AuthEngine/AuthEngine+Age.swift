@@ -42,6 +42,20 @@ extension AuthEngine {
         return .unlock(sensor.type)
     }
 
+    /// A correct passcode at a screen lock counts like one in a prompt (R5).
+    mutating func unlocked(_ uid: UInt32, byPasscode: Bool) {
+        let before = record(of: uid)
+        var unlocked = before
+        if byPasscode {
+            unlocked = afterPasscode(of: uid)
+        } else if !isBiometryRefused(uid) {
+            unlocked.failures = 0
+            unlocked.lastBiometricUnlock = now
+        }
+        guard unlocked != before else { return }
+        save(unlocked, of: uid, stricter: before)
+    }
+
     /// A biometric unlock counts once it was granted: one that was canceled meanwhile is none.
     mutating func noteUnlock(of uid: UInt32) {
         var record = record(of: uid)

@@ -121,20 +121,6 @@ extension AuthEngine {
         }
     }
 
-    /// A correct passcode at a screen lock counts like one in a prompt (R5).
-    mutating func unlocked(_ uid: UInt32, byPasscode: Bool) {
-        let before = record(of: uid)
-        var unlocked = before
-        if byPasscode {
-            unlocked = afterPasscode(of: uid)
-        } else if !isBiometryRefused(uid) {
-            unlocked.failures = 0
-            unlocked.lastBiometricUnlock = now
-        }
-        guard unlocked != before else { return }
-        save(unlocked, of: uid, stricter: before)
-    }
-
     /// Verifications in a row that may say nothing.
     private static let verifierPatience = 3
 }
