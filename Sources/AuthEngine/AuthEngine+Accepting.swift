@@ -30,7 +30,10 @@ extension AuthEngine {
     mutating func succeed(_ id: EvaluationID, _ evidence: Grant.Evidence) {
         guard let uid = evaluations[id]?.request.uid else { return }
         switch evaluations[id]?.prompt?.advance(with: .resting(on: evidence, uid: uid)) {
-        case .nextStage: beginStage(id)
+        case .nextStage(let isVerifying):
+            // That passcode counts if it is wrong, and for nothing else.
+            if isVerifying { lateVerdicts[id] = uid }
+            beginStage(id)
         case .conclusion: conclude(id)
         case .refusal: concludeIfIdle(id)
         case nil: break
@@ -40,9 +43,6 @@ extension AuthEngine {
     private mutating func beginStage(_ id: EvaluationID) {
         guard let evaluation = evaluations[id], let prompt = evaluation.prompt else { return }
         let uid = evaluation.request.uid
-        // A passcode that is still looked at counts if it is wrong, and for nothing else.
-        if prompt.channel == .verifying { lateVerdicts[id] = uid }
-        evaluations[id]?.prompt?.channel = .idle
         let plan = sensors(for: prompt.stage.factors, uid: uid, facts: prompt.facts)
         if evaluations[id]?.postpone(plan) == false { look(plan, for: id) }
     }

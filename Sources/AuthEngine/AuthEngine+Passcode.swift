@@ -2,16 +2,12 @@
 extension AuthEngine {
     /// Under policy 2 a passcode is taken from the first moment (L6), under the others never.
     mutating func passcodeOffered(_ id: EvaluationID) {
-        guard let prompt = evaluations[id]?.prompt else { return }
-        switch prompt.stage {
-        case .password where prompt.channel == .idle:
-            evaluations[id]?.prompt?.channel = .trying
-            effects.append(.takePassword(id))
-        case .proving(let proving)
-        where prompt.channel == .idle && proving.takesPasscode && !isDelayed(id):
-            evaluations[id]?.prompt?.channel = .verifying
-            effects.append(.verifyPasscode(id))
-        case .proving, .password, .takenBack, .proved: effects.append(.discardPasscode(id))
+        guard evaluations[id]?.prompt != nil else { return }
+        let isDelayed = isDelayed(id)
+        switch evaluations[id]?.prompt?.offer(isDelayed: isDelayed) {
+        case .verifying: effects.append(.verifyPasscode(id))
+        case .trying: effects.append(.takePassword(id))
+        case .idle, .saving, nil: effects.append(.discardPasscode(id))
         }
     }
 
@@ -38,11 +34,9 @@ extension AuthEngine {
 
     /// The service tried the app's own password; one attempt a prompt.
     mutating func passwordTried(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
-        guard evaluations[id]?.prompt?.channel == .trying else { return }
-        evaluations[id]?.prompt?.channel = .idle
+        guard evaluations[id]?.prompt?.tried(isCorrect: verdict == .correct) == true else { return }
         switch verdict {
         case .correct:
-            evaluations[id]?.prompt?.passwordIsRight()
             conclude(id)
             // What was proved before the password may have been taken back.
             concludeIfIdle(id)
@@ -80,13 +74,12 @@ extension AuthEngine {
 
     /// The wrong passcode is written: now the prompt may know.
     mutating func tellWrongPasscode(_ id: EvaluationID, left: Int) {
-        guard let evaluation = evaluations[id], let prompt = evaluation.prompt,
-            prompt.channel == .saving
+        guard evaluations[id]?.prompt?.wrongPasscodeIsWritten() == true,
+            let evaluation = evaluations[id]
         else { return }
-        evaluations[id]?.prompt?.channel = .idle
         let isDelayed = delayEnd(of: evaluation.request.uid) != nil
         tell(id, .passcodeRejected(attemptsLeft: isDelayed ? 0 : left))
-        guard prompt.stage.acceptance == nil else { return }
+        guard evaluation.prompt?.stage.acceptance == nil else { return }
         if left == 0 {
             finish(id, .refused(.passcodesUsedUp))
         } else {

@@ -14,7 +14,8 @@ struct Prompt: Hashable, Sendable {
 
     /// What comes after a stage that is proved.
     enum Advance {
-        case nextStage
+        /// The next stage; a passcode that is being verified may still have been wrong.
+        case nextStage(isVerifying: Bool)
         /// All is proved.
         case conclusion
         /// Nothing: it was taken back meanwhile.
@@ -33,7 +34,7 @@ struct Prompt: Hashable, Sendable {
     /// The stages after the present one.
     private var later: ArraySlice<Set<Factor>>
     private let asksApplicationPassword: Bool
-    var channel = Channel.idle
+    private(set) var channel = Channel.idle
     /// Non-matches in this prompt.
     private(set) var failures: [BiometryType: Int] = [:]
     /// Wrong passcodes in this prompt.
@@ -188,7 +189,19 @@ struct Prompt: Hashable, Sendable {
         proving { if case .passcode = $0.entry { $0.entry = .passcode(.asked) } }
     }
 
-    /// The verifier said whether it was the passcode.
+    /// Something was typed: what is done with it; nil: it is of no use now.
+    mutating func offer(isDelayed: Bool) -> Channel? {
+        guard channel == .idle else { return nil }
+        switch stage {
+        case .password: channel = .trying
+        case .proving(let proving) where proving.takesPasscode && !isDelayed:
+            channel = .verifying
+        case .proving, .takenBack, .proved: return nil
+        }
+        return channel
+    }
+
+    /// The verifier said whether it was the passcode; a wrong one is written down first.
     mutating func verified(isCorrect: Bool) {
         verifierFailures = 0
         channel = isCorrect ? .idle : .saving
@@ -202,9 +215,19 @@ struct Prompt: Hashable, Sendable {
         return verifierFailures
     }
 
-    /// The app's own password was right: with it everything is proved.
-    mutating func passwordIsRight() {
-        if case .password = stage { stage = .proved }
+    /// The wrong passcode is written; false: it was one of an earlier stage.
+    mutating func wrongPasscodeIsWritten() -> Bool {
+        guard channel == .saving else { return false }
+        channel = .idle
+        return true
+    }
+
+    /// The app's own password was tried, and with it all may be proved; false: none was awaited.
+    mutating func tried(isCorrect: Bool) -> Bool {
+        guard channel == .trying else { return false }
+        channel = .idle
+        if isCorrect, case .password = stage { stage = .proved }
+        return true
     }
 
     // MARK: Proving
@@ -226,7 +249,9 @@ struct Prompt: Hashable, Sendable {
     mutating func advance(with grant: Grant) -> Advance {
         switch stage {
         case .proving:
+            let isVerifying = channel == .verifying
             proved.append(grant)
+            channel = .idle
             if let factors = later.popFirst() {
                 stage = .proving(Proving(factors))
             } else if asksApplicationPassword {
@@ -235,7 +260,7 @@ struct Prompt: Hashable, Sendable {
                 stage = .proved
                 return .conclusion
             }
-            return .nextStage
+            return .nextStage(isVerifying: isVerifying)
         case .takenBack(var rest):
             rest.acceptance = nil
             stage = .takenBack(rest)

@@ -4,7 +4,7 @@ enum Stage: Hashable, Sendable {
     case proving(Proving)
     /// All factors are proved; the app's own password is asked for as well.
     case password(isAsked: Bool)
-    /// Something that was proved counts no more. It is refused as soon as no write is under way.
+    /// Something that was proved counts no more; it is refused when nothing is being written.
     case takenBack(TakenBack)
     /// All is proved: it is granted in the same step.
     case proved
@@ -59,7 +59,7 @@ struct Proving: Hashable, Sendable {
     enum Entry: Hashable, Sendable {
         /// The passcode proves the stage as well.
         case passcode(Ask)
-        /// Sensors alone prove it; a button leads to another way of the app's own.
+        /// Sensors alone prove it; a button may offer a way of the app's own instead.
         case fallback(isShown: Bool)
 
         /// Whether the prompt was told to ask for the passcode.
