@@ -16,37 +16,73 @@ public final class AuthService {
     public static let name = "org.localauth.Authentication1"
 
     let connection: Connection
-    let store: AuthStore
-    private(set) var configuration: Configuration
-    private(set) var engine: AuthEngine
-    let setAside: String?
     let audit: AuditTrail
-    let keychain: Keychain?
+    /// Where a damaged database was put at this start; nil: there was none.
+    let setAside: String?
+    private(set) var configuration: Configuration
+    private let store: AuthStore
+    private let keychain: Keychain?
     private let readConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)?
+    private let engine: AuthEngine
+    private let loadedEnrolments: [UInt32: Enrolment]
 
-    private(set) lazy var directory = SensorDirectory(connection: connection, service: self)
-    private(set) lazy var sessions = Sessions(service: self)
-    private(set) lazy var agents = AgentDirectory(service: self)
-    private(set) lazy var verifier = PasscodeVerifier(connection: connection, service: self)
-    private(set) lazy var enrolments = Enrolments(loadedEnrolments, store: store, service: self)
-    private(set) lazy var monitors = Monitors(service: self)
+    // The parts, from those that know nothing of others to those that stand on them. What a part
+    // has to tell those above it goes through a protocol named after it, which the service answers.
+    private(set) lazy var clients: Clients = Clients { [unowned self] client in
+        left(client)
+    }
+    private(set) lazy var sessions = Sessions(connection: connection, events: self)
+    private(set) lazy var sensors = SensorDirectory(
+        connection: connection,
+        isTrusted: Self.isTrusted,
+        events: self
+    )
+    private(set) lazy var enrolments = Enrolments(
+        loadedEnrolments,
+        store: store,
+        sensors: sensors,
+        events: self
+    )
+    private(set) lazy var verifier: PasscodeVerifier = PasscodeVerifier(
+        connection: connection,
+        isTrusted: Self.isTrusted
+    ) { [unowned self] uid in
+        items.passcodeRemoved(uid)
+    }
+    private(set) lazy var agents = AgentDirectory(
+        sessions: sessions,
+        clients: clients,
+        audit: audit,
+        events: self
+    )
+    private(set) lazy var monitors = Monitors(connection: connection)
+    private(set) lazy var saves = RecordSaves(store: store, audit: audit)
+    private(set) lazy var evaluations: Evaluations = Evaluations(
+        engine: engine,
+        keychainStrength: configuration.keychainStrength,
+        connection: connection,
+        agents: agents,
+        sensors: sensors,
+        verifier: verifier,
+        facts: FactFinder(enrolments: enrolments, verifier: verifier, sessions: sessions),
+        saves: saves,
+        clients: clients
+    ) { [unowned self] evaluation, outcome in
+        let report = EvaluationReport(evaluation, outcome)
+        audit.write(report.record)
+        monitors.tell(report)
+    }
     private(set) lazy var manager = AuthenticationObject(service: self)
-    private(set) lazy var items = KeychainObject(keychain: keychain, service: self)
-    private var loadedEnrolments: [UInt32: Enrolment]
-
-    var evaluations: [EvaluationID: Evaluation] = [:]
-    var prompts: [String: EvaluationID] = [:]
-    var looking: [OperationID: SensorLink] = [:]
-    var lastSave: SaveID?
-    var savedLast: SaveID?
-    var saveWaiters: [(id: SaveID, done: CheckedContinuation<Bool, Never>)] = []
-    private var clients: [String: Client] = [:]
+    private(set) lazy var items: KeychainObject = KeychainObject(
+        keychain: keychain,
+        evaluations: evaluations,
+        enrolments: enrolments,
+        verifier: verifier,
+        audit: audit
+    )
+    private var devices: [String: DeviceObject] = [:]
     private var announcedTypes: [BiometryType] = []
-    private var lastID: UInt64 = 0
-    private var events: [Event] = []
-    private var isHandling = false
     private var trimming: EventSource?
-    private var timer: (source: EventSource, at: Instant)?
 
     /// A service that has nothing on the bus yet.
     ///
@@ -72,10 +108,10 @@ public final class AuthService {
         self.configuration = configuration
         self.keychain = keychain
         readConfiguration = rereadConfiguration
-        let isSystemBus = connection.address == .system
         setAside = state.setAside
         loadedEnrolments = state.enrolments
         audit = AuditTrail(path: journal, records: state.records, unknown: state.unknown)
+        let isSystemBus = connection.address == .system
         engine = AuthEngine(
             settings: configuration.engineSettings(isSystemBus: isSystemBus),
             records: state.records,
@@ -93,9 +129,9 @@ public final class AuthService {
         connection.serveObjectManager(at: AuthenticationObject.path)
         connection.export(AuthenticationObject.path, [Authentication1Interface(manager)])
         connection.export(KeychainObject.path, [Keychain1Interface(items)])
-        directory.disabled = Set(configuration.disabledSensors)
+        sensors.disabled = Set(configuration.disabledSensors)
         sessions.start()
-        directory.start()
+        sensors.start()
         verifier.start()
         if !connection.isPeerToPeer { try connection.requestName(Self.name) }
         audit.write(AuditRecord(.serviceStarted))
@@ -104,8 +140,8 @@ public final class AuthService {
 
     /// Ends every evaluation with SystemCancel, then writes what is still to be written.
     public func stop() async {
-        handle(.stopping)
-        directory.stop()
+        evaluations.handle(.stopping)
+        for device in devices.values { device.stop() }
         await withCheckedContinuation { continuation in
             onLoop { continuation.resume() }
         }
@@ -121,8 +157,9 @@ public final class AuthService {
         guard let readConfiguration else { return }
         do throws(ConfigurationError) {
             configuration = try readConfiguration()
-            handle(.configured(configuration.engineSettings(isSystemBus: isSystemBus)))
-            directory.disabled = Set(configuration.disabledSensors)
+            evaluations.handle(.configured(configuration.engineSettings(isSystemBus: isSystemBus)))
+            evaluations.keychainStrength = configuration.keychainStrength
+            sensors.disabled = Set(configuration.disabledSensors)
             let (keychain, itemLimit) = (keychain, configuration.itemsPerUser)
             onLoop { await keychain?.limitItems(to: itemLimit) }
             log(.notice, "the configuration was read again")
@@ -133,75 +170,19 @@ public final class AuthService {
         }
     }
 
-    /// The present moment on the clock that counts.
-    var now: Instant { Instant.now() }
-
-    /// A number that was not given away before.
-    func nextID() -> UInt64 {
-        lastID += 1
-        return lastID
-    }
-
     /// Whether a process of this user may be a sensor or the passcode verifier.
-    func isTrusted(uid: UInt32) -> Bool {
+    private static func isTrusted(uid: UInt32) -> Bool {
         uid == 0 || uid == ProcessIdentity.uid
     }
 
     /// Whether this instance serves the whole system.
     var isSystemBus: Bool { connection.address == .system }
 
-    // MARK: - Events
-
-    /// The one place where the engine changes.
-    ///
-    /// An event that an effect causes waits until the effects before it are done.
-    func handle(_ event: Event) {
-        events.append(event)
-        guard !isHandling else { return }
-        isHandling = true
-        var index = 0
-        while index < events.count {
-            let effects = engine.step(events[index], at: now)
-            for effect in effects { perform(effect) }
-            index += 1
-        }
-        events.removeAll(keepingCapacity: events.count < 64)
-        isHandling = false
-        arm()
-    }
-
-    private func arm() {
-        let next = engine.nextDeadline
-        guard timer?.at != next else { return }
-        timer?.source.cancel()
-        timer = nil
-        guard let next else { return }
-        let wait = max(next - now, .zero)
-        timer = (
-            EventLoop.shared.schedule(after: wait) { [weak self] in
-                self?.timer = nil
-                self?.handle(.timePassed)
-            }, next
-        )
-    }
-
-    // MARK: - Clients
-
-    /// What is kept of a connection, from its first call that needs it until it leaves.
-    func client(of peer: Peer) -> Client {
-        if let client = clients[peer.name] { return client }
-        let client = Client(id: ClientID(nextID()), peer: peer)
-        clients[peer.name] = client
-        _ = peer.onLeave { [weak self] in self?.left(client) }
-        return client
-    }
-
     private func left(_ client: Client) {
-        clients[client.peer.name] = nil
-        handle(.clientGone(client.id))
+        evaluations.handle(.clientGone(client.id))
         let hadContexts = !client.contexts.isEmpty
         for context in client.contexts.values {
-            handle(.released(context.id))
+            evaluations.handle(.released(context.id))
             context.remove()
         }
         if hadContexts { giveBackMemory() }
@@ -217,68 +198,130 @@ public final class AuthService {
         }
     }
 
-    /// Whether a connection may wait for one more answer.
-    func hasRoom(for client: Client) -> Bool {
-        engine.pendingCount(of: client.id) + client.preparing
-            < engine.settings.pendingPerConnection
-    }
-
-    /// How many contexts a user's connections hold together.
-    func contextCount(uid: UInt32) -> Int {
-        clients.values.reduce(0) { $0 + ($1.peer.uid == uid ? $1.contexts.count : 0) }
-    }
-
-    // MARK: - What others are told
-
     /// Sensors came, went or changed.
-    func sensorsChanged() {
+    private func sensorsChanged() {
         enrolments.sensorsChanged()
-        for uid in Set(clients.values.filter { !$0.contexts.isEmpty }.map(\.peer.uid)) {
+        for uid in Set(clients.contexts.map(\.client.peer.uid)) {
             onLoop { await self.enrolments.refresh(uid) }
         }
-        let types = directory.types
+        let types = sensors.types
         guard types != announcedTypes else { return }
         announcedTypes = types
+        announce("BiometryType", "BiometryTypes")
+        for context in clients.contexts { context.announce("BiometryType") }
+    }
+
+    /// Tells everybody that properties of the manager have changed.
+    private func announce(_ properties: String...) {
         connection.propertiesChanged(
             AuthenticationObject.path,
             Authentication1Interface(manager),
-            ["BiometryType", "BiometryTypes"]
+            properties
         )
-        for client in clients.values {
-            for context in client.contexts.values { context.announce("BiometryType") }
-        }
-    }
-
-    /// Agents came or went.
-    func agentsChanged() {
-        connection.propertiesChanged(
-            AuthenticationObject.path,
-            Authentication1Interface(manager),
-            ["Interactive"]
-        )
-    }
-
-    /// A user's templates are others now: the contexts of that user say so.
-    func enrolmentChanged(_ uid: UInt32) {
-        audit.write(AuditRecord(.enrolmentChanged, uid: uid))
-        items.enrolmentChanged(uid)
-        for client in clients.values where client.peer.uid == uid {
-            for context in client.contexts.values { context.announce("DomainState") }
-        }
     }
 }
 
-/// One connection that has state here.
-@BusActor
-final class Client {
-    let id: ClientID
-    let peer: Peer
-    var contexts: [ContextID: ContextObject] = [:]
-    /// Enrolments and keychain calls that have not been answered, and don't wait for a prompt.
-    var preparing = 0
+// MARK: - What the parts tell
 
-    init(id: ClientID, peer: Peer) {
-        self.id = id
-        self.peer = peer
+extension AuthService: SensorEvents {
+    func sensorChanged(_ sensor: SensorLink) {
+        guard sensors.sensors[sensor.name] === sensor else { return }
+        audit.changed(sensor)
+        if let device = devices[sensor.name] {
+            device.announce()
+        } else {
+            let device = DeviceObject(
+                sensor: sensor,
+                connection: connection,
+                evaluations: evaluations,
+                enrolments: enrolments,
+                sessions: sessions
+            )
+            devices[sensor.name] = device
+            device.export()
+        }
+        sensorsChanged()
+    }
+
+    func sensorRemoved(_ sensor: SensorLink) {
+        if let device = devices.removeValue(forKey: sensor.name) {
+            connection.unexport(device.path)
+        }
+        sensorsChanged()
+    }
+
+    func templatesChanged(_ sensor: SensorLink, uid: UInt32) {
+        enrolments.templatesChanged(at: sensor.name, uid: uid)
+    }
+}
+
+extension AuthService: EnrolmentEvents {
+    func isAskedFor(_ uid: UInt32) -> Bool { clients.contextCount(of: uid) > 0 }
+
+    func enrolmentWillChange(_ uid: UInt32) {
+        evaluations.handle(.enrolmentChanged(uid: uid))
+    }
+
+    func enrolmentChanged(_ uid: UInt32) {
+        audit.write(AuditRecord(.enrolmentChanged, uid: uid))
+        items.enrolmentChanged(uid)
+        for context in clients.contexts(of: uid) { context.announce("DomainState") }
+    }
+}
+
+extension AuthService: AgentEvents {
+    func canRegister(_ agent: Agent) -> Bool {
+        evaluations.engine.canRegister(
+            uid: agent.uid,
+            session: agent.session,
+            kind: agent.kind,
+            client: agent.client
+        )
+    }
+
+    func agentRegistered(_ agent: Agent) {
+        evaluations.handle(.agentRegistered(agent))
+    }
+
+    func agentLeft(_ id: AgentID) {
+        evaluations.handle(.agentGone(id))
+    }
+
+    func agentsChanged() {
+        announce("Interactive")
+    }
+}
+
+extension AuthService: SessionEvents {
+    func happened(_ event: Event) {
+        evaluations.handle(event)
+    }
+
+    func surroundingsChanged(_ surroundings: Surroundings) {
+        sensors.surroundings = surroundings
+    }
+
+    func sessionEnded(_ session: String?) {
+        agents.leave(session: session)
+    }
+
+    func sessionsRearranged() {
+        agents.moveHomeless()
+    }
+
+    func callersChanged() {
+        agentsChanged()
+    }
+
+    func wokeUp() {
+        sensors.recover()
+    }
+
+    func sensorsIdle() async {
+        await sensors.idle()
+    }
+
+    var usersWithPasscode: [UInt32] {
+        evaluations.engine.records.filter { $0.value.lastPasscode != nil }.map(\.key)
     }
 }

@@ -15,6 +15,10 @@ extension SourceText {
                 if method.outputs.isEmpty {
                     source.line()
                     source.notify(method)
+                    if method.takesDescriptor {
+                        source.line()
+                        source.start(method)
+                    }
                 }
                 if let stream = method.stream {
                     source.line()
@@ -61,12 +65,10 @@ extension SourceText {
     }
 
     private mutating func call(_ method: Method) {
-        let isBounded = method.stream == nil && method.timeout == nil
-        let timeout = isBounded ? "nil" : "Connection.noTimeout"
         doc(summary(method.doc))
         list(
             "public func \(quoted(lowerCamel(method.name)))(",
-            method.inputs.map(\.parameter) + ["timeout: Duration? = \(timeout)"],
+            method.inputs.map(\.parameter) + ["timeout: Duration? = \(method.defaultTimeout)"],
             ") async throws(DBusError)\(method.outputs.returns) {"
         )
         indented { source in
@@ -92,6 +94,26 @@ extension SourceText {
         )
         indented { source in
             source.send("connection.send(", method.header, method.inputs)
+        }
+        line("}")
+    }
+
+    private mutating func start(_ method: Method) {
+        doc(
+            "Starts `\(method.name)`, which is on its way when this returns: our copies of its "
+                + "descriptors can be closed before the reply comes."
+        )
+        list(
+            "public func start\(method.name)(",
+            method.inputs.map(\.parameter) + ["timeout: Duration? = \(method.defaultTimeout)"],
+            ") throws(DBusError) -> PendingCall {"
+        )
+        indented { source in
+            source.send(
+                "try connection.startCall(",
+                method.header + ["timeout: timeout"],
+                method.inputs
+            )
         }
         line("}")
     }
@@ -234,4 +256,11 @@ extension Method {
             "signature: \"\(inputs.signature)\"",
         ]
     }
+
+    /// How long a call of it waits where the caller says nothing.
+    fileprivate var defaultTimeout: String {
+        stream == nil && timeout == nil ? "nil" : "Connection.noTimeout"
+    }
+
+    fileprivate var takesDescriptor: Bool { inputs.signature.contains("h") }
 }

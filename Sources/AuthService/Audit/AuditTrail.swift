@@ -1,6 +1,7 @@
 import AuthEngine
 import AuthStore
 import DBus
+import LocalAuthBus
 import ServiceProgram
 
 /// Writes every decision down, at most so many of a kind (L15).
@@ -15,9 +16,7 @@ final class AuditTrail {
     private var records: [UInt32: UserRecord]
     private let unknown: UserRecord
     /// Why each sensor that can't be used can't.
-    private var faults: [String: String] = [:]
-    /// Who asks for what is being done, where it would not be known.
-    var requester: Peer?
+    private var faults: [String: Unavailability] = [:]
 
     /// - Parameters:
     ///   - path: where the journal listens.
@@ -57,8 +56,13 @@ final class AuditTrail {
         send(AuditRecord(.serviceStopped))
     }
 
-    /// Writes what made a user's record another one.
-    func changed(_ record: UserRecord, of uid: UInt32, lockoutAttempts: Int) {
+    /// Writes what made a user's record another one, and who asked for that where it is known.
+    func changed(
+        _ record: UserRecord,
+        of uid: UInt32,
+        lockoutAttempts: Int,
+        askedBy requester: Peer? = nil
+    ) {
         let before = records.updateValue(record, forKey: uid) ?? unknown
         let changes = AuditRecord.changes(
             from: before,
@@ -75,19 +79,19 @@ final class AuditTrail {
         let reason = sensor.unavailability
         let kind: AuditKind
         switch reason {
-        case "":
+        case nil:
             faults[sensor.name] = nil
             return
-        case "crashed", "failed", "incompatible": kind = .sensorFailed
-        case "untrusted": kind = .sensorUntrusted
+        case .crashed, .failed, .incompatible: kind = .sensorFailed
+        case .untrusted: kind = .sensorUntrusted
         // One that is asked again has not recovered yet.
-        default: return
+        case .noHardware, .lidClosed, .suspended, .remoteSession: return
         }
         guard faults[sensor.name] != reason else { return }
         // Names come and go; what is forgotten here is at worst written twice.
         if faults.count >= SensorDirectory.limit { faults = [:] }
         faults[sensor.name] = reason
-        write(AuditRecord(kind, [.sensor: sensor.name, .cause: reason]))
+        write(AuditRecord(kind, [.sensor: sensor.name, .cause: reason.wire]))
     }
 
     private func arm(_ now: Instant) {

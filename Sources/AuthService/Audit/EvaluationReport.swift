@@ -16,6 +16,20 @@ struct EvaluationReport {
     let attempts: Int
     let outcome: Outcome
 
+    @BusActor
+    init(_ evaluation: PendingEvaluation, _ outcome: Outcome) {
+        let peer = evaluation.audience.peer
+        uid = evaluation.request.uid
+        policy = evaluation.request.policy
+        session = evaluation.session
+        caller = peer.name
+        callerUID = peer.uid
+        pid = peer.pid
+        process = evaluation.process
+        attempts = evaluation.attempts
+        self.outcome = outcome
+    }
+
     /// `Success`, or the name of the error without its prefix.
     var outcomeName: String {
         guard case .refused(let refusal) = outcome else { return "Success" }

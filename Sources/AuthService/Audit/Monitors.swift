@@ -10,10 +10,10 @@ final class Monitors {
     static let perUser = 8
 
     private var watching: [String: Peer] = [:]
-    private unowned let service: AuthService
+    private let connection: Connection
 
-    init(service: AuthService) {
-        self.service = service
+    init(connection: Connection) {
+        self.connection = connection
     }
 
     var count: Int { watching.count }
@@ -43,7 +43,7 @@ final class Monitors {
         let audience = watching.values.filter { $0.uid == 0 || $0.uid == report.uid }
         guard !audience.isEmpty else { return }
         let record = report.wire
-        let signals = Authentication1Signals(service.connection, path: AuthenticationObject.path)
+        let signals = Authentication1Signals(connection, path: AuthenticationObject.path)
         for peer in audience { signals.evaluated(record: record, to: peer.name) }
     }
 }

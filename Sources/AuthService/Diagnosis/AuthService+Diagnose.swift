@@ -1,4 +1,5 @@
 import AuthEngine
+import AuthStore
 import DBus
 import Glibc
 import KeychainStore
@@ -15,12 +16,12 @@ extension AuthService {
         let uid = peer.uid
         let processes = CallerProcess(pid: peer.pid).lineage
         var diagnosis = Diagnosis()
-        diagnosis.facts = await facts(for: peer, uid: uid, processes: processes)
+        diagnosis.facts = await evaluations.facts.find(for: peer, uid: uid, processes: processes)
         diagnosis.sensors = await sensorFindings(isRemote: diagnosis.facts.isRemote)
         if isSystemBus {
             diagnosis.isSystemBus = true
             diagnosis.hasPolicy = BusPolicy.isInstalled()
-            if directory.sensors["Fingerprint"] != nil {
+            if sensors.sensors["Fingerprint"] != nil {
                 diagnosis.hasFprintd = await isKnown(Self.fprintd)
             }
         }
@@ -33,16 +34,16 @@ extension AuthService {
             let around = sessions.surroundings
             diagnosis.isLidClosed = around.isLidClosed && !around.isDocked
         }
-        diagnosis.refusal = engine.availability(
+        diagnosis.refusal = evaluations.engine.availability(
             .biometrics,
             uid: uid,
             facts: diagnosis.facts,
             context: nil,
-            at: now
+            at: Instant.now()
         )
         diagnosis.hasAgent =
             diagnosis.facts.session.map {
-                engine.hasAgent(uid: uid, session: $0, processes: processes)
+                evaluations.engine.hasAgent(uid: uid, session: $0, processes: processes)
             } ?? false
         diagnosis.monitors = monitors.count
         return diagnosis
@@ -57,18 +58,18 @@ extension AuthService {
     private func sensorFindings(isRemote: Bool) async -> [Diagnosis.Sensor] {
         var findings: [Diagnosis.Sensor] = []
         var questions: [Task<Diagnosis.Health?, Never>] = []
-        for sensor in directory.sorted {
+        for sensor in sensors.sorted {
             let isHidden = isRemote && sensor.isUsable && sensor.facts.type != .none
             findings.append(
                 Diagnosis.Sensor(
                     name: sensor.name,
                     description: sensor.facts.description,
-                    unavailability: isHidden ? "remote-session" : sensor.unavailability
+                    unavailability: isHidden ? .remoteSession : sensor.unavailability
                 )
             )
             // One that is not trusted, or that sleeps, is not asked.
-            let isAsked = [.ready, .broken("failed")].contains(sensor.state)
-            let proxy = isAsked ? sensor.proxy : nil
+            let isAsked = [.ready, .broken(.failed)].contains(sensor.process.state)
+            let proxy = isAsked ? sensor.process.proxy : nil
             questions.append(Task { @BusActor in await Self.health(proxy) })
         }
         for (index, question) in questions.enumerated() {
@@ -80,18 +81,19 @@ extension AuthService {
     private static func health(_ proxy: Sensor1Proxy?) async -> Diagnosis.Health? {
         guard let proxy else { return nil }
         guard let (state, message) = try? await proxy.health(timeout: healthPatience) else {
-            return Diagnosis.Health(state: "failed", message: "it does not answer.")
+            return Diagnosis.Health(state: .failed, message: "it does not answer.")
         }
-        let isWord = ["ok", "degraded"].contains(state)
         return Diagnosis.Health(
-            state: isWord ? state : "failed",
+            state: HealthState(rawValue: state) ?? .failed,
             message: DisplayText.cleaned(message, limit: DisplayText.reasonLimit)
         )
     }
 
     private func delay(of uid: UInt32) -> Diagnosis.Delay? {
-        guard let end = engine.records[uid]?.delayedUntil, end > now else { return nil }
-        let left = end - now
+        guard let end = evaluations.engine.records[uid]?.delayedUntil, end > Instant.now() else {
+            return nil
+        }
+        let left = end - Instant.now()
         return Diagnosis.Delay(left: left, until: Self.timeOfDay(in: left))
     }
 

@@ -1,3 +1,5 @@
+import LocalAuthBus
+
 /// What is right and wrong with the hardware.
 extension Diagnosis {
     var lid: Check? {
@@ -39,42 +41,42 @@ extension Diagnosis {
     private static func check(_ sensor: Sensor) -> Check {
         let name = "sensor " + sensor.name
         // What the sensor says itself tells more than one word of ours.
-        if let health = sensor.health, health.state != "ok" {
-            let isUnusable = health.state != "degraded" || !sensor.unavailability.isEmpty
+        if let health = sensor.health, health.state != .ok {
+            let isUnusable = health.state == .failed || sensor.unavailability != nil
             return Check(
                 name: name,
                 state: isUnusable ? .failed : .warning,
-                message: health.state == "degraded"
+                message: health.state == .degraded
                     ? "\(sensor.name) is degraded: \(health.message)"
                     : "\(sensor.name) is failed: \(health.message)",
                 remedy: remedy(forHealth: health.message)
             )
         }
-        guard !sensor.unavailability.isEmpty else {
+        guard let unavailability = sensor.unavailability else {
             return Check(name: name, state: .ok, message: sensor.description)
         }
         return Check(
             name: name,
-            state: isExpected(sensor.unavailability) ? .warning : .failed,
-            message: "\(sensor.name) can't be used: \(sensor.unavailability).",
-            remedy: remedy(for: sensor.unavailability)
+            state: isExpected(unavailability) ? .warning : .failed,
+            message: "\(sensor.name) can't be used: \(unavailability.rawValue).",
+            remedy: remedy(for: unavailability)
         )
     }
 
     /// Whether it is the machine's state, and nothing is broken.
-    private static func isExpected(_ unavailability: String) -> Bool {
-        ["lid-closed", "suspended", "remote-session"].contains(unavailability)
+    private static func isExpected(_ unavailability: Unavailability) -> Bool {
+        [.lidClosed, .suspended, .remoteSession].contains(unavailability)
     }
 
-    private static func remedy(for unavailability: String) -> String {
+    private static func remedy(for unavailability: Unavailability) -> String {
         switch unavailability {
-        case "no-hardware": "Connect the device."
-        case "lid-closed": "Open the lid, or dock with an external sensor."
-        case "suspended": "Wait until the system is awake."
-        case "incompatible": "Update the sensor or the service: they share no protocol version."
-        case "untrusted": "Run the sensor as root or as the user of the service."
-        case "remote-session": "Sit down at the machine: sensors are not for remote sessions."
-        default: "Restart the sensor and look into its log."
+        case .noHardware: "Connect the device."
+        case .lidClosed: "Open the lid, or dock with an external sensor."
+        case .suspended: "Wait until the system is awake."
+        case .incompatible: "Update the sensor or the service: they share no protocol version."
+        case .untrusted: "Run the sensor as root or as the user of the service."
+        case .remoteSession: "Sit down at the machine: sensors are not for remote sessions."
+        case .crashed, .failed: "Restart the sensor and look into its log."
         }
     }
 

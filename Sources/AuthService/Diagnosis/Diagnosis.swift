@@ -1,5 +1,6 @@
 import AuthEngine
 import DBus
+import LocalAuthBus
 
 /// What is right and wrong with the service, as one caller has it: what was found out, and what
 /// follows from it.
@@ -32,14 +33,14 @@ struct Diagnosis: Sendable {
     struct Sensor: Hashable, Sendable {
         var name: String
         var description = ""
-        /// Why it can't be used; empty when it can.
-        var unavailability = ""
-        /// `ok`, `degraded` or `failed`, and its own words; nil when it was not asked.
+        /// Why it can't be used; nil when it can.
+        var unavailability: Unavailability?
+        /// How it is, by its own words; nil when it was not asked.
         var health: Health?
     }
 
     struct Health: Hashable, Sendable {
-        var state: String
+        var state: HealthState
         var message: String
     }
 

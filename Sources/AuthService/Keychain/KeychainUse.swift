@@ -3,141 +3,77 @@ import DBus
 import KeychainStore
 import LocalAuthBus
 
-/// One use of an item or a key, frozen when the call arrived.
-@BusActor
-final class KeychainUse {
-    let id: String
-    let operation: AccessOperation
-    let peer: Peer
-    let client: Client
-    let context: ContextObject?
-    fileprivate let options: EvaluateOptions
-    fileprivate let reason: String
-    private let serial: UInt32
-    /// The application password that the context had.
-    fileprivate var lent: SecretBytes?
-
-    /// - Throws: InvalidArgs, UnknownObject for another's context, LimitsExceeded.
-    init(
-        _ id: String,
-        _ operation: AccessOperation,
-        _ reason: String,
-        _ options: [String: Variant],
-        _ call: IncomingCall,
-        _ service: AuthService
-    ) throws(DBusError) {
-        self.id = id
-        self.operation = operation
-        peer = call.peer
-        client = service.client(of: call.peer)
-        serial = call.serial
-        context = try service.lentContext(options, of: call.peer)
-        var options = try EvaluateOptions(options)
-        guard options.uid == nil else { throw .denied("option uid is for one-shot evaluations") }
-        guard reason.utf8.count <= Checked.longestReason else {
-            throw .invalid("the reason is over 64 KiB")
-        }
-        self.reason = reason.isEmpty ? context?.reason ?? "" : reason
-        context?.complete(&options)
-        self.options = options
-        guard service.hasRoom(for: client) else {
-            throw .exceeded("this connection waits for too many answers at once")
-        }
-        // From now on: a burst of calls is counted before the first of them has begun.
-        client.preparing += 1
-    }
-
-    /// The call is answered, or about to be: it gives its place back.
-    fileprivate func end() {
-        client.preparing -= 1
-    }
-
-    /// Who hears of the progress: the context's events, or those of a one-shot.
-    fileprivate var audience: Evaluation.Audience {
-        if let context { return context.audience }
-        return .init(
-            peer: peer,
-            path: AuthenticationObject.path,
-            interface: Authentication1Proxy.interface,
-            serial: serial
-        )
-    }
-}
-
-/// What an authentication allows.
-struct KeychainPermission: Sendable {
-    let authorization: AccessGrant
-    /// What proved it in this call; nil: nothing had to be proved.
-    let mechanism: Grant.Mechanism?
-    /// The application password, if the item has one.
-    var password: SecretBytes?
-}
-
+/// A use of an item or a key, from the call to the answer: a Read, a Sign, a Decrypt or a
+/// KeyExchange.
 extension KeychainObject {
+    /// Answers a call that uses an item.
+    ///
+    /// The item is loaded once, to see what guards it; the authentication is asked for; then one
+    /// turn with the keychain opens the item, if it is still there and is guarded as it was
+    /// (KeychainStore compares the grant with the row). `open` runs in that turn, `deliver` makes
+    /// the answer of what it gave.
+    func answer<Opened: Sendable, Value: Sendable>(
+        _ use: KeychainUse,
+        open:
+            @escaping @Sendable (
+                KeychainStore, KeychainPermission, Caller
+            ) throws(KeychainError) -> Opened,
+        deliver: @escaping @BusActor @Sendable (Opened) throws(DBusError) -> Value
+    ) -> Answer<Value> {
+        .later { () throws(DBusError) in
+            defer { use.end() }
+            do throws(DBusError) {
+                let item = try await self.item(use.id, of: use.peer)
+                let permission = try await self.permission(for: use, item)
+                let opened = try await self.turn(for: use, permission, open)
+                let value = try deliver(opened)
+                let mechanism = permission.mechanism
+                self.report(.itemUsed, use.kind, by: use.peer, use.id, mechanism: mechanism)
+                return value
+            } catch {
+                let outcome = error.outcome
+                self.report(.itemUsed, use.kind, by: use.peer, use.id, outcome: outcome)
+                throw error
+            }
+        }
+    }
+
     /// The permission for a use, by what the context has proved or by a prompt.
     ///
     /// - Throws: by R68.
-    func permission(
-        for use: KeychainUse
-    ) async throws(DBusError) -> KeychainPermission {
-        do throws(DBusError) {
-            return try await decide(use)
-        } catch {
-            use.end()
-            throw error
-        }
-    }
-
-    /// Makes the call that a use is permitted.
-    ///
-    /// It counts for its connection to the end: a password that was lent is stretched only here.
-    func run<Result: Sendable>(
+    private func permission(
         for use: KeychainUse,
-        _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
-    ) async throws(DBusError) -> Result {
-        defer { use.end() }
-        do throws(DBusError) {
-            return try await run(as: use.peer, body)
-        } catch {
-            if error.name == .keychainAuthFailed, let lent = use.lent {
-                use.context?.forget(typed: lent)
-            }
-            throw error
-        }
-    }
-
-    private func decide(_ use: KeychainUse) async throws(DBusError) -> KeychainPermission {
-        let item = try await item(use.id, of: use.peer)
+        _ item: Item
+    ) async throws(DBusError) -> KeychainPermission {
         let requirement = item.accessControl.requirement(for: use.operation)
-        let password = requirement.needsApplicationPassword ? use.context?.applicationPassword : nil
-        use.lent = password
-        let asksPassword = requirement.needsApplicationPassword && password == nil
+        var password = requirement.needsApplicationPassword ? use.context?.applicationPassword : nil
         if use.context?.isInvalid == true {
             throw DBusError(.keychainAuthFailed, "The context was invalidated.")
         }
-        guard !requirement.isFree || asksPassword else {
-            return try permission(by: nil, for: use, item, password)
+        var grant: Grant?
+        let asksPassword = requirement.needsApplicationPassword && password == nil
+        if !requirement.isFree || asksPassword {
+            let trial = PasswordTrial(of: use, keychain: self)
+            grant = try await authenticate(use, requirement, asksPassword ? trial : nil)
+            if let typed = trial.correct {
+                use.context?.keep(applicationPassword: typed)
+                password = typed
+            }
+            // Whoever enrolled while the prompt was up may be the one who passed it: the turn that
+            // opens the item knows that by then.
+            await refresh(
+                enrolment: item.accessControl.isOfCurrentEnrolment,
+                passcode: item.accessControl.needsPasscodeSet,
+                of: use.peer.uid,
+                since: nil
+            )
         }
-        let trial = PasswordTrial(of: use, keychain: self)
-        let grant = try await grant(for: use, requirement, asksPassword ? trial : nil)
-        if let typed = trial.correct { use.context?.keep(applicationPassword: typed) }
-        // Whoever enrolled while the prompt was up may be the one who passed it.
-        let now = try await self.item(use.id, of: use.peer)
-        return try permission(by: grant, for: use, now, password ?? trial.correct)
-    }
-
-    private func permission(
-        by grant: Grant?,
-        for use: KeychainUse,
-        _ item: Item,
-        _ password: SecretBytes?
-    ) throws(DBusError) -> KeychainPermission {
         let authorization = AccessGrant.resting(
             on: grant?.proofs ?? [],
             for: use.operation,
             uid: use.peer.uid,
             accessControl: item.accessControl,
-            minimumStrength: service.configuration.keychainStrength
+            minimumStrength: evaluations.keychainStrength
         )
         guard let authorization else {
             throw DBusError(.keychainAuthFailed, "The authentication is not enough for this item.")
@@ -149,12 +85,13 @@ extension KeychainObject {
         )
     }
 
-    private func grant(
-        for use: KeychainUse,
+    /// Has the engine decide whether it is the user.
+    private func authenticate(
+        _ use: KeychainUse,
         _ requirement: Requirement,
         _ trial: PasswordTrial?
     ) async throws(DBusError) -> Grant {
-        var request = service.request(
+        var request = evaluations.request(
             for: use.operation,
             requirement,
             use.options,
@@ -166,11 +103,16 @@ extension KeychainObject {
         let reason = try? Checked.reason(use.reason)
         let isForbidden = request.isInteractionNotAllowed
         request.isInteractionNotAllowed = isForbidden || reason == nil
-        var text = Evaluation.Text(reason: reason ?? "", options: use.options)
+        var text = PromptText(reason: reason ?? "", options: use.options)
         text.fallbackTitle = ""
         // Meanwhile the engine counts it.
         use.client.preparing -= 1
-        let outcome = await service.outcome(of: request, text, use.audience, trial?.attempt)
+        let outcome = await evaluations.outcome(
+            of: request,
+            text,
+            use.audience,
+            password: trial?.attempt
+        )
         use.client.preparing += 1
         switch outcome {
         case .granted(let grant): return grant
@@ -179,6 +121,95 @@ extension KeychainObject {
             throw DBusError(keychain: refusal)
         }
     }
+
+    /// The turn that opens the item.
+    private func turn<Opened: Sendable>(
+        for use: KeychainUse,
+        _ permission: KeychainPermission,
+        _ open:
+            @escaping @Sendable (
+                KeychainStore, KeychainPermission, Caller
+            ) throws(KeychainError) -> Opened
+    ) async throws(DBusError) -> Opened {
+        do throws(DBusError) {
+            return try await turn(as: use.peer) { keychain, caller throws(KeychainError) in
+                try open(keychain, permission, caller)
+            }
+        } catch {
+            if error.name == .keychainAuthFailed, let password = permission.password {
+                use.context?.forget(typed: password)
+            }
+            throw error
+        }
+    }
+}
+
+/// One use of an item or a key, frozen when the call arrived.
+@BusActor
+final class KeychainUse {
+    let id: String
+    let operation: AccessOperation
+    /// What the audit calls it.
+    let kind: ItemOperation
+    let peer: Peer
+    let client: Client
+    let context: ContextObject?
+    fileprivate let options: EvaluateOptions
+    fileprivate let reason: String
+    private let serial: UInt32
+
+    /// It counts for its connection from now on, until `end()`: a burst of calls is counted before
+    /// the first of them has begun.
+    ///
+    /// - Throws: InvalidArgs, UnknownObject for another's context, LimitsExceeded.
+    init(
+        _ id: String,
+        _ operation: AccessOperation,
+        _ kind: ItemOperation,
+        _ reason: String,
+        _ options: [String: Variant],
+        _ call: IncomingCall,
+        _ evaluations: Evaluations
+    ) throws(DBusError) {
+        self.id = id
+        self.operation = operation
+        self.kind = kind
+        peer = call.peer
+        client = evaluations.clients[call.peer]
+        serial = call.serial
+        context = try evaluations.clients.lentContext(options, of: call.peer)
+        var options = try EvaluateOptions(options)
+        guard options.uid == nil else { throw .denied("option uid is for one-shot evaluations") }
+        guard reason.utf8.count <= Checked.longestReason else {
+            throw .invalid("the reason is over 64 KiB")
+        }
+        self.reason = reason.isEmpty ? context?.reason ?? "" : reason
+        context?.complete(&options)
+        self.options = options
+        guard evaluations.hasRoom(for: client) else {
+            throw .exceeded("this connection waits for too many answers at once")
+        }
+        client.preparing += 1
+    }
+
+    /// The call is answered, or about to be: it gives its place back.
+    fileprivate func end() {
+        client.preparing -= 1
+    }
+
+    /// Who hears of the progress: the context's events, or those of a one-shot.
+    fileprivate var audience: Audience {
+        context?.audience ?? Audience(peer: peer, source: .oneShot(serial: serial))
+    }
+}
+
+/// What an authentication allows.
+struct KeychainPermission: Sendable {
+    let authorization: AccessGrant
+    /// What proved it in this call; nil: nothing had to be proved.
+    let mechanism: Grant.Mechanism?
+    /// The application password, if the item has one.
+    var password: SecretBytes?
 }
 
 /// One attempt at an item's application password.
@@ -197,7 +228,7 @@ private final class PasswordTrial {
     func attempt(_ password: SecretBytes) async -> PasscodeVerdict {
         let id = use.id
         do throws(DBusError) {
-            try await keychain.run(as: use.peer) { keychain, caller throws(KeychainError) in
+            try await keychain.turn(as: use.peer) { keychain, caller throws(KeychainError) in
                 try keychain.check(password: password, of: id, caller: caller)
             }
             correct = password

@@ -4,11 +4,14 @@ import LocalAuthBus
 import ServiceProgram
 
 /// `/org/localauth/Authentication1`: what everybody may ask.
+///
+/// This is the service's front: it checks what comes in, and hands it to the part that it is about.
 @BusActor
 final class AuthenticationObject: Authentication1Service {
     static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
 
     private unowned let service: AuthService
+    private var evaluations: Evaluations { service.evaluations }
 
     init(service: AuthService) {
         self.service = service
@@ -20,7 +23,7 @@ final class AuthenticationObject: Authentication1Service {
         policy: UInt32,
         call: IncomingCall
     ) throws(DBusError) -> Answer<(available: Bool, code: Int32, message: String)> {
-        service.canEvaluate(try Checked.policy(policy), for: call.peer)
+        service.evaluations.canEvaluate(try Checked.policy(policy), for: call.peer)
     }
 
     func evaluate(
@@ -37,25 +40,26 @@ final class AuthenticationObject: Authentication1Service {
         }
         let peer = call.peer
         var request = Request(
-            id: EvaluationID(service.nextID()),
-            client: service.client(of: peer).id,
+            id: EvaluationID(evaluations.nextID()),
+            client: service.clients[peer].id,
             uid: options.uid ?? peer.uid,
             policy: policy
         )
         request.isUnlock = options.uid != nil
         request.apply(options)
-        let audience = Evaluation.Audience(
-            peer: peer,
-            path: Self.path,
-            interface: Authentication1Proxy.interface,
-            serial: call.serial
-        )
-        let text = Evaluation.Text(reason: reason, options: options)
-        return service.evaluate(request, text, audience)
+        let asked = request
+        let text = PromptText(reason: reason, options: options)
+        let audience = Audience(peer: peer, source: .oneShot(serial: call.serial))
+        return .later { [evaluations] () throws(DBusError) in
+            switch await evaluations.outcome(of: asked, text, audience) {
+            case .granted(let grant): evaluations.result(of: grant)
+            case .refused(let refusal): throw DBusError(refusal)
+            }
+        }
     }
 
     func invalidate(call: IncomingCall) throws(DBusError) -> Answer<Void> {
-        service.handle(.oneShotsInvalidated(service.client(of: call.peer).id))
+        evaluations.handle(.oneShotsInvalidated(service.clients[call.peer].id))
         return .now(())
     }
 
@@ -63,18 +67,24 @@ final class AuthenticationObject: Authentication1Service {
         properties: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<ObjectPath> {
-        let client = service.client(of: call.peer)
+        let client = service.clients[call.peer]
         let limits = service.configuration
         guard client.contexts.count < limits.contextsPerConnection else {
             throw .exceeded("a connection has at most \(limits.contextsPerConnection) contexts")
         }
-        guard service.contextCount(uid: client.peer.uid) < limits.contextsPerUser else {
+        guard service.clients.contextCount(of: client.peer.uid) < limits.contextsPerUser else {
             throw .exceeded("a user has at most \(limits.contextsPerUser) contexts")
         }
-        let context = try ContextObject(client: client, properties: properties, service: service)
+        let context = try ContextObject(
+            client: client,
+            properties: properties,
+            connection: service.connection,
+            evaluations: evaluations,
+            sensors: service.sensors
+        )
         context.export()
         let uid = client.peer.uid
-        guard !service.enrolments.isCurrent(uid), !service.directory.sensors.isEmpty else {
+        guard !service.enrolments.isCurrent(uid), !service.sensors.sensors.isEmpty else {
             return .now(context.path)
         }
         // The first context of a user waits until the sensors said what is enrolled: a domain state
@@ -100,34 +110,26 @@ final class AuthenticationObject: Authentication1Service {
     }
 
     func submitCancel(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void> {
-        service.handle(.canceled(try shown(prompt, by: call.peer)))
+        evaluations.handle(.canceled(try evaluations.evaluation(shownIn: prompt, by: call.peer)))
         return .now(())
     }
 
     func submitFallback(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void> {
-        let id = try shown(prompt, by: call.peer)
-        guard service.engine.offersFallback(id) else {
+        let id = try evaluations.evaluation(shownIn: prompt, by: call.peer)
+        guard evaluations.engine.offersFallback(id) else {
             throw .invalid("this prompt offers no fallback now")
         }
-        service.handle(.fellBack(id))
+        evaluations.handle(.fellBack(id))
         return .now(())
     }
 
     func submitConfirm(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void> {
-        let id = try shown(prompt, by: call.peer)
-        guard service.engine.awaitsConfirmation(id) else {
+        let id = try evaluations.evaluation(shownIn: prompt, by: call.peer)
+        guard evaluations.engine.awaitsConfirmation(id) else {
             throw .invalid("this prompt has nothing to confirm")
         }
-        service.handle(.confirmed(id))
+        evaluations.handle(.confirmed(id))
         return .now(())
-    }
-
-    /// The evaluation of a prompt, for the agent that shows it and for nobody else.
-    private func shown(_ handle: String, by peer: Peer) throws(DBusError) -> EvaluationID {
-        guard let id = service.prompts[handle],
-            service.evaluations[id]?.prompt?.agent.peer === peer
-        else { throw .denied("no prompt of yours has this handle") }
-        return id
     }
 
     // MARK: - Rules from outside
@@ -144,7 +146,7 @@ final class AuthenticationObject: Authentication1Service {
         let shown = DisplayText.cleaned(cause, limit: DisplayText.titleLimit)
         let cause = shown.isEmpty ? "remote lock" : shown
         let event = Event.passcodeRequired(uid: uid, cause: PasscodeCause(rawValue: cause))
-        service.handle(event, for: call.peer)
+        evaluations.handle(event, askedBy: call.peer)
         return durable()
     }
 
@@ -155,17 +157,19 @@ final class AuthenticationObject: Authentication1Service {
     ) throws(DBusError) -> Answer<Void> {
         guard call.peer.uid == 0 else { throw .denied("only root can report an unlock") }
         guard uid != UInt32.max else { throw .invalid("there is no user \(uid)") }
+        let isPasscode: Bool
         switch method {
-        case "passcode": service.handle(.unlocked(uid: uid, byPasscode: true), for: call.peer)
-        case "biometry": service.handle(.unlocked(uid: uid, byPasscode: false), for: call.peer)
+        case "passcode": isPasscode = true
+        case "biometry": isPasscode = false
         default: throw .invalid("the method is neither biometry nor passcode")
         }
+        evaluations.handle(.unlocked(uid: uid, byPasscode: isPasscode), askedBy: call.peer)
         return durable()
     }
 
     /// An answer that waits until what it promises is on the disk (L17).
     private func durable() -> Answer<Void> {
-        .later { [service] () throws(DBusError) in try await service.savesDone() }
+        .later { [service] () throws(DBusError) in try await service.saves.finish() }
     }
 
     func monitor(
@@ -187,16 +191,16 @@ final class AuthenticationObject: Authentication1Service {
     func version(for peer: Peer?) throws(DBusError) -> String { ServiceProgram.version }
 
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 {
-        service.directory.types.first?.rawValue ?? 0
+        service.sensors.types.first?.rawValue ?? 0
     }
 
     func biometryTypes(for peer: Peer?) throws(DBusError) -> [UInt32] {
-        service.directory.types.map(\.rawValue).sorted()
+        service.sensors.types.map(\.rawValue).sorted()
     }
 
     func interactive(for peer: Peer?) throws(DBusError) -> Bool {
         guard let peer, let session = service.sessions.knownSession(of: peer) else { return false }
-        return service.engine.hasAgent(
+        return evaluations.engine.hasAgent(
             uid: peer.uid,
             session: session,
             processes: CallerProcess(pid: peer.pid).lineage
@@ -218,7 +222,7 @@ extension Request {
     }
 }
 
-extension Evaluation.Text {
+extension PromptText {
     init(reason: String, options: EvaluateOptions) {
         self.init(
             reason: reason,

@@ -27,7 +27,7 @@ extension ContextObject {
         guard !requirement.isFree || asksPassword else {
             return .now(["mechanism": .string(Grant.Mechanism.context.rawValue)])
         }
-        let request = service.request(
+        let request = evaluations.request(
             for: operation,
             requirement,
             options,
@@ -35,18 +35,19 @@ extension ContextObject {
             context: self,
             asksPassword: asksPassword
         )
-        var text = Evaluation.Text(reason: reason, options: options)
+        var text = PromptText(reason: reason, options: options)
         text.fallbackTitle = ""
         let (asked, audience) = (text, audience)
         return .later { [self] () throws(DBusError) in
-            let outcome = await service.outcome(of: request, asked, audience) { [self] password in
+            let outcome = await evaluations.outcome(of: request, asked, audience) {
+                [self] password in
                 // Whether it is right shows when it opens something.
                 keep(applicationPassword: password)
                 return .correct
             }
             switch outcome {
             case .granted(let grant):
-                var result = service.result(of: grant)
+                var result = evaluations.result(of: grant)
                 result["domain-state"] = nil
                 // The contract has no word for the app's password: it is the context's now.
                 if grant.mechanism == .applicationPassword {
@@ -70,23 +71,7 @@ extension ContextObject {
     }
 }
 
-extension AuthService {
-    /// The context of the caller that the option `context` names; nil: it names none.
-    ///
-    /// - Throws: UnknownObject for another's.
-    func lentContext(
-        _ options: [String: Variant],
-        of peer: Peer
-    ) throws(DBusError) -> ContextObject? {
-        guard let path = try OptionReader(options).value("context", \.asObjectPath) else {
-            return nil
-        }
-        guard let lent = client(of: peer).contexts.values.first(where: { $0.path == path }) else {
-            throw DBusError(.unknownObject, "no context of yours is there")
-        }
-        return lent
-    }
-
+extension Evaluations {
     /// What the engine is asked for an access control.
     func request(
         for operation: AccessOperation,
@@ -107,8 +92,7 @@ extension AuthService {
         request.apply(options)
         request.offersFallback = false
         request.asksApplicationPassword = asksPassword
-        let least = configuration.keychainStrength
-        request.minimumStrength = max(request.minimumStrength ?? least, least)
+        request.minimumStrength = max(request.minimumStrength ?? keychainStrength, keychainStrength)
         return request
     }
 }

@@ -32,32 +32,38 @@ final class ContextObject: Context1Service {
     private(set) var isInvalid = false
     /// Kept, because calls may still wait when it has left; `remove()` undoes the cycle.
     let client: Client
-    unowned let service: AuthService
+    let evaluations: Evaluations
+    private let connection: Connection
+    private let sensors: SensorDirectory
 
     /// - Throws: InvalidArgs for a property of a wrong type.
     init(
         client: Client,
         properties: [String: Variant],
-        service: AuthService
+        connection: Connection,
+        evaluations: Evaluations,
+        sensors: SensorDirectory
     ) throws(DBusError) {
-        id = ContextID(service.nextID())
+        id = ContextID(evaluations.nextID())
         path = ObjectPath(
             unchecked: AuthenticationObject.path.rawValue + "/context/" + Handle.random()
         )
         self.client = client
-        self.service = service
+        self.connection = connection
+        self.evaluations = evaluations
+        self.sensors = sensors
         try take(properties)
     }
 
     func export() {
         client.contexts[id] = self
-        service.connection.export(path, [Context1Interface(self)], visibleTo: client.peer)
+        connection.export(path, [Context1Interface(self)], visibleTo: client.peer)
     }
 
     /// The object goes; the engine has heard of it already.
     func remove() {
         client.contexts[id] = nil
-        service.connection.unexport(path)
+        connection.unexport(path)
     }
 
     private func take(_ values: [String: Variant]) throws(DBusError) {
@@ -93,7 +99,7 @@ final class ContextObject: Context1Service {
     ) throws(DBusError) -> Answer<(available: Bool, code: Int32, message: String)> {
         let policy = try Checked.policy(policy)
         guard !isInvalid else { return .now((false, -10, Self.invalidated)) }
-        return service.canEvaluate(policy, for: client.peer, context: self)
+        return evaluations.canEvaluate(policy, for: client.peer, context: self)
     }
 
     func evaluate(
@@ -108,7 +114,7 @@ final class ContextObject: Context1Service {
         guard options.uid == nil else { throw .denied("option uid is for one-shot evaluations") }
         complete(&options)
         var request = Request(
-            id: EvaluationID(service.nextID()),
+            id: EvaluationID(evaluations.nextID()),
             client: client.id,
             context: id,
             uid: client.peer.uid,
@@ -117,11 +123,11 @@ final class ContextObject: Context1Service {
         request.apply(options)
         evaluatedDomainState = []
         let (frozen, audience) = (request, audience)
-        let text = Evaluation.Text(reason: reason, options: options)
+        let text = PromptText(reason: reason, options: options)
         return .later { [self] () throws(DBusError) in
-            switch await service.outcome(of: frozen, text, audience) {
+            switch await evaluations.outcome(of: frozen, text, audience) {
             case .granted(let grant):
-                let result = service.result(of: grant)
+                let result = evaluations.result(of: grant)
                 evaluatedDomainState = result["domain-state"]?.asBytes ?? []
                 return result
             case .refused(let refusal): throw DBusError(refusal)
@@ -130,14 +136,7 @@ final class ContextObject: Context1Service {
     }
 
     /// Who hears of the progress of what is evaluated here.
-    var audience: Evaluation.Audience {
-        .init(
-            peer: client.peer,
-            path: path,
-            interface: Context1Proxy.interface,
-            serial: nil
-        )
-    }
+    var audience: Audience { Audience(peer: client.peer, source: .context(path)) }
 
     /// What a call leaves out is what the properties say.
     func complete(_ options: inout EvaluateOptions) {
@@ -154,12 +153,12 @@ final class ContextObject: Context1Service {
         properties = Properties()
         credentials = [:]
         evaluatedDomainState = []
-        service.handle(.invalidated(id))
+        evaluations.handle(.invalidated(id))
         return .now(())
     }
 
     func release(call: IncomingCall) throws(DBusError) -> Answer<Void> {
-        service.handle(.released(id))
+        evaluations.handle(.released(id))
         remove()
         return .now(())
     }
@@ -271,7 +270,7 @@ final class ContextObject: Context1Service {
     }
 
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 {
-        isInvalid ? 0 : service.directory.types.first?.rawValue ?? 0
+        isInvalid ? 0 : sensors.types.first?.rawValue ?? 0
     }
 
     func evaluatedPolicyDomainState(for peer: Peer?) throws(DBusError) -> [UInt8] {
@@ -280,7 +279,7 @@ final class ContextObject: Context1Service {
 
     func domainState(for peer: Peer?) throws(DBusError) -> [String: Variant] {
         guard !isInvalid else { return ["biometry": .bytes([]), "combined": .bytes([])] }
-        let (uid, enrolments) = (client.peer.uid, service.enrolments)
+        let (uid, enrolments) = (client.peer.uid, evaluations.facts.enrolments)
         return [
             "biometry": .bytes(enrolments.domainState(of: uid)),
             "combined": .bytes(enrolments.domainState(of: uid, withCompanions: true)),
@@ -290,7 +289,7 @@ final class ContextObject: Context1Service {
     /// Tells the creator that a property is another now.
     func announce(_ property: String) {
         guard !isInvalid, !client.peer.hasLeft else { return }
-        service.connection.propertiesChanged(
+        connection.propertiesChanged(
             path,
             Context1Interface(self),
             [property],

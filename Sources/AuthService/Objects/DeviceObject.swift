@@ -4,7 +4,7 @@ import LocalAuthBus
 
 /// One sensor as clients see it: `…/sensor/<name>`.
 @BusActor
-final class SensorObject: Device1Service {
+final class DeviceObject: Device1Service {
     /// The longest label, in bytes.
     static let longestLabel = 256
     /// What clients are told of when it changes.
@@ -14,17 +14,34 @@ final class SensorObject: Device1Service {
 
     let sensor: SensorLink
     let path: ObjectPath
-    private unowned let service: AuthService
-    private var enrolments: [DeviceEnrolment] = []
+    private let connection: Connection
+    private let evaluations: Evaluations
+    private let enrolments: Enrolments
+    private let sessions: Sessions
+    /// The Enroll calls that have not been answered.
+    private var calls: [DeviceEnrolment] = []
     private var announced: [Variant] = []
 
-    init(sensor: SensorLink, service: AuthService, path: ObjectPath) {
+    init(
+        sensor: SensorLink,
+        connection: Connection,
+        evaluations: Evaluations,
+        enrolments: Enrolments,
+        sessions: Sessions
+    ) {
         self.sensor = sensor
-        self.service = service
-        self.path = path
+        self.connection = connection
+        self.evaluations = evaluations
+        self.enrolments = enrolments
+        self.sessions = sessions
+        path = Self.path(of: sensor)
     }
 
-    func export(on connection: Connection) {
+    static func path(of sensor: SensorLink) -> ObjectPath {
+        ObjectPath(unchecked: AuthenticationObject.path.rawValue + "/sensor/" + sensor.name)
+    }
+
+    func export() {
         announced = values
         connection.export(path, [Device1Interface(self)], managed: true)
     }
@@ -35,14 +52,14 @@ final class SensorObject: Device1Service {
         announced = values
         let names = zip(Self.changing, zip(before, announced)).filter { $1.0 != $1.1 }.map(\.0)
         guard !names.isEmpty else { return }
-        service.connection.propertiesChanged(path, Device1Interface(self), names)
+        connection.propertiesChanged(path, Device1Interface(self), names)
     }
 
     private var values: [Variant] {
         [
             .string(sensor.facts.description), .uint32(sensor.facts.type.rawValue),
             .string(sensor.facts.strength.rawValue), .bool(sensor.isUsable),
-            .string(sensor.unavailability), .int32(sensor.facts.enrollStages),
+            .string(sensor.unavailability.wire), .int32(sensor.facts.enrollStages),
         ]
     }
 
@@ -58,15 +75,21 @@ final class SensorObject: Device1Service {
 
     /// The templates of a user, asked for anew.
     private func templates(of uid: UInt32) async throws(DBusError) -> [Template] {
-        guard sensor.isUsable else { throw sensor.unavailable }
-        await service.enrolments.refresh(uid)
-        guard sensor.isUsable, let list = sensor.lists[uid] else { throw sensor.unavailable }
+        try checkUsable()
+        await enrolments.refresh(uid)
+        guard sensor.isUsable, let list = sensor.templates[uid] else {
+            throw sensor.process.refusal
+        }
         return list
+    }
+
+    private func checkUsable() throws(DBusError) {
+        guard sensor.isUsable else { throw sensor.process.refusal }
     }
 
     private func require(_ id: String, of uid: UInt32) async throws(DBusError) {
         guard try await templates(of: uid).contains(where: { $0.id == id }) else {
-            throw SensorLink.cleaned(DBusError(.sensorNoTemplates, ""))
+            throw DBusError(sensor: .sensorNoTemplates)
         }
     }
 
@@ -77,19 +100,19 @@ final class SensorObject: Device1Service {
     ) throws(DBusError) -> Answer<String> {
         let options = try DeviceOptions(options, of: call.peer)
         let label = try Self.checked(label)
-        guard sensor.isUsable else { throw sensor.unavailable }
+        try checkUsable()
         try checkNotEnrolling()
-        let client = service.client(of: call.peer)
-        guard service.hasRoom(for: client) else {
+        let client = evaluations.clients[call.peer]
+        guard evaluations.hasRoom(for: client) else {
             throw .exceeded("this connection waits for too many answers at once")
         }
         let enrolment = DeviceEnrolment(
             client: client,
             options: options,
             sensor: sensor,
-            service: service
+            evaluations: evaluations
         )
-        enrolments.append(enrolment)
+        calls.append(enrolment)
         return .later { [self] () throws(DBusError) in
             defer { forget(enrolment) }
             do throws(DBusError) {
@@ -99,35 +122,35 @@ final class SensorObject: Device1Service {
                 throw enrolment.failure ?? error
             }
             try checkNotEnrolling()
-            let signals = Device1Signals(service.connection, path: path)
-            let id = try await enrolment.run(label) { kind, detail in
-                signals.event(kind: kind, detail: detail, to: call.peer.name)
+            let signals = Device1Signals(connection, path: path)
+            let id = try await enrolment.enroll(label) { kind, detail in
+                signals.event(kind: kind.rawValue, detail: detail, to: call.peer.name)
             }
-            await service.enrolments.refresh(options.uid)
+            await enrolments.refresh(options.uid)
             return id
         }
     }
 
     private func checkNotEnrolling() throws(DBusError) {
-        guard !enrolments.contains(where: \.isRunning) else {
-            throw SensorLink.cleaned(DBusError(.sensorBusy, ""))
+        guard !calls.contains(where: \.isRunning) else {
+            throw DBusError(sensor: .sensorBusy)
         }
     }
 
     /// Ends every enrolment before the service stops.
     func stop() {
-        for enrolment in enrolments {
+        for enrolment in calls {
             enrolment.end(DBusError(.systemCancel, "The authentication service stops."))
         }
     }
 
     private func forget(_ enrolment: DeviceEnrolment) {
         enrolment.close()
-        enrolments.removeAll { $0 === enrolment }
+        calls.removeAll { $0 === enrolment }
     }
 
     func cancelEnroll(call: IncomingCall) throws(DBusError) -> Answer<Void> {
-        for enrolment in enrolments where enrolment.client.peer === call.peer {
+        for enrolment in calls where enrolment.client.peer === call.peer {
             enrolment.end(DBusError(.appCancel, "The enrolment was canceled."))
         }
         return .now(())
@@ -144,12 +167,12 @@ final class SensorObject: Device1Service {
         try Self.check(id: id)
         return .later { [self] () throws(DBusError) in
             try await require(id, of: uid)
-            try await sensor.change { proxy throws(DBusError) in
+            try await sensor.templates.change { proxy throws(DBusError) in
                 try await proxy.renameTemplate(
                     uid: uid,
                     id: id,
                     label: label,
-                    timeout: SensorLink.longPatience
+                    timeout: SensorTemplates.patience
                 )
             }
         }
@@ -165,12 +188,12 @@ final class SensorObject: Device1Service {
         try Self.check(id: id)
         return .later { [self] () throws(DBusError) in
             try await require(id, of: uid)
-            let authorization = Authorization(options: options, service: service)
+            let authorization = Authorization(options: options, evaluations: evaluations)
             try await authorize(authorization, call, "remove from what \(sensor.name) knows")
-            try await sensor.change { proxy throws(DBusError) in
-                try await proxy.removeTemplate(uid: uid, id: id, timeout: SensorLink.longPatience)
+            try await sensor.templates.change { proxy throws(DBusError) in
+                try await proxy.removeTemplate(uid: uid, id: id, timeout: SensorTemplates.patience)
             }
-            await service.enrolments.refresh(uid)
+            await enrolments.refresh(uid)
         }
     }
 
@@ -180,14 +203,14 @@ final class SensorObject: Device1Service {
     ) throws(DBusError) -> Answer<UInt32> {
         let options = try DeviceOptions(options, of: call.peer)
         let uid = options.uid
-        guard sensor.isUsable else { throw sensor.unavailable }
+        try checkUsable()
         return .later { [self] () throws(DBusError) in
-            let authorization = Authorization(options: options, service: service)
+            let authorization = Authorization(options: options, evaluations: evaluations)
             try await authorize(authorization, call, "make \(sensor.name) forget you")
-            let removed = try await sensor.change { proxy throws(DBusError) in
-                try await proxy.removeAllTemplates(uid: uid, timeout: SensorLink.longPatience)
+            let removed = try await sensor.templates.change { proxy throws(DBusError) in
+                try await proxy.removeAllTemplates(uid: uid, timeout: SensorTemplates.patience)
             }
-            await service.enrolments.refresh(uid)
+            await enrolments.refresh(uid)
             return removed
         }
     }
@@ -198,12 +221,7 @@ final class SensorObject: Device1Service {
         _ call: IncomingCall,
         _ reason: String
     ) async throws(DBusError) {
-        let audience = Evaluation.Audience(
-            peer: call.peer,
-            path: path,
-            interface: Device1Proxy.interface,
-            serial: call.serial
-        )
+        let audience = Audience(peer: call.peer, source: .device(path, serial: call.serial))
         try await authorization.ask(reason, audience)
         guard !call.peer.hasLeft else {
             throw DBusError(.appCancel, "The caller left.")
@@ -218,7 +236,7 @@ final class SensorObject: Device1Service {
     }
 
     private static func check(id: String) throws(DBusError) {
-        guard SensorLink.isIdentifier(id) else { throw .invalid("no template has such an id") }
+        guard SensorTemplates.isIdentifier(id) else { throw .invalid("no template has such an id") }
     }
 
     // MARK: - Properties
@@ -232,12 +250,16 @@ final class SensorObject: Device1Service {
     func strength(for peer: Peer?) throws(DBusError) -> String { sensor.facts.strength.rawValue }
 
     func available(for peer: Peer?) throws(DBusError) -> Bool {
-        try unavailability(for: peer).isEmpty
+        unavailability(of: peer) == nil
     }
 
     func unavailability(for peer: Peer?) throws(DBusError) -> String {
-        let isRemote = peer.map(service.sessions.isRemote) ?? false
-        return sensor.isUsable && isRemote ? "remote-session" : sensor.unavailability
+        unavailability(of: peer).wire
+    }
+
+    private func unavailability(of peer: Peer?) -> Unavailability? {
+        let isRemote = peer.map(sessions.isRemote) ?? false
+        return sensor.isUsable && isRemote ? .remoteSession : sensor.unavailability
     }
 
     func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { sensor.facts.enrollStages }

@@ -10,15 +10,28 @@ final class KeychainObject: Keychain1Service {
     static let path = ObjectPath(trusted: "/org/localauth/Keychain1")
 
     let store: Keychain?
-    unowned let service: AuthService
+    let evaluations: Evaluations
+    let enrolments: Enrolments
+    let verifier: PasscodeVerifier
+    let audit: AuditTrail
     let turns = KeychainTurns()
     /// Users whose passcode was removed, and whose items that need one have yet to go.
     var withoutPasscode: Set<UInt32> = []
     var isSetAsideReported = false
 
-    init(keychain: Keychain?, service: AuthService) {
+    /// `keychain` is nil where there is none.
+    init(
+        keychain: Keychain?,
+        evaluations: Evaluations,
+        enrolments: Enrolments,
+        verifier: PasscodeVerifier,
+        audit: AuditTrail
+    ) {
         store = keychain
-        self.service = service
+        self.evaluations = evaluations
+        self.enrolments = enrolments
+        self.verifier = verifier
+        self.audit = audit
     }
 
     /// The keychain.
@@ -42,11 +55,11 @@ final class KeychainObject: Keychain1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
-        let new = try NewItem(attributes, accessControl, options, call, service)
+        let new = try NewItem(attributes, accessControl, options, call, evaluations.clients)
         let secret = try SecretBytes(sealed: secret)
         let replaced = try OptionReader(options).value("replaces", \.asString)
         return .later { () throws(DBusError) in
-            try await self.store(new, "add", replacing: replaced, as: call.peer) {
+            try await self.store(new, .add, replacing: replaced, as: call.peer) {
                 $0
             } storing: { keychain, caller throws(KeychainError) in
                 try keychain.add(
@@ -91,18 +104,15 @@ final class KeychainObject: Keychain1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         let receiver = try SecretReceiver(receiver)
-        let use = try KeychainUse(id, .useItem, reason, options, call, service)
-        return audited("read", use) { permission throws(DBusError) in
-            let secret = try await self.run(for: use) {
-                keychain,
-                caller throws(KeychainError) in
-                try keychain.secret(
-                    of: id,
-                    authorization: permission.authorization,
-                    password: permission.password,
-                    caller: caller
-                )
-            }
+        let use = try KeychainUse(id, .useItem, .read, reason, options, call, evaluations)
+        return answer(use) { keychain, permission, caller throws(KeychainError) in
+            try keychain.secret(
+                of: id,
+                authorization: permission.authorization,
+                password: permission.password,
+                caller: caller
+            )
+        } deliver: { secret throws(DBusError) in
             try receiver.send(secret)
         }
     }
@@ -116,7 +126,7 @@ final class KeychainObject: Keychain1Service {
         let changes = try KeychainValues.attributes(attributes)
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
-            try await self.change(id, "update", as: call.peer) {
+            try await self.change(id, .update, as: call.peer) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.update(id, changes, caller: caller, date: date)
@@ -131,10 +141,10 @@ final class KeychainObject: Keychain1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         let secret = try SecretBytes(sealed: secret)
-        let password = try NewItem.password(options, call, service)
+        let password = try NewItem.password(options, call, evaluations.clients)
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
-            try await self.change(id, "set-secret", as: call.peer) {
+            try await self.change(id, .setSecret, as: call.peer) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.setSecret(
@@ -151,7 +161,7 @@ final class KeychainObject: Keychain1Service {
     func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
         .later { () throws(DBusError) in
             let ids = Set(ids).sorted()
-            let deleted = try await self.audited(.itemDeleted, "delete", by: call.peer) {
+            let deleted = try await self.audited(.itemDeleted, .delete, by: call.peer) {
                 $0 ?? ids
             } _: { () throws(DBusError) in
                 try await self.delete(ids, as: call.peer)
@@ -168,9 +178,9 @@ final class KeychainObject: Keychain1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<(id: String, publicKey: [UInt8])> {
-        let new = try NewItem(attributes, accessControl, options, call, service)
+        let new = try NewItem(attributes, accessControl, options, call, evaluations.clients)
         return .later { () throws(DBusError) in
-            try await self.store(new, "create-key", as: call.peer) {
+            try await self.store(new, .createKey, as: call.peer) {
                 $0.id
             } storing: { keychain, caller throws(KeychainError) in
                 try keychain.createKey(
@@ -195,20 +205,18 @@ final class KeychainObject: Keychain1Service {
         guard let algorithm = SignatureAlgorithm(rawValue: algorithm) else {
             throw .parameter("there is no signature algorithm \(algorithm.prefix(40))")
         }
-        let use = try KeychainUse(id, .useKeySign, reason, options, call, service)
-        return audited("sign", use) { permission throws(DBusError) in
-            try await self.run(for: use) {
-                keychain,
-                caller throws(KeychainError) in
-                try keychain.sign(
-                    data,
-                    with: id,
-                    algorithm,
-                    authorization: permission.authorization,
-                    password: permission.password,
-                    caller: caller
-                )
-            }
+        let use = try KeychainUse(id, .useKeySign, .sign, reason, options, call, evaluations)
+        return answer(use) { keychain, permission, caller throws(KeychainError) in
+            try keychain.sign(
+                data,
+                with: id,
+                algorithm,
+                authorization: permission.authorization,
+                password: permission.password,
+                caller: caller
+            )
+        } deliver: {
+            $0
         }
     }
 
@@ -225,20 +233,17 @@ final class KeychainObject: Keychain1Service {
             throw .parameter("the one encryption algorithm is \(Self.encryption)")
         }
         let receiver = try SecretReceiver(receiver)
-        let use = try KeychainUse(id, .useKeyDecrypt, reason, options, call, service)
-        return audited("decrypt", use) { permission throws(DBusError) in
-            let clear = try await self.run(for: use) {
-                keychain,
-                caller throws(KeychainError) in
-                try keychain.decrypt(
-                    data,
-                    with: id,
-                    authorization: permission.authorization,
-                    password: permission.password,
-                    caller: caller
-                )
-            }
-            try receiver.send(clear)
+        let use = try KeychainUse(id, .useKeyDecrypt, .decrypt, reason, options, call, evaluations)
+        return answer(use) { keychain, permission, caller throws(KeychainError) in
+            try keychain.decrypt(
+                data,
+                with: id,
+                authorization: permission.authorization,
+                password: permission.password,
+                caller: caller
+            )
+        } deliver: { secret throws(DBusError) in
+            try receiver.send(secret)
         }
     }
 
@@ -256,21 +261,26 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<Void> {
         let algorithm = try KeychainValues.exchange(algorithm, options)
         let receiver = try SecretReceiver(receiver)
-        let use = try KeychainUse(id, .useKeyKeyExchange, reason, options, call, service)
-        return audited("exchange", use) { permission throws(DBusError) in
-            let shared = try await self.run(for: use) {
-                keychain,
-                caller throws(KeychainError) in
-                try keychain.exchange(
-                    publicKey,
-                    with: id,
-                    algorithm,
-                    authorization: permission.authorization,
-                    password: permission.password,
-                    caller: caller
-                )
-            }
-            try receiver.send(shared)
+        let use = try KeychainUse(
+            id,
+            .useKeyKeyExchange,
+            .exchange,
+            reason,
+            options,
+            call,
+            evaluations
+        )
+        return answer(use) { keychain, permission, caller throws(KeychainError) in
+            try keychain.exchange(
+                publicKey,
+                with: id,
+                algorithm,
+                authorization: permission.authorization,
+                password: permission.password,
+                caller: caller
+            )
+        } deliver: { secret throws(DBusError) in
+            try receiver.send(secret)
         }
     }
 }

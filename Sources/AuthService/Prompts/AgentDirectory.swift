@@ -31,10 +31,16 @@ final class AgentDirectory {
 
     private var registrations: [AgentID: Registration] = [:]
     private var lastID: UInt64 = 0
-    private unowned let service: AuthService
+    private let sessions: Sessions
+    private let clients: Clients
+    private let audit: AuditTrail
+    private unowned let events: any AgentEvents
 
-    init(service: AuthService) {
-        self.service = service
+    init(sessions: Sessions, clients: Clients, audit: AuditTrail, events: any AgentEvents) {
+        self.sessions = sessions
+        self.clients = clients
+        self.audit = audit
+        self.events = events
     }
 
     subscript(_ id: AgentID) -> Registration? { registrations[id] }
@@ -66,7 +72,7 @@ final class AgentDirectory {
             kind = isFallback ? .fallback : .normal
         }
         return .later { [self] () throws(DBusError) in
-            let home = try await service.sessions.home(of: peer, isForProcess: process != nil)
+            let home = try await sessions.home(of: peer, isForProcess: process != nil)
             guard let home, !peer.hasLeft else {
                 throw .denied("the caller has no session that prompts can be shown in")
             }
@@ -80,7 +86,7 @@ final class AgentDirectory {
         kind: Agent.Kind,
         in session: String
     ) throws(DBusError) -> String {
-        let client = service.client(of: peer).id
+        let client = clients[peer].id
         let mine = registrations.values.filter { $0.agent.client == client }
         guard mine.count < Self.limit else {
             throw .exceeded("a connection registers at most \(Self.limit) agents")
@@ -92,14 +98,6 @@ final class AgentDirectory {
         guard !mine.contains(where: { $0.path == path }) else {
             throw DBusError(.agentExists, "this object is registered already")
         }
-        guard
-            service.engine.canRegister(
-                uid: peer.uid,
-                session: session,
-                kind: kind,
-                client: client
-            )
-        else { throw DBusError(.agentExists, "this session or process has an agent already") }
         lastID += 1
         let agent = Agent(
             id: AgentID(lastID),
@@ -108,6 +106,9 @@ final class AgentDirectory {
             session: session,
             kind: kind
         )
+        guard events.canRegister(agent) else {
+            throw DBusError(.agentExists, "this session or process has an agent already")
+        }
         try add(Registration(agent: agent, peer: peer, path: path))
         return session
     }
@@ -140,10 +141,10 @@ final class AgentDirectory {
         let (peer, old) = (registration.peer, registration.agent)
         let isForProcess = if case .process = old.kind { true } else { false }
         guard
-            let home = try? await service.sessions.home(of: peer, isForProcess: isForProcess),
+            let home = try? await sessions.home(of: peer, isForProcess: isForProcess),
             registration.isHomeless, registrations[old.id] === registration
         else { return }
-        service.handle(.agentGone(old.id))
+        events.agentLeft(old.id)
         let agent = Agent(
             id: old.id,
             client: old.client,
@@ -152,18 +153,11 @@ final class AgentDirectory {
             kind: old.kind
         )
         // Where another one serves already, it waits until that has left.
-        guard
-            service.engine.canRegister(
-                uid: agent.uid,
-                session: agent.session,
-                kind: agent.kind,
-                client: agent.client
-            )
-        else { return service.handle(.agentRegistered(old)) }
+        guard events.canRegister(agent) else { return events.agentRegistered(old) }
         registration.agent = agent
         registration.isHomeless = false
-        service.handle(.agentRegistered(agent))
-        service.agentsChanged()
+        events.agentRegistered(agent)
+        events.agentsChanged()
     }
 
     private func add(_ registration: Registration) throws(DBusError) {
@@ -181,18 +175,26 @@ final class AgentDirectory {
             registration.peer.onLeave { [weak self] in self?.remove(id) }
         )
         registrations[id] = registration
-        service.report(.agentRegistered, registration)
-        service.handle(.agentRegistered(registration.agent))
-        service.agentsChanged()
+        record(.agentRegistered, registration)
+        events.agentRegistered(registration.agent)
+        events.agentsChanged()
     }
 
     private func remove(_ id: AgentID) {
         guard let registration = registrations.removeValue(forKey: id) else { return }
         for source in registration.sources { source.cancel() }
         registration.sources = []
-        service.report(.agentLeft, registration)
-        service.handle(.agentGone(id))
-        service.agentsChanged()
+        record(.agentLeft, registration)
+        events.agentLeft(id)
+        events.agentsChanged()
+    }
+
+    private func record(_ kind: AuditKind, _ registration: Registration) {
+        let agent = registration.agent
+        audit.write(
+            AuditRecord(kind, uid: agent.uid, [.session: agent.session])
+                .called(by: registration.peer)
+        )
     }
 
     private static func check(process: UInt32, of peer: Peer) throws(DBusError) -> Int32 {
@@ -204,4 +206,15 @@ final class AgentDirectory {
         }
         return pid
     }
+}
+
+/// What the engine hears of agents, and says about them.
+@BusActor
+protocol AgentEvents: AnyObject {
+    /// Whether an agent would be the only one of its kind where it serves.
+    func canRegister(_ agent: Agent) -> Bool
+    func agentRegistered(_ agent: Agent)
+    func agentLeft(_ id: AgentID)
+    /// Whether a caller has an agent may be answered otherwise now.
+    func agentsChanged()
 }

@@ -1,4 +1,5 @@
 import AuthEngine
+import AuthStore
 import DBus
 import Linux
 import LocalAuthBus
@@ -19,13 +20,21 @@ final class PasscodeVerifier {
 
     private(set) var owner: String?
     private var answers: [UInt32: (isSet: Bool, at: Instant)] = [:]
-    private let lookUp = SharedLookUp()
+    private let lookUps = SharedLookUps()
     private let connection: Connection
-    private unowned let service: AuthService
+    private let isTrusted: @BusActor (_ uid: UInt32) -> Bool
+    private let passcodeRemoved: @BusActor (_ uid: UInt32) -> Void
 
-    init(connection: Connection, service: AuthService) {
+    /// `isTrusted` says whether a process of a user may be the verifier; `passcodeRemoved` is told
+    /// when a user is found to have no passcode.
+    init(
+        connection: Connection,
+        isTrusted: @escaping @BusActor (_ uid: UInt32) -> Bool,
+        passcodeRemoved: @escaping @BusActor (_ uid: UInt32) -> Void
+    ) {
         self.connection = connection
-        self.service = service
+        self.isTrusted = isTrusted
+        self.passcodeRemoved = passcodeRemoved
     }
 
     /// Watches for the verifier.
@@ -42,7 +51,7 @@ final class PasscodeVerifier {
         self.owner = nil
         answers = [:]
         guard let owner, let peer = try? await connection.peer(named: owner),
-            service.isTrusted(uid: peer.uid)
+            isTrusted(peer.uid)
         else { return }
         self.owner = owner
     }
@@ -58,13 +67,13 @@ final class PasscodeVerifier {
     ///
     /// No verifier, no answer: no passcode.
     func isSet(for uid: UInt32) async -> Bool {
-        await lookUp.run(uid) { await self.ask(uid) }
+        await lookUps.share(uid) { await self.ask(uid) }
         return answers[uid]?.isSet ?? false
     }
 
     /// Whether the user has a passcode; nil: nobody says.
     func answer(for uid: UInt32) async -> Bool? {
-        await lookUp.run(uid) { await self.ask(uid) }
+        await lookUps.share(uid) { await self.ask(uid) }
         return owner == nil ? nil : answers[uid]?.isSet
     }
 
@@ -79,10 +88,10 @@ final class PasscodeVerifier {
             self.owner == owner
         else { return }
         if answers.count > 1024 {
-            answers = answers.filter { service.now - $0.value.at < Self.warmth }
+            answers = answers.filter { Instant.now() - $0.value.at < Self.warmth }
         }
-        if !isSet, answers[uid]?.isSet != false { service.items.passcodeRemoved(uid) }
-        answers[uid] = (isSet, service.now)
+        if !isSet, answers[uid]?.isSet != false { passcodeRemoved(uid) }
+        answers[uid] = (isSet, Instant.now())
     }
 
     /// Its unique name; one that was just started by activation counts as well.

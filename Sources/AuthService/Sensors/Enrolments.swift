@@ -23,14 +23,21 @@ final class Enrolments {
     private var announcements = Allowance(limit: 20)
     /// Users to ask for when a flood of announcements is over.
     private var postponed: Set<UInt32> = []
-    private let lookUp = SharedLookUp()
+    private let lookUps = SharedLookUps()
     private let store: AuthStore
-    private unowned let service: AuthService
+    private let sensors: SensorDirectory
+    private unowned let events: any EnrolmentEvents
 
-    init(_ known: [UInt32: Enrolment], store: AuthStore, service: AuthService) {
+    init(
+        _ known: [UInt32: Enrolment],
+        store: AuthStore,
+        sensors: SensorDirectory,
+        events: any EnrolmentEvents
+    ) {
         self.known = known
         self.store = store
-        self.service = service
+        self.sensors = sensors
+        self.events = events
     }
 
     /// The user's domain state, of biometry alone or with companions; empty when nothing is
@@ -73,9 +80,9 @@ final class Enrolments {
     /// Of users that nothing is kept of and nobody asks for there is nothing to change.
     func templatesChanged(at sensor: String, uid: UInt32) {
         current.remove(uid)
-        guard known[uid] != nil || service.contextCount(uid: uid) > 0 else { return }
+        guard known[uid] != nil || events.isAskedFor(uid) else { return }
         announced[uid, default: []].insert(sensor)
-        if postponed.isEmpty, announcements.take(at: service.now) {
+        if postponed.isEmpty, announcements.take(at: Instant.now()) {
             onLoop { await self.refresh(uid) }
             return
         }
@@ -98,22 +105,22 @@ final class Enrolments {
     /// can't be written.
     func facts(of uid: UInt32) -> [SensorFact] {
         let recorded = known[uid]?.templates ?? [:]
-        var result = service.directory.sorted.map { sensor in
+        var result = sensors.sorted.map { sensor in
             let keys = [sensor.name, Self.companionPrefix + sensor.name]
             let key = sensor.isKnown ? Self.key(of: sensor) : keys.first { recorded[$0] != nil }
-            let count = sensor.lists[uid]?.count ?? key.flatMap { recorded[$0]?.count } ?? 0
+            let count = sensor.templates[uid]?.count ?? key.flatMap { recorded[$0]?.count } ?? 0
             return SensorFact(
                 name: sensor.name,
                 type: sensor.isKnown ? sensor.facts.type : Self.type(behind: key),
                 strength: sensor.facts.strength,
                 availability: sensor.isUsable && isWritten(uid)
-                    ? .usable : (sensor.isAway && count > 0 ? .away : .unavailable),
+                    ? .usable : (sensor.process.isAway && count > 0 ? .away : .unavailable),
                 templates: count
             )
         }
         for (key, templates) in recorded where !templates.isEmpty {
             let name = Self.isCompanion(key) ? key.dropFirst(Self.companionPrefix.count) : key[...]
-            guard service.directory.sensors[String(name)] == nil else { continue }
+            guard sensors.sensors[String(name)] == nil else { continue }
             result.append(
                 SensorFact(
                     name: String(name),
@@ -145,15 +152,15 @@ final class Enrolments {
     /// Calls that come while one look-up runs share the one behind it, so that every answer is
     /// younger than its question and a flood of questions is two look-ups.
     func refresh(_ uid: UInt32) async {
-        await lookUp.run(uid) { await self.ask(uid) }
+        await lookUps.share(uid) { await self.ask(uid) }
     }
 
     private func ask(_ uid: UInt32) async {
         current.insert(uid)
-        let questions = service.directory.sorted.filter { $0.isUsable || $0.isStarting }
+        let questions = sensors.sorted.filter { $0.isUsable || $0.process.isStarting }
             .map { sensor in
                 onLoop {
-                    guard let list = await sensor.listTemplates(of: uid) else { return }
+                    guard let list = await sensor.templates.list(of: uid) else { return }
                     self.take(list, of: uid, from: sensor)
                 }
             }
@@ -188,7 +195,7 @@ final class Enrolments {
     /// Writes down what changed before anybody is answered from it.
     private func write(_ uid: UInt32) async {
         guard changed.contains(uid), let enrolment = known[uid] else { return }
-        service.handle(.enrolmentChanged(uid: uid))
+        events.enrolmentWillChange(uid)
         let isWritten = await withCheckedContinuation { continuation in
             store.save(enrolment, uid: uid) { error in
                 if let error { log(.error, "an enrolment could not be saved: \(error)") }
@@ -202,6 +209,17 @@ final class Enrolments {
         }
         changed.remove(uid)
         unwritten.remove(uid)
-        service.enrolmentChanged(uid)
+        events.enrolmentChanged(uid)
     }
+}
+
+/// What the service hears of enrolments, and says of their users.
+@BusActor
+protocol EnrolmentEvents: AnyObject {
+    /// Whether anybody waits to hear of a change of a user's templates.
+    func isAskedFor(_ uid: UInt32) -> Bool
+    /// A user's templates have changed, which is not written down yet.
+    func enrolmentWillChange(_ uid: UInt32)
+    /// A user's templates have changed, and that is on the disk.
+    func enrolmentChanged(_ uid: UInt32)
 }

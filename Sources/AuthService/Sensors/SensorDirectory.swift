@@ -2,31 +2,36 @@ import AuthEngine
 import DBus
 import LocalAuthBus
 
-/// Every sensor that the bus knows: found by name alone, shown to clients as Device1 objects.
+/// Every sensor that the bus knows, found by name alone.
 @BusActor
-final class SensorDirectory: SensorEvents {
+final class SensorDirectory {
     static let prefix = "org.localauth.Sensor1"
-    static let folder = "/org/localauth/Authentication1/sensor/"
     /// More sensors than anybody has; a flood of names costs no more than this.
     static let limit = 64
 
     private(set) var sensors: [String: SensorLink] = [:]
     var disabled: Set<String> = [] {
-        didSet { apply(disabled: oldValue.symmetricDifference(disabled)) }
+        didSet { for name in oldValue.symmetricDifference(disabled) { review(name) } }
     }
     /// What all of them are part of.
     var surroundings = Surroundings() {
-        didSet { for sensor in sorted { sensor.surroundings = surroundings } }
+        didSet { for sensor in sorted { sensor.process.surroundings = surroundings } }
     }
-    private var objects: [String: SensorObject] = [:]
     private var owners: [String: String] = [:]
     private var activatable: Set<String> = []
     private let connection: Connection
-    private unowned let service: AuthService
+    private let isTrusted: @BusActor (_ uid: UInt32) -> Bool
+    private unowned let events: any SensorEvents
 
-    init(connection: Connection, service: AuthService) {
+    /// `isTrusted` says whether a process of a user may be a sensor.
+    init(
+        connection: Connection,
+        isTrusted: @escaping @BusActor (_ uid: UInt32) -> Bool,
+        events: any SensorEvents
+    ) {
         self.connection = connection
-        self.service = service
+        self.isTrusted = isTrusted
+        self.events = events
     }
 
     /// Watches the bus for names of sensors.
@@ -65,12 +70,12 @@ final class SensorDirectory: SensorEvents {
 
     /// Returns once no sensor runs anything.
     func idle() async {
-        for sensor in sorted { await sensor.idle() }
+        for sensor in sorted { await sensor.operations.idle() }
     }
 
     /// The machine slept: those that failed are looked at again at once.
     func recover() {
-        for sensor in sorted { sensor.recoverSoon() }
+        for sensor in sorted { sensor.process.recoverSoon() }
     }
 
     // MARK: - Names
@@ -96,18 +101,23 @@ final class SensorDirectory: SensorEvents {
         let before = sensors[name]
         guard let sensor = before ?? add(name) else { return }
         if let owner = owners[name] {
-            sensor.ownerChanged(owner)
+            sensor.process.ownerChanged(owner)
         } else if before == nil {
-            sensor.start()
+            sensor.process.start()
         } else {
-            sensor.ownerLeft()
+            sensor.process.ownerLeft()
         }
     }
 
     private func add(_ name: String) -> SensorLink? {
         guard sensors.count < Self.limit else { return nil }
-        let sensor = SensorLink(name: name, connection: connection, events: self)
-        sensor.surroundings = surroundings
+        let sensor = SensorLink(
+            name: name,
+            connection: connection,
+            isTrusted: isTrusted,
+            events: events
+        )
+        sensor.process.surroundings = surroundings
         sensors[name] = sensor
         return sensor
     }
@@ -115,14 +125,7 @@ final class SensorDirectory: SensorEvents {
     private func remove(_ name: String) {
         guard let sensor = sensors.removeValue(forKey: name) else { return }
         sensor.remove()
-        if objects.removeValue(forKey: name) != nil {
-            connection.unexport(ObjectPath(unchecked: Self.folder + name))
-        }
-        service.sensorsChanged()
-    }
-
-    private func apply(disabled names: Set<String>) {
-        for name in names { review(name) }
+        events.sensorRemoved(sensor)
     }
 
     /// `Face` of `org.localauth.Sensor1.Face`; nil when the name has another form.
@@ -134,32 +137,5 @@ final class SensorDirectory: SensorEvents {
                 || (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_")
         }
         return isPlain && !element.isEmpty && element.utf8.count <= 64 ? String(element) : nil
-    }
-
-    // MARK: - SensorEvents
-
-    func isTrusted(uid: UInt32) -> Bool { service.isTrusted(uid: uid) }
-
-    /// Ends every enrolment before the service stops.
-    func stop() {
-        for object in objects.values { object.stop() }
-    }
-
-    func sensorChanged(_ sensor: SensorLink) {
-        guard sensors[sensor.name] === sensor else { return }
-        service.audit.changed(sensor)
-        if let object = objects[sensor.name] {
-            object.announce()
-        } else {
-            let path = ObjectPath(unchecked: Self.folder + sensor.name)
-            let object = SensorObject(sensor: sensor, service: service, path: path)
-            objects[sensor.name] = object
-            object.export(on: connection)
-        }
-        service.sensorsChanged()
-    }
-
-    func templatesChanged(_ sensor: SensorLink, uid: UInt32) {
-        service.enrolments.templatesChanged(at: sensor.name, uid: uid)
     }
 }

@@ -1,22 +1,19 @@
 import AuthEngine
 import DBus
+import LocalAuthBus
 
 /// What a sensor says of itself, bounded.
 struct SensorProperties: Equatable {
     /// Without these nothing is known of a sensor.
     private static let needed: Set<String> = ["BiometryType", "Strength", "Present"]
-    /// Why a sensor may say that it can't be used; any other word is a fault of the sensor.
-    private static let reasons: Set<String> = [
-        "no-hardware", "lid-closed", "suspended", "crashed", "failed", "incompatible", "untrusted",
-        "remote-session",
-    ]
 
     var versions: Set<UInt32> = []
     var description = ""
     var type = BiometryType.none
     var strength = Strength.convenience
     var isPresent = false
-    var unavailability = ""
+    /// Why it says that it can't be used; nil when it doesn't.
+    var unavailability: Unavailability?
     var enrollStages: Int32 = -1
     /// Whether it sits under the lid; nil when it doesn't say.
     var isBuiltIn: Bool?
@@ -58,7 +55,8 @@ struct SensorProperties: Equatable {
                 self.isPresent = isPresent
             case "Unavailability":
                 guard let word = value.asString else { return false }
-                unavailability = word.isEmpty || Self.reasons.contains(word) ? word : "failed"
+                // A word that the contract doesn't have is a fault of the sensor.
+                unavailability = word.isEmpty ? nil : Unavailability(rawValue: word) ?? .failed
             case "EnrollStages":
                 guard let stages = value.asInt32 else { return false }
                 enrollStages = max(-1, min(stages, 1000))

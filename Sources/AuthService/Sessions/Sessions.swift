@@ -1,22 +1,6 @@
 import AuthEngine
 import DBus
 
-/// What happens to the machine that its sensors are part of (L3, L4).
-struct Surroundings: Equatable {
-    var isSuspended = false
-    var isLidClosed = false
-    /// Docked, or with an external display: a sensor may be outside.
-    var isDocked = false
-
-    /// Why such a sensor can't be used in them; empty when it can.
-    func unavailability(of sensor: SensorProperties) -> String {
-        if isSuspended { return "suspended" }
-        // A companion is in somebody's hand, and an external sensor beside the machine.
-        guard isLidClosed, sensor.type != .none else { return "" }
-        return sensor.isBuiltIn ?? !isDocked ? "lid-closed" : ""
-    }
-}
-
 /// Who sits where: the sessions of the callers, by the login manager (L2 to L4).
 ///
 /// Where there has been none, as in a container or on a private bus, each user has one session,
@@ -44,7 +28,7 @@ final class Sessions {
     }
 
     private(set) var surroundings = Surroundings() {
-        didSet { service.directory.surroundings = surroundings }
+        didSet { events.surroundingsChanged(surroundings) }
     }
     private var presence = Presence.unknown
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -52,19 +36,22 @@ final class Sessions {
     /// The session that each caller is in; nil: none.
     private var callers: [Caller: ObjectPath?] = [:]
     private var logind: Logind?
-    private unowned let service: AuthService
+    private let connection: Connection
+    private unowned let events: any SessionEvents
 
-    init(service: AuthService) {
-        self.service = service
+    /// `connection` is where the service serves.
+    init(connection: Connection, events: any SessionEvents) {
+        self.connection = connection
+        self.events = events
     }
 
     /// Looks for the login manager: of the system for a user's service, else on the own bus.
     func start() {
-        guard let bus = Self.bus(beside: service.connection) else {
+        guard let bus = Self.bus(beside: connection) else {
             presence = .absent
             return
         }
-        let isSystemBus = service.isSystemBus
+        let isSystemBus = connection.address == .system
         let logind = Logind(
             connection: bus,
             isTrusted: { $0 == 0 || (!isSystemBus && $0 == ProcessIdentity.uid) },
@@ -146,7 +133,7 @@ final class Sessions {
 
     private func askLater(_ peer: Peer) {
         onLoop {
-            if await self.session(of: peer, for: peer.uid) != nil { self.service.agentsChanged() }
+            if await self.session(of: peer, for: peer.uid) != nil { self.events.callersChanged() }
         }
     }
 
@@ -228,12 +215,12 @@ final class Sessions {
         case .removed(let path, let id):
             interrupt(path, .left)
             sessions[path] = nil
-            service.agents.leave(session: id)
+            events.sessionEnded(id)
             rearranged()
             lookForLogouts()
         case .loggedOut(let uid):
             rearranged()
-            service.handle(.loggedOut(uid: uid))
+            events.happened(.loggedOut(uid: uid))
         case .rearranged: rearranged()
         case .sleeping(let isSleeping): sleepChanged(isSleeping)
         case .lidMoved: onLoop { await self.lookAtLid() }
@@ -247,8 +234,8 @@ final class Sessions {
         if isPresent {
             presence = .present
             onLoop { await self.lookAtLid() }
-            service.agents.leave(session: nil)
-            service.agents.moveHomeless()
+            events.sessionEnded(nil)
+            events.sessionsRearranged()
             lookForLogouts()
         } else {
             let isExpected = logind?.isSystems == true && SystemLogin.isRunning
@@ -261,16 +248,16 @@ final class Sessions {
 
     private func rearranged() {
         callers = [:]
-        service.agents.moveHomeless()
+        events.sessionsRearranged()
     }
 
     /// Whoever gave a passcode and has no session any more has logged out, here or while nobody
     /// was told (R50).
     private func lookForLogouts() {
-        for (uid, record) in service.engine.records where record.lastPasscode != nil {
+        for uid in events.usersWithPasscode {
             onLoop {
                 if await self.logind?.hasSession(uid) == false {
-                    self.service.handle(.loggedOut(uid: uid))
+                    self.events.happened(.loggedOut(uid: uid))
                 }
             }
         }
@@ -287,23 +274,43 @@ final class Sessions {
 
     private func interrupt(_ path: ObjectPath, _ interruption: Interruption) {
         guard let session = sessions[path] else { return }
-        service.handle(.interrupted(session: session.id, interruption))
+        events.happened(.interrupted(session: session.id, interruption))
     }
 
     private func sleepChanged(_ isSleeping: Bool) {
         guard surroundings.isSuspended != isSleeping else { return }
         if isSleeping {
-            service.handle(.suspending)
+            events.happened(.suspending)
             surroundings.isSuspended = true
             onLoop {
-                await self.service.directory.idle()
+                await self.events.sensorsIdle()
                 if self.surroundings.isSuspended { self.logind?.allowSleep() }
             }
         } else {
             surroundings.isSuspended = false
-            service.handle(.resumed)
-            service.directory.recover()
+            events.happened(.resumed)
+            events.wokeUp()
             onLoop { await self.logind?.delaySleep() }
         }
     }
+}
+
+/// What the service hears of sessions and sleep, and says about its own part in them.
+@BusActor
+protocol SessionEvents: AnyObject {
+    /// Something happened that the engine has to know.
+    func happened(_ event: Event)
+    func surroundingsChanged(_ surroundings: Surroundings)
+    /// A session ended; nil: those of the time without a login manager.
+    func sessionEnded(_ session: String?)
+    /// Sessions came or went: a process may be in another one than before.
+    func sessionsRearranged()
+    /// The session of a caller is known that was not known before.
+    func callersChanged()
+    /// The machine is awake again.
+    func wokeUp()
+    /// Returns once no sensor runs anything, so that the machine may sleep.
+    func sensorsIdle() async
+    /// Those who gave a passcode, and have not logged out since.
+    var usersWithPasscode: [UInt32] { get }
 }

@@ -61,6 +61,28 @@ public struct Agent1Proxy: Sendable {
         }
     }
 
+    /// Starts `Begin`, which is on its way when this returns: our copies of its descriptors can be
+    /// closed before the reply comes.
+    public func startBegin(
+        prompt: String,
+        details: [String: Variant],
+        passcode: OwnedDescriptor,
+        timeout: Duration? = nil
+    ) throws(DBusError) -> PendingCall {
+        try connection.startCall(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "Begin",
+            signature: "sa{sv}h",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(prompt)
+            try writer.write(details)
+            try writer.write(passcode)
+        }
+    }
+
     /// Tells what happens while a prompt is up.
     public func update(
         prompt: String,

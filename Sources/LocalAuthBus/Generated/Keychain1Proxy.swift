@@ -117,6 +117,30 @@ public struct Keychain1Proxy: Sendable {
         }
     }
 
+    /// Starts `Read`, which is on its way when this returns: our copies of its descriptors can be
+    /// closed before the reply comes.
+    public func startRead(
+        id: String,
+        receiver: OwnedDescriptor,
+        reason: String,
+        options: [String: Variant],
+        timeout: Duration? = Connection.noTimeout
+    ) throws(DBusError) -> PendingCall {
+        try connection.startCall(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "Read",
+            signature: "shsa{sv}",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(id)
+            try writer.write(receiver)
+            try writer.write(reason)
+            try writer.write(options)
+        }
+    }
+
     /// Changes attributes of an item, without a prompt.
     public func update(
         id: String,
@@ -184,6 +208,28 @@ public struct Keychain1Proxy: Sendable {
             interface: Self.interface,
             member: "SetSecret",
             signature: "sha{sv}"
+        ) { (writer) throws(DBusError) in
+            try writer.write(id)
+            try writer.write(secret)
+            try writer.write(options)
+        }
+    }
+
+    /// Starts `SetSecret`, which is on its way when this returns: our copies of its descriptors can
+    /// be closed before the reply comes.
+    public func startSetSecret(
+        id: String,
+        secret: OwnedDescriptor,
+        options: [String: Variant],
+        timeout: Duration? = nil
+    ) throws(DBusError) -> PendingCall {
+        try connection.startCall(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "SetSecret",
+            signature: "sha{sv}",
+            timeout: timeout
         ) { (writer) throws(DBusError) in
             try writer.write(id)
             try writer.write(secret)
@@ -313,6 +359,34 @@ public struct Keychain1Proxy: Sendable {
         }
     }
 
+    /// Starts `Decrypt`, which is on its way when this returns: our copies of its descriptors can
+    /// be closed before the reply comes.
+    public func startDecrypt(
+        id: String,
+        algorithm: String,
+        data: [UInt8],
+        receiver: OwnedDescriptor,
+        reason: String,
+        options: [String: Variant],
+        timeout: Duration? = Connection.noTimeout
+    ) throws(DBusError) -> PendingCall {
+        try connection.startCall(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "Decrypt",
+            signature: "ssayhsa{sv}",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(id)
+            try writer.write(algorithm)
+            try writer.write(data)
+            try writer.write(receiver)
+            try writer.write(reason)
+            try writer.write(options)
+        }
+    }
+
     /// Agrees on a secret with another key and sends it as one packet into the receiver.
     public func keyExchange(
         id: String,
@@ -356,6 +430,34 @@ public struct Keychain1Proxy: Sendable {
             interface: Self.interface,
             member: "KeyExchange",
             signature: "ssayhsa{sv}"
+        ) { (writer) throws(DBusError) in
+            try writer.write(id)
+            try writer.write(algorithm)
+            try writer.write(publicKey)
+            try writer.write(receiver)
+            try writer.write(reason)
+            try writer.write(options)
+        }
+    }
+
+    /// Starts `KeyExchange`, which is on its way when this returns: our copies of its descriptors
+    /// can be closed before the reply comes.
+    public func startKeyExchange(
+        id: String,
+        algorithm: String,
+        publicKey: [UInt8],
+        receiver: OwnedDescriptor,
+        reason: String,
+        options: [String: Variant],
+        timeout: Duration? = Connection.noTimeout
+    ) throws(DBusError) -> PendingCall {
+        try connection.startCall(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "KeyExchange",
+            signature: "ssayhsa{sv}",
+            timeout: timeout
         ) { (writer) throws(DBusError) in
             try writer.write(id)
             try writer.write(algorithm)

@@ -43,7 +43,7 @@ struct DiagnosisTests {
             .init(
                 name: "Fingerprint",
                 description: "A reader.",
-                health: .init(state: "ok", message: "")
+                health: .init(state: .ok, message: "")
             )
         ]
         diagnosis.hasAgent = true
@@ -76,8 +76,8 @@ struct DiagnosisTests {
             $0.sensors = [
                 .init(
                     name: "Face",
-                    unavailability: "failed",
-                    health: .init(state: "failed", message: "The models are missing.")
+                    unavailability: .failed,
+                    health: .init(state: .failed, message: "The models are missing.")
                 )
             ]
         }
@@ -89,18 +89,22 @@ struct DiagnosisTests {
     @Test("A degraded sensor is a warning in its own words; one that can't be used names why")
     func sensors() {
         let degraded = check("sensor A") {
-            $0.sensors = [.init(name: "A", health: .init(state: "degraded", message: "Clean it."))]
+            $0.sensors = [.init(name: "A", health: .init(state: .degraded, message: "Clean it."))]
         }
         #expect(degraded?.state == .warning)
         #expect(degraded?.message.contains("Clean it.") == true)
-        for reason in ["no-hardware", "crashed", "failed", "incompatible", "untrusted"] {
+        let faults: [Unavailability] = [
+            .noHardware, .crashed, .failed, .incompatible, .untrusted,
+        ]
+        for reason in faults {
             let check = check("sensor A") {
                 $0.sensors = [.init(name: "A", unavailability: reason)]
             }
             #expect(check?.state == .failed)
-            #expect(check?.message.contains(reason) == true)
+            #expect(check?.message.contains(reason.rawValue) == true)
         }
-        for reason in ["lid-closed", "suspended", "remote-session"] {
+        let states: [Unavailability] = [.lidClosed, .suspended, .remoteSession]
+        for reason in states {
             let check = check("sensor A") {
                 $0.sensors = [.init(name: "A", unavailability: reason)]
             }

@@ -1,5 +1,6 @@
 import AuthEngine
 import DBus
+import LocalAuthBus
 import Testing
 
 @testable import AuthService
@@ -10,7 +11,7 @@ struct SessionSurroundingsTests {
     func suspended() {
         let surroundings = Surroundings(isSuspended: true, isLidClosed: true)
         for type in BiometryType.allCases {
-            #expect(surroundings.unavailability(of: SensorProperties(type: type)) == "suspended")
+            #expect(surroundings.unavailability(of: SensorProperties(type: type)) == .suspended)
         }
     }
 
@@ -23,13 +24,13 @@ struct SessionSurroundingsTests {
         outside.isBuiltIn = false
         let closed = Surroundings(isLidClosed: true)
         let docked = Surroundings(isLidClosed: true, isDocked: true)
-        #expect(closed.unavailability(of: finger) == "lid-closed")
-        #expect(closed.unavailability(of: inside) == "lid-closed")
-        #expect(closed.unavailability(of: outside).isEmpty)
-        #expect(closed.unavailability(of: SensorProperties(type: .none)).isEmpty)
-        #expect(docked.unavailability(of: finger).isEmpty)
-        #expect(docked.unavailability(of: inside) == "lid-closed")
-        #expect(Surroundings().unavailability(of: inside).isEmpty)
+        #expect(closed.unavailability(of: finger) == .lidClosed)
+        #expect(closed.unavailability(of: inside) == .lidClosed)
+        #expect(closed.unavailability(of: outside) == nil)
+        #expect(closed.unavailability(of: SensorProperties(type: .none)) == nil)
+        #expect(docked.unavailability(of: finger) == nil)
+        #expect(docked.unavailability(of: inside) == .lidClosed)
+        #expect(Surroundings().unavailability(of: inside) == nil)
     }
 
     @Test("What a sensor says of BuiltIn is a Boolean, or a fault")

@@ -1,39 +1,65 @@
 import AuthEngine
 import DBus
 import KeychainStore
+import LocalAuthBus
+
+/// Who gets the progress of an evaluation, and where from.
+@BusActor
+struct Audience {
+    let peer: Peer
+    /// The object that was called.
+    let source: Source
+
+    enum Source {
+        /// The manager; the serial of the call tells its events from those of others.
+        case oneShot(serial: UInt32)
+        case context(ObjectPath)
+        /// A sensor's object; likewise.
+        case device(ObjectPath, serial: UInt32)
+    }
+
+    /// Sends one event to the caller.
+    func tell(_ kind: EventKind, _ detail: [String: Variant], _ connection: Connection) {
+        var detail = detail
+        switch source {
+        case .oneShot(let serial):
+            detail["call"] = .uint32(serial)
+            Authentication1Signals(connection, path: AuthenticationObject.path)
+                .event(kind: kind.rawValue, detail: detail, to: peer.name)
+        case .context(let path):
+            Context1Signals(connection, path: path)
+                .event(kind: kind.rawValue, detail: detail, to: peer.name)
+        case .device(let path, let serial):
+            detail["call"] = .uint32(serial)
+            Device1Signals(connection, path: path)
+                .event(kind: kind.rawValue, detail: detail, to: peer.name)
+        }
+    }
+}
+
+/// What a prompt shows, frozen when the call arrived.
+struct PromptText {
+    var reason: String
+    var fallbackTitle: String?
+    var cancelTitle: String?
+    var parentWindow: String?
+    var activationToken: String?
+}
 
 /// What the service keeps of an evaluation that has not been answered.
 @BusActor
-final class Evaluation {
-    /// Who gets the progress, and where from.
-    struct Audience {
-        let peer: Peer
-        /// The object that was called.
-        let path: ObjectPath
-        let interface: String
-        /// The serial of a one-shot's call, which tells its events apart.
-        let serial: UInt32?
-    }
-
-    /// What the prompt shows, frozen when the call arrived.
-    struct Text {
-        var reason: String
-        var fallbackTitle: String?
-        var cancelTitle: String?
-        var parentWindow: String?
-        var activationToken: String?
-    }
-
+final class PendingEvaluation {
     /// The prompt that is up.
     struct Prompt {
         let handle: String
         let agent: AgentDirectory.Registration
         let channel: PasscodeChannel
+        let proxy: Agent1Proxy
     }
 
     let request: Request
     let audience: Audience
-    let text: Text
+    let text: PromptText
     let process: CallerProcess
     var prompt: Prompt?
     /// The session that it would prompt in, once that is known.
@@ -50,7 +76,7 @@ final class Evaluation {
     init(
         request: Request,
         audience: Audience,
-        text: Text,
+        text: PromptText,
         password: PasswordUse? = nil,
         answer: CheckedContinuation<Outcome, Never>
     ) {

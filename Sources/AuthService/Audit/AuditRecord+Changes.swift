@@ -1,43 +1,7 @@
 import AuthEngine
 import DBus
 
-/// What is written down, and when (L15).
-extension AuthService {
-    /// An evaluation was answered.
-    func report(_ evaluation: Evaluation, _ outcome: Outcome) {
-        let peer = evaluation.audience.peer
-        let report = EvaluationReport(
-            uid: evaluation.request.uid,
-            policy: evaluation.request.policy,
-            session: evaluation.session,
-            caller: peer.name,
-            callerUID: peer.uid,
-            pid: peer.pid,
-            process: evaluation.process,
-            attempts: evaluation.attempts,
-            outcome: outcome
-        )
-        audit.write(report.record)
-        monitors.tell(report)
-    }
-
-    /// Takes an event that somebody asked for, and writes down who.
-    func handle(_ event: Event, for peer: Peer) {
-        audit.requester = peer
-        handle(event)
-        audit.requester = nil
-    }
-
-    /// An agent came or went.
-    func report(_ kind: AuditKind, _ registration: AgentDirectory.Registration) {
-        let agent = registration.agent
-        audit.write(
-            AuditRecord(kind, uid: agent.uid, [.session: agent.session])
-                .called(by: registration.peer)
-        )
-    }
-}
-
+/// Records of what happened to a user's record, and of who asked.
 extension AuditRecord {
     /// The decisions that made one record of a user into another.
     static func changes(

@@ -17,13 +17,20 @@ enum SensorProgress {
     case ended
 }
 
-extension SensorLink {
+/// What a sensor was asked to do for a person, by the number that it was told.
+@BusActor
+final class SensorOperations {
     typealias Report = @BusActor (SensorProgress) -> Void
     private typealias Call =
         @BusActor @Sendable (Sensor1Proxy) async throws(DBusError) -> String
 
-    /// One thing that the sensor was asked to do.
-    struct Operation {
+    /// How long a sensor may take to end an operation.
+    static let patience = Duration.seconds(5)
+    /// How often a sensor that runs an operation is asked how it is.
+    static let checkInterval = Duration.seconds(3)
+
+    /// One of them.
+    private struct Operation {
         let isEnrolment: Bool
         let report: Report
         var isReady = false
@@ -34,70 +41,74 @@ extension SensorLink {
         var signals = Allowance(limit: 20)
     }
 
+    private var operations: [UInt64: Operation] = [:]
+    /// Far above the numbers of the engine's operations, so that the two never meet.
+    private var lastEnrolment: UInt64 = 1 << 62
+    /// Those who wait for another operation to end.
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var healthCheck: EventSource?
+    private let process: SensorProcess
+    private let templates: SensorTemplates
+
+    init(process: SensorProcess, templates: SensorTemplates) {
+        self.process = process
+        self.templates = templates
+    }
+
+    // MARK: - From start to end
+
     /// Looks for the user until something comes of it.
     func verify(operation number: UInt64, uid: UInt32, report: @escaping Report) {
-        run(number, Operation(isEnrolment: false, report: report)) {
-            await self.attempt(number) { proxy throws(DBusError) in
-                let template = try await proxy.verify(operation: number, uid: uid, options: [:])
-                return try await self.known(template, of: uid)
+        start(number, Operation(isEnrolment: false, report: report)) { proxy throws(DBusError) in
+            let template = try await proxy.verify(operation: number, uid: uid, options: [:])
+            // A match with a template that the user doesn't have is none.
+            guard await self.templates.contains(template, of: uid) else {
+                throw DBusError(sensor: .sensorFailed)
             }
+            return template
         }
     }
 
     /// Enrols the user.
-    func enroll(
-        operation number: UInt64,
-        uid: UInt32,
-        label: String,
-        report: @escaping Report
-    ) {
-        run(number, Operation(isEnrolment: true, report: report)) {
-            await self.attempt(number) { proxy throws(DBusError) in
-                let template = try await proxy.enroll(
-                    operation: number,
-                    uid: uid,
-                    label: label,
-                    options: [:]
-                )
-                guard Self.isIdentifier(template) else { throw Self.fault }
-                return template
+    ///
+    /// - Returns: The operation's number.
+    func enroll(uid: UInt32, label: String, report: @escaping Report) -> UInt64 {
+        lastEnrolment += 1
+        let number = lastEnrolment
+        start(number, Operation(isEnrolment: true, report: report)) { proxy throws(DBusError) in
+            let template = try await proxy.enroll(
+                operation: number,
+                uid: uid,
+                label: label,
+                options: [:]
+            )
+            guard SensorTemplates.isIdentifier(template) else {
+                throw DBusError(sensor: .sensorFailed)
             }
+            return template
         }
+        return number
     }
 
-    /// A match with a template that the user doesn't have is none.
-    private func known(_ template: String, of uid: UInt32) async throws(DBusError) -> String {
-        let isKnown = { self.lists[uid]?.contains { $0.id == template } == true }
-        if !isKnown() { _ = await listTemplates(of: uid) }
-        guard isKnown() else { throw Self.fault }
-        return template
-    }
-
-    private static var fault: DBusError { cleaned(DBusError(.sensorFailed, "")) }
-
-    private func run(
-        _ number: UInt64,
-        _ operation: Operation,
-        _ body: @escaping @BusActor @Sendable () async -> SensorProgress
-    ) {
-        guard isUsable else { return operation.report(.ended) }
+    private func start(_ number: UInt64, _ operation: Operation, _ call: @escaping Call) {
+        guard process.isUsable else { return operation.report(.ended) }
         operations[number] = operation
-        operations[number]?.task = onLoop { self.finish(number, await body()) }
+        operations[number]?.task = onLoop { self.finish(number, await self.attempt(number, call)) }
         scheduleHealthCheck()
     }
 
     private func attempt(_ number: UInt64, _ call: Call) async -> SensorProgress {
         while true {
-            guard await isAwake(), operations[number]?.isCanceled == false, let proxy else {
+            guard let proxy = await process.awake(), operations[number]?.isCanceled == false else {
                 return .ended
             }
             do throws(DBusError) {
                 return .finished(template: try await call(proxy))
             } catch {
                 guard error.name == .sensorBusy, hasReasonToWait(number) else {
-                    return .refused(Self.cleaned(error))
+                    return .refused(DBusError(sensor: error.name))
                 }
-                await withCheckedContinuation { queue.append($0) }
+                await withCheckedContinuation { waiters.append($0) }
             }
         }
     }
@@ -112,41 +123,43 @@ extension SensorLink {
     private func finish(_ number: UInt64, _ end: SensorProgress) {
         guard let operation = operations.removeValue(forKey: number) else { return }
         operation.overdue?.cancel()
-        callNext()
+        resumeWaiters()
         operation.report(operation.isCanceled ? .ended : end)
     }
 
-    private func callNext() {
-        let waiting = queue
-        queue = []
-        for continuation in waiting { continuation.resume() }
+    private func resumeWaiters() {
+        let resumed = waiters
+        waiters = []
+        for waiter in resumed { waiter.resume() }
     }
+
+    /// Returns once nothing runs.
+    func idle() async {
+        while !operations.isEmpty { await withCheckedContinuation { waiters.append($0) } }
+    }
+
+    // MARK: - Ending early
 
     /// Cancels without waiting; a sensor that goes on for longer than its patience has failed.
     func cancel(operation number: UInt64) {
         guard operations[number]?.isCanceled == false else { return }
         operations[number]?.isCanceled = true
-        proxy?.sendCancel(operation: number)
-        operations[number]?.overdue = EventLoop.shared.schedule(after: Self.longPatience) {
+        process.proxy?.sendCancel(operation: number)
+        operations[number]?.overdue = EventLoop.shared.schedule(after: Self.patience) {
             [weak self] in
             guard let self, operations[number] != nil else { return }
-            fail("failed")
+            process.fail(.failed)
         }
-        // One that was never sent to the sensor has nothing to end.
-        callNext()
+        // An operation that was never sent to the sensor has nothing to end.
+        resumeWaiters()
     }
 
-    func cancelOperations() {
+    func cancelAll() {
         for number in operations.keys.sorted() { cancel(operation: number) }
     }
 
-    /// Returns once nothing runs.
-    func idle() async {
-        while !operations.isEmpty { await withCheckedContinuation { queue.append($0) } }
-    }
-
-    /// Everything that runs ended without a result.
-    func endOperations() {
+    /// The sensor can't go on: everything that runs has ended without a result.
+    func endAll() {
         let ended = operations
         operations = [:]
         healthCheck?.cancel()
@@ -154,28 +167,29 @@ extension SensorLink {
         for (number, operation) in ended {
             operation.overdue?.cancel()
             operation.task?.cancel()
-            if !operation.isCanceled { proxy?.sendCancel(operation: number) }
+            if !operation.isCanceled { process.proxy?.sendCancel(operation: number) }
         }
-        callNext()
+        resumeWaiters()
         for operation in ended.values { operation.report(.ended) }
     }
 
-    // MARK: - While it runs
+    // MARK: - While one runs
 
     /// Takes a signal of the sensor; those of other operations, or after Cancel, mean nothing.
     func received(operation number: UInt64, kind: String, detail: [String: Variant]) {
         guard let running = operations[number], !running.isCanceled else { return }
-        switch kind {
-        case "ready" where !running.isReady:
+        switch SensorEventKind(rawValue: kind) {
+        case .ready:
+            guard !running.isReady else { return }
             operations[number]?.isReady = true
             running.report(.ready)
-        case "no-match": running.report(.mismatched)
-        case "hint":
+        case .noMatch: running.report(.mismatched)
+        case .hint:
             guard let hint = detail["hint"]?.asString, Self.isWord(hint), isAllowed(number) else {
                 return
             }
             running.report(.hinted(hint))
-        case "stage":
+        case .stage:
             guard isAllowed(number) else { return }
             let stages = detail["stages"]
                 .map {
@@ -187,7 +201,7 @@ extension SensorLink {
                     of: max(-1, min(stages ?? -1, 1000))
                 )
             )
-        default: break
+        case nil: break
         }
     }
 
@@ -212,29 +226,15 @@ extension SensorLink {
     }
 
     private func checkHealth() async {
-        guard !operations.isEmpty, let proxy, let asked = owner else { return }
+        guard !operations.isEmpty, let proxy = process.proxy else { return }
+        let isSame = { self.process.owner == proxy.destination }
         do throws(DBusError) {
-            let health = try await proxy.health(timeout: Self.patience)
-            guard owner == asked else { return }
-            if health.state == "failed" { fail("failed") }
+            let health = try await proxy.health(timeout: SensorProcess.patience)
+            guard isSame() else { return }
+            if HealthState(rawValue: health.state) == .failed { process.fail(.failed) }
         } catch {
-            if owner == asked, error.name == .noReply { fail("failed") }
+            if isSame(), error.name == .noReply { process.fail(.failed) }
         }
         scheduleHealthCheck()
-    }
-
-    // MARK: - Errors
-
-    /// A sensor's error in our own words: what it says is for its log.
-    static func cleaned(_ error: DBusError) -> DBusError {
-        switch error.name {
-        case .sensorCanceled: DBusError(.sensorCanceled, "The operation was canceled.")
-        case .sensorBusy: DBusError(.sensorBusy, "The sensor is busy.")
-        case .sensorNoTemplates: DBusError(.sensorNoTemplates, "There is no such template.")
-        case .sensorFull: DBusError(.sensorFull, "There is no room for another template.")
-        case .sensorDuplicate: DBusError(.sensorDuplicate, "This is enrolled already.")
-        case .sensorDisconnected: DBusError(.sensorDisconnected, "The sensor is not connected.")
-        default: DBusError(.sensorFailed, "The sensor failed.")
-        }
     }
 }

@@ -1,0 +1,178 @@
+import AuthEngine
+import DBus
+import KeychainStore
+import LocalAuthBus
+
+/// Every effect of the engine is one call to one edge.
+extension Evaluations {
+    func perform(_ effect: Effect) {
+        switch effect {
+        case .lookUp(let id): lookUp(id)
+        case .begin(let id, let agent, let presentation): begin(id, agent, presentation)
+        case .tell(let id, let progress): tell(id, progress)
+        case .end(let id, let outcome): end(id, outcome)
+        case .startSensor(let operation, let id, let sensor): start(operation, id, sensor)
+        case .cancelSensor(let operation): cancel(operation)
+        case .verifyPasscode(let id): verify(id)
+        case .takePassword(let id): takePassword(id)
+        case .discardPasscode(let id):
+            guard let prompt = pending[id]?.prompt else { return }
+            prompt.channel.discard()
+            prompt.channel.listen()
+        case .save(let id, let uid, let record):
+            saves.save(id, uid, record, lockoutAttempts: engine.settings.lockoutAttempts) {
+                self.handle($0 ? .saved(id) : .saveFailed(id))
+            }
+        case .reply(let id, let outcome):
+            guard let evaluation = pending.removeValue(forKey: id) else { return }
+            report(evaluation, outcome)
+            evaluation.reply(outcome)
+        }
+    }
+
+    private func lookUp(_ id: EvaluationID) {
+        guard let evaluation = pending[id] else { return }
+        let peer = evaluation.audience.peer
+        onLoop {
+            let facts = await self.facts.find(
+                for: peer,
+                uid: evaluation.request.uid,
+                isUnlock: evaluation.request.isUnlock,
+                processes: evaluation.process.lineage
+            )
+            evaluation.session = facts.session
+            self.handle(peer.hasLeft ? .lookUpFailed(id) : .lookedUp(id, facts))
+        }
+    }
+
+    // MARK: - Prompts
+
+    private func begin(_ id: EvaluationID, _ agent: AgentID, _ presentation: Presentation) {
+        guard let evaluation = pending[id], let registration = agents[agent] else {
+            return handle(.promptFailed(id))
+        }
+        do throws(DBusError) {
+            let channel = try PasscodeChannel(sender: registration.peer) { [weak self] in
+                self?.handle(.passcodeOffered(id))
+            }
+            guard let passcode = channel.takeTheirs() else { return }
+            let prompt = PendingEvaluation.Prompt(
+                handle: Handle.random(),
+                agent: registration,
+                channel: channel,
+                proxy: Agent1Proxy(
+                    connection,
+                    destination: registration.peer.name,
+                    path: registration.path
+                )
+            )
+            let call = try prompt.proxy.startBegin(
+                prompt: prompt.handle,
+                details: evaluation.details(presentation),
+                passcode: passcode,
+                timeout: engine.settings.agentPatience + .seconds(1)
+            )
+            evaluation.prompt = prompt
+            prompts[prompt.handle] = id
+            channel.listen()
+            onLoop {
+                let hasBegun = (try? await call.reply()) != nil
+                self.handle(hasBegun ? .promptBegan(id) : .promptFailed(id))
+            }
+        } catch {
+            handle(.promptFailed(id))
+        }
+    }
+
+    private func end(_ id: EvaluationID, _ outcome: PromptOutcome) {
+        guard let evaluation = pending[id], let prompt = evaluation.prompt else { return }
+        evaluation.prompt = nil
+        prompts[prompt.handle] = nil
+        prompt.channel.rest()
+        prompt.proxy.sendEnd(prompt: prompt.handle, outcome: outcome.rawValue)
+    }
+
+    private func tell(_ id: EvaluationID, _ progress: Progress) {
+        guard let evaluation = pending[id] else { return }
+        evaluation.count(progress)
+        let (kind, detail) = progress.wire
+        if case .passcodeRejected = progress { evaluation.prompt?.channel.listen() }
+        if let prompt = evaluation.prompt, kind != .promptShown {
+            prompt.proxy.sendUpdate(prompt: prompt.handle, kind: kind.rawValue, detail: detail)
+        }
+        if kind != .success { evaluation.audience.tell(kind, detail, connection) }
+    }
+
+    private func verify(_ id: EvaluationID) {
+        guard let evaluation = pending[id], let prompt = evaluation.prompt else { return }
+        let uid = evaluation.request.uid
+        onLoop {
+            let verdict = await self.verifier.verify(uid: uid, channel: prompt.channel.ours)
+            self.handle(.passcodeVerified(id, verdict))
+            // After a wrong one the next is heard when the prompt was told, not before.
+            guard verdict != .wrong, self.pending[id]?.prompt?.handle == prompt.handle else {
+                return
+            }
+            prompt.channel.listen()
+        }
+    }
+
+    private func takePassword(_ id: EvaluationID) {
+        guard let evaluation = pending[id], let prompt = evaluation.prompt,
+            let use = evaluation.password,
+            let password = SecretBytes(packetOn: prompt.channel.ours)
+        else { return handle(.passwordTried(id, .failed)) }
+        onLoop { self.handle(.passwordTried(id, await use(password))) }
+    }
+
+    // MARK: - Sensors
+
+    private func start(_ operation: OperationID, _ id: EvaluationID, _ name: String) {
+        guard let evaluation = pending[id], let sensor = sensors.sensors[name] else {
+            return handle(.sensorEnded(operation))
+        }
+        looking[operation] = sensor
+        let uid = evaluation.request.uid
+        sensor.operations.verify(operation: operation.rawValue, uid: uid) { [weak self] progress in
+            self?.received(progress, operation)
+        }
+    }
+
+    private func received(_ progress: SensorProgress, _ operation: OperationID) {
+        switch progress {
+        case .ready: handle(.sensorReady(operation))
+        case .hinted(let hint): handle(.sensorHinted(operation, SensorHint(rawValue: hint)))
+        case .mismatched: handle(.sensorMismatched(operation))
+        case .stage: break
+        case .finished(let template):
+            looking[operation] = nil
+            handle(.sensorMatched(operation, template: template))
+        case .refused, .ended:
+            looking[operation] = nil
+            handle(.sensorEnded(operation))
+        }
+    }
+
+    private func cancel(_ operation: OperationID) {
+        looking.removeValue(forKey: operation)?.operations.cancel(operation: operation.rawValue)
+    }
+}
+
+extension Progress {
+    /// The kind and the detail of an `Event`, or of an agent's `Update`.
+    var wire: (kind: EventKind, detail: [String: Variant]) {
+        switch self {
+        case .promptShown: (.promptShown, [:])
+        case .sensorReady(let sensor, let type):
+            (.sensorReady, ["sensor": .string(sensor), "biometry-type": .uint32(type.rawValue)])
+        case .hint(let hint): (.hint, ["hint": .string(hint.rawValue)])
+        case .noMatch(let left): (.noMatch, ["attempts-left": .uint32(UInt32(clamping: left))])
+        case .fallbackAvailable: (.fallbackAvailable, [:])
+        case .confirmationRequired: (.confirmationRequired, [:])
+        case .passcodeRequired(let cause): (.passcodeRequired, ["cause": .string(cause.rawValue)])
+        case .passcodeRejected(let left):
+            (.passcodeRejected, ["attempts-left": .uint32(UInt32(clamping: left))])
+        case .success: (.success, [:])
+        }
+    }
+}

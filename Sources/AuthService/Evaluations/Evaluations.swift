@@ -1,0 +1,240 @@
+import AuthEngine
+import AuthStore
+import DBus
+import LocalAuthBus
+
+/// Every evaluation, from its request to its answer.
+///
+/// `outcome(of:)` hands a request to the engine as an event; the engine answers with effects, each
+/// of which is one call to an edge (`perform`); what comes back is an event again, until the effect
+/// `reply` resumes whoever waits in `outcome(of:)`. Here alone does the engine change.
+@BusActor
+final class Evaluations {
+    private(set) var engine: AuthEngine
+    /// The least strength of a sensor that releases keychain items.
+    var keychainStrength: Strength
+    /// The evaluations that have not been answered.
+    var pending: [EvaluationID: PendingEvaluation] = [:]
+    /// Whose prompt has which handle.
+    var prompts: [String: EvaluationID] = [:]
+    /// Which sensor runs an operation.
+    var looking: [OperationID: SensorLink] = [:]
+    let connection: Connection
+    let agents: AgentDirectory
+    let sensors: SensorDirectory
+    let verifier: PasscodeVerifier
+    let facts: FactFinder
+    let saves: RecordSaves
+    let clients: Clients
+    let report: @BusActor (PendingEvaluation, Outcome) -> Void
+    private var lastID: UInt64 = 0
+    private var events: [Event] = []
+    private var isHandling = false
+    private var timer: (source: EventSource, at: Instant)?
+
+    /// `report` is told how each evaluation ended.
+    init(
+        engine: AuthEngine,
+        keychainStrength: Strength,
+        connection: Connection,
+        agents: AgentDirectory,
+        sensors: SensorDirectory,
+        verifier: PasscodeVerifier,
+        facts: FactFinder,
+        saves: RecordSaves,
+        clients: Clients,
+        report: @escaping @BusActor (PendingEvaluation, Outcome) -> Void
+    ) {
+        self.engine = engine
+        self.keychainStrength = keychainStrength
+        self.connection = connection
+        self.agents = agents
+        self.sensors = sensors
+        self.verifier = verifier
+        self.facts = facts
+        self.saves = saves
+        self.clients = clients
+        self.report = report
+    }
+
+    /// A number that was not given away before.
+    func nextID() -> UInt64 {
+        lastID += 1
+        return lastID
+    }
+
+    // MARK: - Questions
+
+    /// Evaluates: a prompt, if one is needed.
+    ///
+    /// - Returns: The engine's last word.
+    func outcome(
+        of request: Request,
+        _ text: PromptText,
+        _ audience: Audience,
+        password: PendingEvaluation.PasswordUse? = nil
+    ) async -> Outcome {
+        // The engine counts its own.
+        let client = clients[audience.peer]
+        guard client.preparing == 0 || hasRoom(for: client) else {
+            let message = "This connection waits for too many answers at once."
+            return .refused(Refusal(.limitsExceeded, message))
+        }
+        return await withCheckedContinuation { answer in
+            pending[request.id] = PendingEvaluation(
+                request: request,
+                audience: audience,
+                text: text,
+                password: password,
+                answer: answer
+            )
+            handle(.requested(request))
+        }
+    }
+
+    /// Whether a connection may wait for one more answer.
+    func hasRoom(for client: Client) -> Bool {
+        engine.pendingCount(of: client.id) + client.preparing
+            < engine.settings.pendingPerConnection
+    }
+
+    /// What Evaluate answers to who was authenticated.
+    func result(of grant: Grant) -> [String: Variant] {
+        var result: [String: Variant] = [
+            "mechanism": .string(grant.mechanism.rawValue),
+            "biometry-type": .uint32(grant.type.rawValue),
+        ]
+        result["sensor"] = grant.sensor.map(Variant.string)
+        result["strength"] = grant.strength.map { .string($0.rawValue) }
+        if grant.type != .none {
+            result["domain-state"] = .bytes(facts.enrolments.domainState(of: grant.uid))
+        }
+        return result
+    }
+
+    /// What CanEvaluate answers.
+    typealias Availability = (available: Bool, code: Int32, message: String)
+
+    /// Whether `policy` could be evaluated now; no prompt.
+    func canEvaluate(
+        _ policy: Policy,
+        for peer: Peer,
+        context: ContextObject? = nil
+    ) -> Answer<Availability> {
+        let uid = peer.uid
+        guard policy == .biometricsOrPasscode else {
+            return .later { () throws(DBusError) in
+                let facts = await self.facts.find(for: peer, uid: uid)
+                return self.availability(policy, uid, facts, context)
+            }
+        }
+        if let isSet = verifier.warmAnswer(for: uid, at: Instant.now()) {
+            return .now(availability(policy, uid, Facts(isPasscodeSet: isSet), context))
+        }
+        return .later { () throws(DBusError) in
+            let facts = Facts(isPasscodeSet: await self.verifier.isSet(for: uid))
+            return self.availability(policy, uid, facts, context)
+        }
+    }
+
+    private func availability(
+        _ policy: Policy,
+        _ uid: UInt32,
+        _ facts: Facts,
+        _ context: ContextObject?
+    ) -> Availability {
+        let refusal = engine.availability(
+            policy,
+            uid: uid,
+            facts: facts,
+            context: context?.id,
+            at: Instant.now()
+        )
+        // R40: there is one while biometry could be evaluated, and none while it is locked out.
+        if policy == .biometrics || policy == .biometricsOrCompanion,
+            refusal?.code != .invalidContext
+        {
+            context?.evaluatedDomainState =
+                refusal == nil ? self.facts.enrolments.domainState(of: uid) : []
+        }
+        if let refusal { return (false, refusal.code.rawValue, refusal.message) }
+        return (true, 0, "")
+    }
+
+    /// The evaluation of a prompt, for the agent that shows it and for nobody else.
+    func evaluation(shownIn handle: String, by peer: Peer) throws(DBusError) -> EvaluationID {
+        guard let id = prompts[handle], pending[id]?.prompt?.agent.peer === peer else {
+            throw .denied("no prompt of yours has this handle")
+        }
+        return id
+    }
+
+    // MARK: - Events
+
+    /// The one place where the engine changes.
+    ///
+    /// An event that an effect causes waits until the effects before it are done.
+    func handle(_ event: Event) {
+        events.append(event)
+        guard !isHandling else { return }
+        isHandling = true
+        var index = 0
+        while index < events.count {
+            let effects = engine.step(events[index], at: Instant.now())
+            for effect in effects { perform(effect) }
+            index += 1
+        }
+        events.removeAll(keepingCapacity: events.count < 64)
+        isHandling = false
+        setTimer()
+    }
+
+    /// Handles an event that somebody asked for: the audit says who.
+    func handle(_ event: Event, askedBy peer: Peer) {
+        saves.requester = peer
+        handle(event)
+        saves.requester = nil
+    }
+
+    private func setTimer() {
+        let next = engine.nextDeadline
+        guard timer?.at != next else { return }
+        timer?.source.cancel()
+        timer = nil
+        guard let next else { return }
+        let wait = max(next - Instant.now(), .zero)
+        timer = (
+            EventLoop.shared.schedule(after: wait) { [weak self] in
+                self?.timer = nil
+                self?.handle(.timePassed)
+            }, next
+        )
+    }
+}
+
+extension DBusError {
+    /// A refusal under the name that the contract gives its code.
+    init(_ refusal: Refusal) {
+        self.init(Self.name(of: refusal.code), refusal.message)
+    }
+
+    private static func name(of code: Refusal.Code) -> Name {
+        switch code {
+        case .authenticationFailed: .authenticationFailed
+        case .userCancel: .userCancel
+        case .userFallback: .userFallback
+        case .systemCancel: .systemCancel
+        case .passcodeNotSet: .passcodeNotSet
+        case .biometryNotAvailable: .biometryNotAvailable
+        case .biometryNotEnrolled: .biometryNotEnrolled
+        case .biometryLockout: .biometryLockout
+        case .appCancel: .appCancel
+        case .invalidContext: .invalidContext
+        case .companionNotAvailable: .companionNotAvailable
+        case .biometryNotPaired: .biometryNotPaired
+        case .biometryDisconnected: .biometryDisconnected
+        case .notInteractive: .notInteractive
+        case .limitsExceeded: .limitsExceeded
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import AuthEngine
+import AuthStore
+import DBus
+import ServiceProgram
+
+/// The users' records on their way to the disk, in the order in which the engine wants them there.
+@BusActor
+final class RecordSaves {
+    /// Who asked for what is being saved, where that would not be known.
+    var requester: Peer?
+    private let store: AuthStore
+    private let audit: AuditTrail
+    private var last: SaveID?
+    private var written: SaveID?
+    private var waiters: [(id: SaveID, done: CheckedContinuation<Bool, Never>)] = []
+
+    init(store: AuthStore, audit: AuditTrail) {
+        self.store = store
+        self.audit = audit
+    }
+
+    /// Saves a record; `done` is told whether it is on the disk.
+    func save(
+        _ id: SaveID,
+        _ uid: UInt32,
+        _ record: UserRecord,
+        lockoutAttempts: Int,
+        done: @escaping @BusActor @Sendable (Bool) -> Void
+    ) {
+        last = id
+        audit.changed(record, of: uid, lockoutAttempts: lockoutAttempts, askedBy: requester)
+        store.save(record, uid: uid) { error in
+            onLoop {
+                if let error { log(.error, "a counter could not be saved: \(error)") }
+                done(error == nil)
+                self.written = id
+                while let first = self.waiters.first, first.id.rawValue <= id.rawValue {
+                    self.waiters.removeFirst().done.resume(returning: error == nil)
+                }
+            }
+        }
+    }
+
+    /// Returns once everything that the engine wanted written so far is on the disk.
+    ///
+    /// - Throws: Failed when the last of it can't be written.
+    func finish() async throws(DBusError) {
+        guard let last, last != written else { return }
+        let isWritten = await withCheckedContinuation { waiters.append((last, $0)) }
+        guard isWritten else { throw DBusError(.failed, "The state can't be written: try again.") }
+    }
+}

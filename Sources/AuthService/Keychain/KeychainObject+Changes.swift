@@ -1,0 +1,127 @@
+import AuthEngine
+import DBus
+import KeychainStore
+import LocalAuthBus
+
+/// Calls that add, change and delete items: without any authentication (R66).
+extension KeychainObject {
+    /// Stores an item, once what it holds on to was asked for anew.
+    ///
+    /// - Throws: NotAvailable for an item that needs a passcode where none is set (R69).
+    func store<Result: Sendable>(
+        _ new: NewItem,
+        _ operation: ItemOperation,
+        replacing replaced: String? = nil,
+        as peer: Peer,
+        id: (Result) -> String,
+        storing body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
+    ) async throws(DBusError) -> Result {
+        let result = try await audited(.itemAdded, operation, by: peer) {
+            $0.map { [id($0)] } ?? []
+        } _: { () throws(DBusError) in
+            if let replaced { _ = try await item(replaced, of: peer) }
+            let (uid, accessControl) = (peer.uid, new.accessControl)
+            if accessControl.isOfCurrentEnrolment {
+                await enrolments.refresh(uid)
+                guard enrolments.isWritten(uid) else {
+                    throw DBusError(
+                        .keychainNotAvailable,
+                        "The state can't be written: try again."
+                    )
+                }
+            }
+            if accessControl.needsPasscodeSet, await !verifier.isSet(for: uid) {
+                throw DBusError(
+                    .keychainNotAvailable,
+                    "Such an item needs a passcode, and this user has none."
+                )
+            }
+            return try await placing(as: peer, body)
+        }
+        if let replaced { report(.itemDeleted, .replace, by: peer, replaced) }
+        return result
+    }
+
+    /// Changes an item that is still there.
+    func change(
+        _ id: String,
+        _ operation: ItemOperation,
+        as peer: Peer,
+        _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Void
+    ) async throws(DBusError) {
+        try await audited(.itemChanged, operation, by: peer) { _ in
+            [id]
+        } _: { () throws(DBusError) in
+            _ = try await item(id, of: peer)
+            try await placing(as: peer, body)
+        }
+    }
+
+    /// Deletes items; one that is gone by now is no longer there to be deleted.
+    func delete(_ ids: [String], as peer: Peer) async throws(DBusError) -> [String] {
+        _ = try await current(for: peer) {
+            $0
+        } find: { keychain, caller in
+            ids.compactMap { try? keychain.item($0, caller: caller).accessControl }
+        }
+        return try await turn(as: peer) { keychain, caller throws(KeychainError) in
+            try keychain.delete(ids, caller: caller)
+        }
+    }
+
+    /// Gives an item its primary key; one that has it, and is gone by now, is not in the way.
+    private func placing<Result: Sendable>(
+        as peer: Peer,
+        _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
+    ) async throws(DBusError) -> Result {
+        let before = enrolments.mark(of: peer.uid)
+        do throws(DBusError) {
+            return try await turn(as: peer, body)
+        } catch {
+            guard error.name == .keychainDuplicate,
+                await refresh(enrolment: true, passcode: true, of: peer.uid, since: before)
+            else { throw error }
+            return try await turn(as: peer, body)
+        }
+    }
+}
+
+/// What Add and CreateKey are given, checked.
+struct NewItem: Sendable {
+    let attributes: Attributes
+    let accessControl: AccessControl
+    let password: SecretBytes?
+    let date = KeychainValues.date
+
+    @BusActor
+    init(
+        _ attributes: [String: Variant],
+        _ accessControl: [String: Variant],
+        _ options: [String: Variant],
+        _ call: IncomingCall,
+        _ clients: Clients
+    ) throws(DBusError) {
+        var attributes = attributes
+        let accessible = attributes.removeValue(forKey: "pdmn")
+        self.accessControl = try KeychainValues.accessControl(accessControl, attribute: accessible)
+        let values = try KeychainValues.attributes(attributes)
+        do throws(KeychainError) {
+            self.attributes = try Attributes(values)
+        } catch {
+            throw DBusError(error)
+        }
+        let lent = try Self.password(options, call, clients)
+        // A context that was evaluated for something else may have a password as well.
+        password = self.accessControl.flags.contains(.applicationPassword) ? lent : nil
+    }
+
+    /// The application password of the context that the call names.
+    @BusActor
+    static func password(
+        _ options: [String: Variant],
+        _ call: IncomingCall,
+        _ clients: Clients
+    ) throws(DBusError) -> SecretBytes? {
+        try clients.lentContext(options, of: call.peer)?.applicationPassword
+    }
+}

@@ -1,0 +1,115 @@
+import AuthEngine
+import DBus
+import KeychainStore
+
+/// Turns with the keychain: whose items, and whether they are still there.
+extension KeychainObject {
+    /// Has one turn with the keychain, with the enrolment that is known when it begins; nobody
+    /// vouches for an app here.
+    ///
+    /// The caller is made in the turn of the loop that hands the call over, after any wait, and the
+    /// keychain takes calls in order: it never meets an enrolment after a newer one.
+    ///
+    /// - Throws: LimitsExceeded when too many calls of the user wait; what the body throws.
+    func turn<Result: Sendable>(
+        as peer: Peer,
+        _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
+    ) async throws(DBusError) -> Result {
+        let keychain = try keychain
+        let uid = peer.uid
+        try await turns.begin(of: uid)
+        defer { turns.end(of: uid) }
+        do throws(KeychainError) {
+            // What a full disk leaves is hidden, and tried again by the next call.
+            if withoutPasscode.contains(uid) { try? await deletePasscodeItems(of: uid) }
+            let caller = Caller(
+                uid: uid,
+                app: nil,
+                enrolment: enrolments.mark(of: uid),
+                isWithoutPasscode: withoutPasscode.contains(uid)
+            )
+            let (result, setAside) = try await keychain.run { store throws(KeychainError) in
+                (try body(store, caller), store.setAside)
+            }
+            report(setAside: setAside)
+            return result
+        } catch {
+            throw DBusError(error)
+        }
+    }
+
+    /// An item as it is now.
+    func item(_ id: String, of peer: Peer) async throws(DBusError) -> Item {
+        try await current(for: peer) {
+            [$0.accessControl]
+        } find: { keychain, caller throws(KeychainError) in
+            try keychain.item(id, caller: caller)
+        }
+    }
+
+    /// What a call finds, without what is gone by now (R67, R69).
+    func current<Found: Sendable>(
+        for peer: Peer,
+        _ accessControls: (Found) -> [AccessControl],
+        find: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Found
+    ) async throws(DBusError) -> Found {
+        let before = enrolments.mark(of: peer.uid)
+        let found = try await turn(as: peer, find)
+        let controls = accessControls(found)
+        let isOutdated = await refresh(
+            enrolment: controls.contains(where: \.isOfCurrentEnrolment),
+            passcode: controls.contains(where: \.needsPasscodeSet),
+            of: peer.uid,
+            since: before
+        )
+        return isOutdated ? try await turn(as: peer, find) : found
+    }
+
+    /// Asks anew for what items hold on to, so that the next turn knows it.
+    ///
+    /// - Returns: Whether it has changed since the enrolment was `before`.
+    @discardableResult
+    func refresh(
+        enrolment: Bool,
+        passcode: Bool,
+        of uid: UInt32,
+        since before: EnrolmentMark?
+    ) async -> Bool {
+        var hasChanged = false
+        if enrolment {
+            await enrolments.refresh(uid)
+            hasChanged = enrolments.mark(of: uid) != before
+        }
+        // A verifier that is away says nothing, and that is no reason to delete anything.
+        if passcode, await verifier.answer(for: uid) == false {
+            withoutPasscode.insert(uid)
+            hasChanged = true
+        }
+        return hasChanged
+    }
+
+    // MARK: - Without a call
+
+    /// The enrolment is another one: items of the last one go, even if nobody asks for them.
+    func enrolmentChanged(_ uid: UInt32) {
+        guard let store else { return }
+        let caller = Caller(uid: uid, app: nil, enrolment: enrolments.mark(of: uid))
+        // What fails here is done by the next call.
+        onLoop { _ = try? await store.runIfThere { $0.settle(caller) } }
+    }
+
+    /// A user has no passcode any more: items that need one go, even if it is set again.
+    func passcodeRemoved(_ uid: UInt32) {
+        withoutPasscode.insert(uid)
+        onLoop { try? await self.deletePasscodeItems(of: uid) }
+    }
+
+    private func deletePasscodeItems(of uid: UInt32) async throws(KeychainError) {
+        let deleted = try await store?
+            .runIfThere { keychain throws(KeychainError) in
+                try keychain.passcodeRemoved(uid: uid)
+            }
+        withoutPasscode.remove(uid)
+        reportWithoutPasscode(deleted ?? [], of: uid)
+    }
+}

@@ -1,0 +1,64 @@
+import AuthEngine
+import AuthStore
+import DBus
+import LocalAuthBus
+
+/// The passcode that comes before templates change.
+@BusActor
+final class Authorization {
+    /// How long a passcode given earlier counts.
+    static let freshness = Duration.seconds(60)
+
+    let options: DeviceOptions
+    /// No client sees this context; it is there to end the prompt.
+    private let context: ContextID
+    /// An enrolment counts among the calls of its connection, but not twice.
+    private let isEnrolment: Bool
+    private var isOver = false
+    private let evaluations: Evaluations
+
+    init(options: DeviceOptions, isEnrolment: Bool = false, evaluations: Evaluations) {
+        self.options = options
+        self.isEnrolment = isEnrolment
+        self.evaluations = evaluations
+        context = ContextID(evaluations.nextID())
+    }
+
+    /// Returns when a passcode was given within the last minute; asks for one if it must.
+    ///
+    /// Root needs none.
+    ///
+    /// - Throws: UnknownObject for another's context, and how the prompt ended.
+    func ask(_ reason: String, _ audience: Audience) async throws(DBusError) {
+        let peer = audience.peer
+        guard !isOver else { throw DBusError(.appCancel, "The call was canceled.") }
+        guard peer.uid != 0 else { return }
+        let client = evaluations.clients[peer]
+        if let path = options.context {
+            let lent = try client.context(at: path)
+            let age = evaluations.engine.passcodeAge(of: lent.id, uid: peer.uid, at: Instant.now())
+            if let age, age <= Self.freshness { return }
+        }
+        // Policy 2 without any sensor: the passcode, at once.
+        var request = Request(
+            id: EvaluationID(evaluations.nextID()),
+            client: client.id,
+            context: context,
+            uid: peer.uid,
+            policy: .biometricsOrPasscode
+        )
+        request.sensors = []
+        request.timeout = options.timeout
+        client.preparing -= isEnrolment ? 1 : 0
+        let outcome = await evaluations.outcome(of: request, PromptText(reason: reason), audience)
+        client.preparing += isEnrolment ? 1 : 0
+        evaluations.handle(.released(context))
+        if case .refused(let refusal) = outcome { throw DBusError(refusal) }
+    }
+
+    /// Takes the prompt down; the answer is then AppCancel.
+    func end() {
+        isOver = true
+        evaluations.handle(.released(context))
+    }
+}

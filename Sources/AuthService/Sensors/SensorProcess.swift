@@ -1,0 +1,392 @@
+import AuthEngine
+import AuthStore
+import DBus
+import LocalAuthBus
+
+/// The program behind a sensor: who owns its name on the bus, what it says of itself, how it is
+/// started, and how long it is left alone after a fault.
+@BusActor
+final class SensorProcess {
+    /// The protocol versions that this daemon speaks.
+    static let versions: Set<UInt32> = [1]
+    /// How long a sensor may take to answer a question that needs no person.
+    static let patience = Duration.seconds(2)
+    /// How long the bus may take to start a sensor.
+    static let startPatience = Duration.seconds(3)
+    /// Where every sensor has its object.
+    static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
+
+    /// What became of it.
+    enum State: Equatable {
+        /// It is being asked who it is, or how it ended.
+        case probing
+        /// It answers.
+        case ready
+        /// It ended in good order, and the bus starts it when it is needed.
+        case asleep
+        /// It can't be used, for this reason.
+        case broken(Unavailability)
+    }
+
+    /// The unique name of the connection that owns the sensor's name.
+    private(set) var owner: String?
+    private(set) var state = State.probing
+    private(set) var facts = SensorProperties()
+    /// Whether `facts` are what a trusted sensor of a common version said, now or before.
+    private(set) var isKnown = false
+    /// What it is part of; whatever in them keeps it from being used cancels what runs.
+    var surroundings = Surroundings() {
+        didSet { surroundingsChanged(from: oldValue) }
+    }
+    weak var events: (any SensorProcessEvents)?
+
+    private let name: String
+    private let connection: Connection
+    private let isTrusted: @BusActor (_ uid: UInt32) -> Bool
+    private var descriptor: OwnedDescriptor?
+    private var subscriptions: [EventSource] = []
+    private var activation: Task<Void, Never>?
+    /// Those who wait until it has said who it is, or failed.
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var retry: EventSource?
+    private var backOff = BackOff()
+    private var announcements = Allowance(limit: 20)
+    private var announcement: EventSource?
+    private var isRemoved = false
+
+    init(
+        name: String,
+        connection: Connection,
+        isTrusted: @escaping @BusActor (_ uid: UInt32) -> Bool
+    ) {
+        self.name = name
+        self.connection = connection
+        self.isTrusted = isTrusted
+    }
+
+    // MARK: - Whether it can be used
+
+    /// Why it can't be used; nil when it can.
+    var unavailability: Unavailability? {
+        switch state {
+        case .probing: .noHardware
+        case .broken(let reason): reason
+        case .ready, .asleep:
+            if let reason = facts.unavailability {
+                reason
+            } else {
+                facts.isPresent ? surroundings.unavailability(of: facts) : .noHardware
+            }
+        }
+    }
+
+    var isUsable: Bool { unavailability == nil }
+
+    /// Whether it is not there at all.
+    var isAway: Bool {
+        switch state {
+        case .asleep, .ready: !facts.isPresent
+        case .probing, .broken: owner == nil
+        }
+    }
+
+    /// Whether the bus is starting it.
+    var isStarting: Bool { activation != nil }
+
+    /// Why nothing can be asked of it now.
+    var refusal: DBusError {
+        DBusError(
+            .biometryNotAvailable,
+            "The sensor \(name) can't be used now (\(unavailability.wire))."
+        )
+    }
+
+    var proxy: Sensor1Proxy? {
+        owner.map { Sensor1Proxy(connection, destination: $0, path: Self.path) }
+    }
+
+    /// What it can be asked through, once it is awake: one that sleeps is woken first.
+    ///
+    /// - Returns: nil when it can't be used.
+    func awake() async -> Sensor1Proxy? {
+        if state == .asleep { start() }
+        await activation?.value
+        return state == .ready && isUsable ? proxy : nil
+    }
+
+    private func surroundingsChanged(from old: Surroundings) {
+        let reason = surroundings.unavailability(of: facts)
+        guard reason != old.unavailability(of: facts) else { return }
+        if reason != nil { events?.impeded() }
+        if state == .ready || state == .asleep { announce() }
+    }
+
+    // MARK: - Coming and going
+
+    /// Another process owns the name now.
+    func ownerChanged(_ owner: String) {
+        guard owner != self.owner else { return }
+        detach()
+        self.owner = owner
+        state = .probing
+        onLoop { await self.probe(owner) }
+    }
+
+    /// Nobody owns the name any more, but the bus can start the sensor again.
+    func ownerLeft() {
+        guard let owner else { return }
+        let descriptor = descriptor
+        detach()
+        state = .probing
+        onLoop {
+            let isClean = await self.hasEndedWell(owner, descriptor)
+            guard self.owner == nil, !self.isRemoved else { return }
+            if isClean, self.isKnown {
+                self.settle(.asleep)
+            } else {
+                self.fail(.crashed)
+            }
+        }
+    }
+
+    /// The bus knows the name no more.
+    func remove() {
+        isRemoved = true
+        detach()
+        announcement?.cancel()
+        release()
+    }
+
+    private func detach() {
+        events?.lost()
+        for subscription in subscriptions { subscription.cancel() }
+        subscriptions = []
+        retry?.cancel()
+        retry = nil
+        owner = nil
+        descriptor = nil
+    }
+
+    /// A process that let go of its name before it left the bus ended in good order; of one that
+    /// left at once the kernel may tell.
+    private func hasEndedWell(_ owner: String, _ descriptor: OwnedDescriptor?) async -> Bool {
+        if let holder = try? await connection.nameOwner(owner), holder == owner { return true }
+        guard let descriptor else { return false }
+        return await ProcessEnd.isClean(descriptor)
+    }
+
+    // MARK: - Starting
+
+    /// Has the bus start the sensor; several that want it share one start.
+    func start() {
+        guard activation == nil, owner == nil, !isRemoved else { return }
+        activation = onLoop {
+            await self.activate()
+            self.activation = nil
+        }
+    }
+
+    private func activate() async {
+        let name = SensorDirectory.prefix + "." + name
+        let isStarted = (try? await connection.startService(name, Self.startPatience)) != nil
+        if isStarted, owner == nil || state == .probing {
+            let limit = EventLoop.shared.schedule(after: Self.startPatience) { self.release() }
+            await withCheckedContinuation { waiters.append($0) }
+            limit.cancel()
+        }
+        if owner == nil, !isRemoved { fail(.crashed) }
+    }
+
+    private func release() {
+        let released = waiters
+        waiters = []
+        for waiter in released { waiter.resume() }
+    }
+
+    // MARK: - Who it is
+
+    private func probe(_ owner: String) async {
+        do throws(DBusError) {
+            let peer = try await connection.peer(named: owner)
+            guard self.owner == owner else { return }
+            guard isTrusted(peer.uid) else { return exclude(.untrusted) }
+            descriptor = try? ProcessDescriptor.open(peer.pid)
+            let proxy = Sensor1Proxy(connection, destination: owner, path: Self.path)
+            if subscriptions.isEmpty { subscribe(to: proxy) }
+            let properties = try await proxy.properties(timeout: Self.patience)
+            guard self.owner == owner else { return }
+            guard SensorProperties.isComplete(properties) || !speaksVersion(properties) else {
+                return fail(.failed)
+            }
+            take(properties, into: SensorProperties())
+        } catch {
+            guard self.owner == owner else { return }
+            fail(.failed)
+        }
+    }
+
+    private func speaksVersion(_ properties: [String: Variant]) -> Bool {
+        var said = SensorProperties()
+        return said.updateVersions(properties) && !said.versions.isDisjoint(with: Self.versions)
+    }
+
+    private func take(_ properties: [String: Variant], into known: SensorProperties) {
+        var new = known
+        guard new.updateVersions(properties) else { return fail(.failed) }
+        guard !new.versions.isDisjoint(with: Self.versions) else { return exclude(.incompatible) }
+        guard new.update(properties) else { return fail(.failed) }
+        guard new != facts || state != .ready else { return }
+        if state != .ready { backOff.recovered(at: Instant.now()) }
+        facts = new
+        isKnown = true
+        if !facts.isPresent || facts.unavailability != nil { events?.stopped() }
+        settle(.ready)
+    }
+
+    /// It is listed, and never called.
+    private func exclude(_ reason: Unavailability) {
+        events?.stopped()
+        facts = SensorProperties()
+        isKnown = false
+        settle(.broken(reason))
+    }
+
+    private func settle(_ state: State) {
+        self.state = state
+        release()
+        announce()
+    }
+
+    /// Changes of one sensor are announced no more often than its allowance permits.
+    private func announce() {
+        guard announcement == nil else { return }
+        guard !announcements.take(at: Instant.now()) else {
+            events?.changed()
+            return
+        }
+        announcement = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
+            guard let self else { return }
+            announcement = nil
+            events?.changed()
+        }
+    }
+
+    private func subscribe(to proxy: Sensor1Proxy) {
+        subscriptions = [
+            proxy.onEvent { [weak self] operation, kind, detail in
+                self?.events?.received(operation: operation, kind: kind, detail: detail)
+            },
+            proxy.onTemplatesChanged { [weak self] uid in
+                guard let self, state == .ready else { return }
+                events?.templatesChanged(uid: uid)
+            },
+            proxy.onPropertiesChanged { [weak self] changed, invalidated in
+                guard let self, let owner else { return }
+                switch state {
+                case .ready where invalidated.isEmpty: take(changed, into: facts)
+                case .ready: onLoop { await self.probe(owner) }
+                case .probing, .asleep, .broken: break
+                }
+            },
+        ]
+    }
+
+    // MARK: - Faults
+
+    /// It can't be used until it has recovered, which is looked at after a growing while.
+    func fail(_ reason: Unavailability) {
+        let wait = backOff.failed(at: Instant.now(), wasReady: state == .ready)
+        events?.lost()
+        if state != .broken(reason) { settle(.broken(reason)) }
+        retry?.cancel()
+        retry = EventLoop.shared.schedule(after: wait) { [weak self] in
+            guard let self else { return }
+            retry = nil
+            onLoop { await self.recover() }
+        }
+    }
+
+    private func recover() async {
+        guard let owner, let proxy else { return start() }
+        let answer = try? await proxy.health(timeout: Self.patience)
+        guard self.owner == owner, case .broken = state else { return }
+        switch answer.flatMap({ HealthState(rawValue: $0.state) }) {
+        case .ok, .degraded: await probe(owner)
+        case .failed, nil: fail(.failed)
+        }
+    }
+
+    /// Looks again at once: what it failed at before sleep is not held against it.
+    func recoverSoon() {
+        guard let retry else { return }
+        retry.cancel()
+        self.retry = nil
+        backOff.forgive()
+        onLoop { await self.recover() }
+    }
+}
+
+/// What the program behind a sensor does, for what depends on it.
+@BusActor
+protocol SensorProcessEvents: AnyObject {
+    /// It is gone or broken: what runs has ended, and what it listed is void.
+    func lost()
+    /// What runs has ended.
+    func stopped()
+    /// The surroundings keep it from being used: what runs is to be canceled.
+    func impeded()
+    /// What it says of itself, or its state, has changed.
+    func changed()
+    /// It says that a user's templates changed.
+    func templatesChanged(uid: UInt32)
+    /// It sent `Event`.
+    func received(operation: UInt64, kind: String, detail: [String: Variant])
+}
+
+/// How long a sensor is left alone after a fault: 1, 2, 4 … 60 s, until it has worked for a while.
+private struct BackOff {
+    /// How long a sensor must have worked for its earlier faults to be forgotten.
+    private static let probation = Duration.seconds(60)
+
+    private var faults = 0
+    private var readySince = Instant(nanoseconds: 0)
+
+    mutating func recovered(at now: Instant) {
+        readySince = now
+    }
+
+    /// Counts a fault, and says how long to wait.
+    mutating func failed(at now: Instant, wasReady: Bool) -> Duration {
+        if wasReady, now - readySince >= Self.probation { faults = 0 }
+        defer { faults += 1 }
+        return .seconds(min(1 << min(faults, 6), 60))
+    }
+
+    mutating func forgive() {
+        faults = 0
+    }
+}
+
+extension Unavailability? {
+    /// As the contract has it.
+    var wire: String { self?.rawValue ?? "" }
+}
+
+extension Connection {
+    /// Has the bus start the program behind a name, unless somebody owns it already.
+    ///
+    /// - Throws: what the bus answers; NoReply after `timeout`.
+    fileprivate func startService(_ name: String, _ timeout: Duration) async throws(DBusError) {
+        _ = try await call(
+            to: "org.freedesktop.DBus",
+            path: ObjectPath(trusted: "/org/freedesktop/DBus"),
+            interface: "org.freedesktop.DBus",
+            member: "StartServiceByName",
+            signature: "su",
+            timeout: timeout
+        ) { writer throws(DBusError) in
+            try writer.write(name)
+            try writer.write(UInt32(0))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import DBus
+import LocalAuthBus
+
+/// Whom a sensor knows: each user's templates.
+@BusActor
+final class SensorTemplates {
+    /// How long a sensor may take to change its templates.
+    static let patience = Duration.seconds(5)
+
+    /// Each user's templates, as last listed by the sensor's present owner.
+    private var lists: [UInt32: [Template]] = [:]
+    private let process: SensorProcess
+
+    init(process: SensorProcess) {
+        self.process = process
+    }
+
+    /// A user's templates as last listed; nil: the sensor has not said.
+    subscript(_ uid: UInt32) -> [Template]? { lists[uid] }
+
+    func forget() {
+        lists = [:]
+    }
+
+    /// Asks for a user's templates; nil when the sensor can't say.
+    func list(of uid: UInt32) async -> [Template]? {
+        guard let proxy = await process.awake() else { return nil }
+        let isSame = { self.process.owner == proxy.destination }
+        do throws(DBusError) {
+            let list = try await proxy.listTemplates(uid: uid, timeout: SensorProcess.patience)
+            guard isSame() else { return nil }
+            guard let checked = Self.checked(list) else {
+                process.fail(.failed)
+                return nil
+            }
+            if lists.count > 1024 { lists = [:] }
+            lists[uid] = checked
+            return checked
+        } catch {
+            guard isSame() else { return nil }
+            lists[uid] = nil
+            switch error.name {
+            // It does not know this daemon yet, does something else, or never got the question: no
+            // fault of its own.
+            case .accessDenied, .sensorBusy, .invalidArgs, .limitsExceeded: break
+            default: process.fail(.failed)
+            }
+            return nil
+        }
+    }
+
+    /// Whether a user has a template; asks the sensor when its last list does not say so.
+    func contains(_ id: String, of uid: UInt32) async -> Bool {
+        let isListed = { self.lists[uid]?.contains { $0.id == id } == true }
+        if !isListed() { _ = await list(of: uid) }
+        return isListed()
+    }
+
+    /// Has the sensor change something about its templates.
+    ///
+    /// - Throws: BiometryNotAvailable, or an error of Sensor1.
+    func change<Value: Sendable>(
+        _ body: @BusActor (Sensor1Proxy) async throws(DBusError) -> Value
+    ) async throws(DBusError) -> Value {
+        guard let proxy = await process.awake() else { throw process.refusal }
+        do throws(DBusError) {
+            return try await body(proxy)
+        } catch {
+            if process.owner == proxy.destination, error.name == .noReply { process.fail(.failed) }
+            throw DBusError(sensor: error.name)
+        }
+    }
+
+    /// Whether a template could have this id.
+    static func isIdentifier(_ id: String) -> Bool { (1...256).contains(id.utf8.count) }
+
+    /// The list with labels fit to be shown; nil when no sound sensor says such a thing.
+    private static func checked(_ list: [Template]) -> [Template]? {
+        guard list.count <= 256, Set(list.map { Array($0.id.utf8) }).count == list.count,
+            list.allSatisfy({ isIdentifier($0.id) && $0.label.utf8.count <= 1024 })
+        else { return nil }
+        return list.map { template in
+            let label = DisplayText.cleaned(template.label, limit: DeviceObject.longestLabel)
+            return Template(id: template.id, label: label, created: template.created)
+        }
+    }
+}
+
+extension DBusError {
+    /// A sensor's error in our own words: what it says itself is for its own log.
+    init(sensor name: Name) {
+        switch name {
+        case .sensorCanceled: self.init(name, "The operation was canceled.")
+        case .sensorBusy: self.init(name, "The sensor is busy.")
+        case .sensorNoTemplates: self.init(name, "There is no such template.")
+        case .sensorFull: self.init(name, "There is no room for another template.")
+        case .sensorDuplicate: self.init(name, "This is enrolled already.")
+        case .sensorDisconnected: self.init(name, "The sensor is not connected.")
+        default: self.init(.sensorFailed, "The sensor failed.")
+        }
+    }
+}
