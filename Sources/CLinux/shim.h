@@ -17,6 +17,9 @@
 #include <sys/timerfd.h>
 
 #ifndef __USE_GNU
+/// An anonymous file in memory; flags are MFD_*.
+int memfd_create(const char *name, unsigned int flags);
+
 /// Who is at the other end of a socket: what SO_PEERCRED and SCM_CREDENTIALS carry.
 struct ucred {
     pid_t pid;

@@ -1,5 +1,4 @@
 import AgentKit
-import CLinux
 import DBus
 import Glibc
 import Linux
@@ -24,7 +23,7 @@ enum SecretInput {
             try await ask(label, memory, option)
         }
         // Sealed, it can't change while the service reads it.
-        guard fcntl(memory.rawValue, Self.addSeals, Self.seals) == 0 else { throw Self.unusable }
+        guard SealedMemory.seal(memory) else { throw Self.unusable }
         return memory
     }
 
@@ -67,13 +66,10 @@ enum SecretInput {
         }
     }
 
-    /// An anonymous file in memory (memfd) that can be sealed.
+    /// A file in memory for a secret.
     static func memory() throws(Failure) -> OwnedDescriptor {
-        let closedOnExec: UInt32 = 1
-        let allowsSeals: UInt32 = 2
-        let descriptor = memfdCreate("secret", closedOnExec | allowsSeals)
-        guard descriptor >= 0 else { throw unusable }
-        return OwnedDescriptor(adopting: descriptor)
+        guard let memory = SealedMemory.make() else { throw unusable }
+        return memory
     }
 
     private static let unusable = Failure(.refused, localized("There is no memory for a secret."))
@@ -90,13 +86,4 @@ enum SecretInput {
     private static func shown(_ file: String) -> String {
         file == "-" ? localized("Standard input") : plainText(file, limit: 256)
     }
-
-    /// `F_ADD_SEALS` of linux/fcntl.h: Swift does not import the macro.
-    private static let addSeals: Int32 = 1033
-    /// `F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE`, likewise.
-    private static let seals: Int32 = 2 | 4 | 8
 }
-
-@_silgen_name("memfd_create")
-// Swift's Glibc module does not declare it.
-private func memfdCreate(_ name: UnsafePointer<CChar>, _ flags: UInt32) -> Int32
