@@ -149,8 +149,8 @@ let package = Package(
         .executableTarget(
             name: "localauthctl",
             dependencies: [
-                "AgentKit", "AuthService", "CLinux", "DBus", "KeychainStore", "Linux",
-                "LocalAuthBus", "LocalAuthClient", "Localization",
+                "AgentKit", "DBus", "KeychainStore", "Linux", "LocalAuthBus", "LocalAuthClient",
+                "Localization",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

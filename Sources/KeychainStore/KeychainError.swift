@@ -48,7 +48,7 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// A failure of the file or the disk.
     init(_ error: SystemError) {
-        self.init(
+        self = KeychainError(
             error.code == .damaged ? .decode : .notAvailable,
             "The keychain's file: \(error)"
         )

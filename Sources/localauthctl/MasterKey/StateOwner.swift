@@ -1,7 +1,7 @@
 import ArgumentParser
-import AuthService
 import Glibc
 import KeychainStore
+import Linux
 import Localization
 
 /// Where the service keeps its state.
@@ -13,11 +13,15 @@ struct StateArguments: ParsableArguments {
 
     /// The directory, found as the service finds it.
     func path() throws(Failure) -> String {
-        do {
-            return try StateDirectory.path(stateDirectory)
-        } catch {
-            throw Failure(.usage, "\(error)", hint: "--state-directory")
+        if let stateDirectory { return stateDirectory }
+        guard let path = StatePath.folder(system: "localauth", user: "localauth") else {
+            throw Failure(
+                .usage,
+                localized("There is no home directory."),
+                hint: "--state-directory"
+            )
         }
+        return path
     }
 }
 
