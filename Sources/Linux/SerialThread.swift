@@ -20,6 +20,7 @@ package final class SerialThread: SerialExecutor {
     /// Starts the thread, which keeps this object until it has ended.
     ///
     /// - Parameter name: What an error is about.
+    /// - Throws: `io` when the kernel refuses a descriptor or a thread.
     package init(named name: String) throws(SystemError) {
         wake = try EventDescriptor(isBlocking: true)
         let thread = try Self.start(named: name) { self.work() }
