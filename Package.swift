@@ -5,13 +5,13 @@ let package = Package(
     name: "localauthentication-linux",
     products: [
         .library(name: "AuthService", targets: ["AuthService", "AuthStore", "DBus", "Linux"]),
-        .library(name: "FingerprintRig", targets: ["FingerprintRig", "SensorContract"]),
+        .library(name: "FingerprintRig", targets: ["FingerprintRig"]),
         // For Benchmarks: a product of unsafe flags can't be had by version, only by path.
         .library(name: "FaceSensor", targets: ["FaceSensor", "CameraDevice"]),
     ]
         + [
             "AgentKit", "LocalAuthBus", "LocalAuthClient", "LocalAuthentication", "Security",
-            "SensorKit",
+            "SensorKit", "TestSupport",
         ]
         .map { .library(name: $0, targets: [$0]) },
     traits: [
@@ -163,7 +163,11 @@ let package = Package(
         .testTarget(name: "TidyTests"),
         .testTarget(name: "LinuxTests", dependencies: ["Linux"]),
         .testTarget(name: "SQLiteTests", dependencies: ["Linux", "SQLite"]),
-        .target(name: "ToolSupport", path: "Tests/ToolSupport"),
+        .target(
+            name: "TestSupport",
+            dependencies: ["CLinux", "DBus", "Linux", "LocalAuthBus"],
+            path: "Tests/TestSupport"
+        ),
         .executableTarget(
             name: "StoreCrashProbe",
             dependencies: ["AuthEngine", "AuthStore", "Linux"],
@@ -173,7 +177,7 @@ let package = Package(
             name: "AuthStoreTests",
             dependencies: [
                 "AuthEngine", "AuthStore", "CSQLite", "Linux", "SQLite", "StoreCrashProbe",
-                "ToolSupport",
+                "TestSupport",
             ]
         ),
         .executableTarget(
@@ -185,7 +189,7 @@ let package = Package(
             name: "KeychainTests",
             dependencies: [
                 "AuthEngine", "CSQLite", "KeychainCrashProbe", "KeychainStore",
-                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Crypto", package: "swift-crypto"), "TestSupport",
             ]
         ),
         .systemLibrary(
@@ -201,43 +205,42 @@ let package = Package(
         ),
         .testTarget(
             name: "DBusTests",
-            dependencies: ["CSystemd", "DBus", "InteropClient", "Linux", "LocalAuthBus"]
+            dependencies: [
+                "CSystemd", "DBus", "InteropClient", "Linux", "LocalAuthBus", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "AuthServiceTests",
             dependencies: [
-                "AuthEngine", "AuthService", "AuthStore", "CLinux", "DBus", "Linux",
-                "LocalAuthBus",
-                "SensorContract", "ToolSupport", "localauth-sensor-simulated",
-                "localauthd",
+                "AuthEngine", "AuthService", "AuthStore", "CLinux", "DBus", "Linux", "LocalAuthBus",
+                "TestSupport", "localauth-sensor-simulated", "localauthd",
             ]
         ),
         .target(
             name: "SensorContract",
-            dependencies: ["CLinux", "DBus", "Linux", "LocalAuthBus"],
+            dependencies: ["DBus", "LocalAuthBus", "TestSupport"],
             path: "Tests/SensorContract"
         ),
         .testTarget(
             name: "ServiceProgramTests",
-            dependencies: [
-                "DBus", "SensorContract", "ServiceProgram", "localauth-sensor-simulated",
-            ]
+            dependencies: ["DBus", "ServiceProgram", "localauth-sensor-simulated", "TestSupport"]
         ),
         .testTarget(
             name: "SensorKitTests",
             dependencies: [
                 "DBus", "LocalAuthBus", "SensorContract", "SensorKit", "localauth-sensor-simulated",
+                "TestSupport",
             ]
         ),
         .target(
             name: "FingerprintRig",
-            dependencies: ["DBus", "Linux", "SensorContract"],
+            dependencies: ["DBus", "Linux", "SensorContract", "TestSupport"],
             path: "Tests/FingerprintRig",
             exclude: ["Images"]
         ),
         .executableTarget(
             name: "fingerprint-rig",
-            dependencies: ["DBus", "FingerprintRig", "SensorContract"],
+            dependencies: ["DBus", "FingerprintRig"],
             path: "Tests/FingerprintRigProgram"
         ),
         .testTarget(
@@ -245,29 +248,26 @@ let package = Package(
             dependencies: [
                 "DBus", "Fingerprint", "FingerprintRig", "Linux", "LocalAuthBus", "SensorContract",
                 "fingerprint-rig", "localauth-passcode", "localauth-sensor-fingerprint",
-                "localauthd",
+                "localauthd", "TestSupport",
             ]
         ),
         .testTarget(
             name: "FaceTests",
             dependencies: [
                 "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Linux", "LocalAuthBus",
-                "SensorContract",
-                "ToolSupport",
-                "localauth-sensor-face",
+                "SensorContract", "TestSupport", "localauth-sensor-face",
             ]
         ),
         .target(
             name: "ClientTestSupport",
-            dependencies: ["DBus", "Linux", "LocalAuthBus", "LocalAuthClient", "SensorContract"],
+            dependencies: ["DBus", "LocalAuthClient", "TestSupport"],
             path: "Tests/LocalAuthenticationTests/Support"
         ),
         .testTarget(
             name: "LocalAuthenticationTests",
             dependencies: [
                 "ClientTestSupport", "DBus", "LocalAuthBus", "LocalAuthClient",
-                "LocalAuthentication", "SensorContract", "localauth-sensor-simulated",
-                "localauthd",
+                "LocalAuthentication", "localauth-sensor-simulated", "localauthd", "TestSupport",
             ],
             exclude: ["Support"]
         ),
@@ -276,7 +276,7 @@ let package = Package(
             dependencies: [
                 "AuthEngine", "ClientTestSupport", "DBus", "LocalAuthentication", "Security",
                 "localauth-sensor-simulated", "localauthd",
-                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Crypto", package: "swift-crypto"), "TestSupport",
             ]
         ),
         // Deprecated spellings and old habits are what these are about: no strict settings.
@@ -296,34 +296,28 @@ let package = Package(
             name: "SourceCompatibilityTests",
             dependencies: [
                 "ClientTestSupport", "LocalAuthentication", "SourceCompatibility5",
-                "SourceCompatibility6", "localauth-sensor-simulated", "localauthd",
+                "SourceCompatibility6", "localauth-sensor-simulated", "localauthd", "TestSupport",
             ],
             path: "Tests/SourceCompatibility/Run"
         ),
         .testTarget(
             name: "PasscodeTests",
-            dependencies: ["DBus", "Linux", "LocalAuthBus", "SensorContract", "localauth-passcode"]
-        ),
-        .target(
-            name: "AgentTestSupport",
-            dependencies: ["DBus", "Linux", "LocalAuthBus"],
-            path: "Tests/AgentKitTests/Support"
+            dependencies: ["DBus", "LocalAuthBus", "localauth-passcode", "TestSupport"]
         ),
         .testTarget(
             name: "AgentKitTests",
-            dependencies: ["AgentKit", "AgentTestSupport", "DBus"],
-            exclude: ["Support"]
+            dependencies: ["AgentKit", "TestSupport", "DBus", "LocalAuthBus"],
         ),
         .testTarget(
             name: "LocalizationTests",
             dependencies: [
-                "AgentTestSupport", "DBus", "Localization", "ToolSupport", "localauthctl",
+                "DBus", "Localization", "TestSupport", "localauthctl",
             ]
         ),
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "AgentTestSupport", "DBus", "LocalAuthBus", "localauth-passcode",
+                "TestSupport", "DBus", "LocalAuthBus", "localauth-passcode",
                 "localauth-sensor-simulated", "localauthctl", "localauthd",
             ],
             exclude: ["MasterKey/Spy"]
@@ -333,7 +327,7 @@ let package = Package(
             dependencies: [
                 "DBus", "Linux", "LocalAuthBus", "localauth-passcode", "localauth-sensor-face",
                 "localauth-sensor-fingerprint", "localauth-sensor-simulated", "localauthctl",
-                "localauthd",
+                "localauthd", "TestSupport",
             ]
         ),
     ],

@@ -1,6 +1,6 @@
 import AgentKit
-import AgentTestSupport
 import DBus
+import TestSupport
 import Testing
 
 private let details: [String: Variant] = [

@@ -1,6 +1,6 @@
 import AgentKit
-import AgentTestSupport
 import DBus
+import TestSupport
 import Testing
 
 /// A person at a terminal, an agent on it, and the service that asks.

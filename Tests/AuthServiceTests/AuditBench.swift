@@ -6,7 +6,7 @@ import Foundation
 import KeychainStore
 import Linux
 import LocalAuthBus
-import SensorContract
+import TestSupport
 
 /// A journal of a test's own: takes datagrams and reads them as the journal does.
 @BusActor
@@ -93,21 +93,17 @@ final class AuditBench {
     let journal: PrivateJournal
     let client: Connection
     let service: AuthService
-    let verifier = ScriptedVerifier()
+    let verifier: ScriptedVerifier
     private var hasStopped = false
 
     private init(
+        _ bus: PrivateBus,
         _ reread: (@Sendable () throws(ConfigurationError) -> Configuration)?
     ) async throws {
-        bus = try await PrivateBus()
+        self.bus = bus
         journal = try PrivateJournal(path: bus.folder + "/journal")
         journal.listen()
-        let passcodes = try bus.connect()
-        passcodes.export(
-            ObjectPath(trusted: "/org/localauth/Passcode1"),
-            [Passcode1Interface(verifier)]
-        )
-        try passcodes.requestName("org.localauth.Passcode1")
+        verifier = try ScriptedVerifier(on: bus)
         let (store, state) = try AuthStore.open(
             directory: bus.folder + "/state",
             now: Instant.now(),
@@ -131,26 +127,18 @@ final class AuditBench {
         rereading reread: (@Sendable () throws(ConfigurationError) -> Configuration)? = nil,
         _ body: @escaping @BusActor (AuditBench) async throws -> Void
     ) async throws {
-        EventLoop.shared.startThread()
-        try await onBench(reread, body)
-    }
-
-    private static func onBench(
-        _ reread: (@Sendable () throws(ConfigurationError) -> Configuration)?,
-        _ body: @BusActor (AuditBench) async throws -> Void
-    ) async throws {
-        let bench = try await AuditBench(reread)
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await body(bench))
-        } catch {
-            result = .failure(error)
+        try await PrivateBus.run { bus in
+            let bench = try await AuditBench(bus, reread)
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await body(bench))
+            } catch {
+                result = .failure(error)
+            }
+            await bench.stop()
+            bench.journal.end()
+            try result.get()
         }
-        await bench.stop()
-        bench.journal.end()
-        try? FileManager.default.removeItem(atPath: bench.bus.folder + "/state")
-        await bench.bus.end()
-        try result.get()
     }
 
     func stop() async {
@@ -162,8 +150,8 @@ final class AuditBench {
     func manager(_ connection: Connection? = nil) -> Authentication1Proxy {
         Authentication1Proxy(
             connection ?? client,
-            destination: ServiceBench.name,
-            path: ServiceBench.root
+            destination: TestDaemon.name,
+            path: TestDaemon.root
         )
     }
 
@@ -172,7 +160,7 @@ final class AuditBench {
         KeychainClient(
             proxy: Keychain1Proxy(
                 connection ?? client,
-                destination: ServiceBench.name,
+                destination: TestDaemon.name,
                 path: ObjectPath(trusted: "/org/localauth/Keychain1")
             )
         )

@@ -3,7 +3,7 @@ import DBus
 import Glibc
 import Linux
 import LocalAuthBus
-import SensorContract
+import TestSupport
 
 /// Not in Swift's Glibc module.
 @_silgen_name("memfd_create")
@@ -15,7 +15,7 @@ func sealed(_ bytes: [UInt8], isSealed: Bool = true) throws -> OwnedDescriptor {
     let descriptor = memfdCreate("secret", 1 | 2)
     guard descriptor >= 0, write(descriptor, bytes, bytes.count) == bytes.count,
         !isSealed || fcntl(descriptor, 1033, 2 | 4 | 8) == 0
-    else { throw ContractFailure("a memfd can't be made") }
+    else { throw TestFailure("a memfd can't be made") }
     return OwnedDescriptor(adopting: descriptor)
 }
 
@@ -250,7 +250,7 @@ extension ServiceBench {
         KeychainClient(
             proxy: Keychain1Proxy(
                 connection ?? client,
-                destination: owner,
+                destination: daemon.owner,
                 path: ObjectPath(trusted: "/org/localauth/Keychain1")
             )
         )

@@ -3,7 +3,7 @@ import DBus
 import Glibc
 import Linux
 import LocalAuthBus
-import SensorContract
+import TestSupport
 
 /// A user at the desk, with a prompt agent that types what it is told to.
 @BusActor
@@ -38,8 +38,8 @@ final class Person: Agent1Service {
         connection.export(Self.path, [Agent1Interface(self)])
         let manager = Authentication1Proxy(
             connection,
-            destination: ServiceBench.name,
-            path: ServiceBench.root
+            destination: TestDaemon.name,
+            path: TestDaemon.root
         )
         _ = try await manager.registerAgent(agent: Self.path, options: [:])
     }
@@ -76,11 +76,6 @@ final class Person: Agent1Service {
     /// Another connection of the same user, as an app has it.
     func app(_ bus: PrivateBus) throws -> Connection {
         try Connection(.address(Self.address(bus)))
-    }
-
-    /// Does not return within a test's life.
-    static func never() async {
-        _ = try? await Witness<Bool>().first("nothing", within: .seconds(60)) { _ in false }
     }
 
     func update(

@@ -1,6 +1,6 @@
 import DBus
 import LocalAuthBus
-import SensorContract
+import TestSupport
 
 /// A third party's sensor, with programmable misbehaviour.
 @BusActor
@@ -147,7 +147,7 @@ final class ScriptedSensor: Sensor1Service {
         operations.record(operation)
         return .later { () throws(DBusError) in
             let result: Result<String, DBusError>
-            do throws(ContractFailure) {
+            do throws(TestFailure) {
                 result = try await operation.result.first("a result", within: .seconds(60)) { _ in
                     true
                 }

@@ -1,32 +1,29 @@
 import DBus
 import Glibc
-import SensorContract
-import ToolSupport
+import TestSupport
 
 /// A file system of 8 MiB in memory, which only the programs see that enter it.
 @BusActor
 final class SmallDisk {
     /// Whether the kernel lets this user have one.
     nonisolated static let isPossible: Bool = {
-        let words = ["-m", "/bin/mount", "-t", "tmpfs", "none", "/mnt"]
+        let words = ["/usr/bin/unshare", "-m", "/bin/mount", "-t", "tmpfs", "none", "/mnt"]
         guard getuid() == 0 else { return false }
-        return (try? Tool.run("/usr/bin/unshare", words))?.status == 0
+        return (try? ChildProcess.run(words))?.status == 0
     }()
 
     private let path: String
     /// Has the file system for as long as it runs.
-    private let holder: LaunchedProgram
+    private let holder: ChildProcess
 
     init(at path: String) async throws {
         self.path = path
         try expect(mkdir(path, 0o700) == 0, "a folder at \(path)")
         let script = "mount -t tmpfs -o size=8m,mode=700 none \"$0\" && touch \"$0\"/filler"
-        holder = try LaunchedProgram(
-            ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script + " && exec sleep 600", path],
-            output: path + ".disk"
+        holder = try ChildProcess(
+            ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script + " && exec sleep 600", path]
         )
-        for _ in 0..<1000 where access(filler, F_OK) != 0 { await pause(.milliseconds(10)) }
-        try expect(access(filler, F_OK) == 0, "a small disk: \(holder.output.error)")
+        try await eventually("a small disk: \(holder.errors)") { access(filler, F_OK) == 0 }
     }
 
     /// What makes a program see it, before the program's own words.
@@ -48,10 +45,5 @@ final class SmallDisk {
     /// Makes room again.
     func free() throws {
         try expect(truncate(filler, 0) == 0, "the small disk to be emptied")
-    }
-
-    func end() async {
-        await holder.end()
-        rmdir(path)
     }
 }

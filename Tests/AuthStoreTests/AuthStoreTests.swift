@@ -3,6 +3,7 @@ import Foundation
 import Linux
 import SQLite
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import AuthStore
@@ -27,9 +28,9 @@ struct AuthStoreTests {
             settings: Settings()
         )
         #expect(state == LoadedState())
-        #expect(try folder.mode(of: directory) == 0o700)
+        #expect(folder.mode(of: directory) == 0o700)
         for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
-            #expect(try folder.mode(of: directory + "/" + name) == 0o600, "\(name)")
+            #expect(folder.mode(of: directory + "/" + name) == 0o600, "\(name)")
         }
         store.close()
         #expect(

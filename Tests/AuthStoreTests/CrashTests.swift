@@ -1,7 +1,8 @@
 import AuthEngine
 import AuthStore
-import Foundation
+import Glibc
 import Linux
+import TestSupport
 import Testing
 
 /// L17, seen from outside: state survives kill -9 at any instant, full disks and second processes.
@@ -14,19 +15,20 @@ struct CrashTests {
         var random = SeededGenerator()
         for round in 0..<25 {
             let folder = try StateFolder()
-            let probe = try Probe("write", folder.path)
+            let probe = try Self.probe("write", folder.path)
             // The kill comes a random time after a random answer, or while the store opens.
             var last = 0
             if round > 4 {
-                #expect(probe.line() == "open")
+                #expect(try probe.line() == "open")
                 for _ in 0..<Int.random(in: 1...300, using: &random) {
-                    last = try #require(probe.line().flatMap { Int($0) })
+                    last = try #require(try probe.line().flatMap { Int($0) })
                 }
             }
             let end = ContinuousClock.now + .microseconds(Int.random(in: 0...3000, using: &random))
             while ContinuousClock.now < end {}
-            probe.kill()
-            for line in probe.lines() where line != "open" {
+            probe.signal(SIGKILL)
+            try probe.wait()
+            for line in try probe.lines() where line != "open" {
                 #expect(Int(line) == last + 1)
                 last += 1
             }
@@ -61,24 +63,27 @@ struct CrashTests {
     @Test("A second process is refused while one runs, and let in once it was killed")
     func secondProcess() throws {
         let folder = try StateFolder()
-        let first = try Probe("hold", folder.path)
-        #expect(first.line() == "open")
+        let first = try Self.probe("hold", folder.path)
+        #expect(try first.line() == "open")
         #expect(folder.refusal()?.code == .busy)
-        let second = try Probe("hold", folder.path)
+        let second = try Self.probe("hold", folder.path)
         #expect(
-            second.lines() == ["busy \(folder.path): Another process uses this state directory."]
+            try second.lines() == [
+                "busy \(folder.path): Another process uses this state directory."
+            ]
         )
-        #expect(second.finish() == 1)
-        first.kill()
+        #expect(try second.wait() == 1)
+        first.signal(SIGKILL)
+        try first.wait()
         #expect(try folder.state() == LoadedState())
     }
 
     @Test("L17: a full disk is told, spoils nothing, and is over when there is space again")
     func full() throws {
         let folder = try StateFolder()
-        let probe = try Probe("fill", folder.path)
-        let lines = probe.lines()
-        #expect(probe.finish() == 0)
+        let probe = try Self.probe("fill", folder.path)
+        let lines = try probe.lines()
+        #expect(try probe.wait() == 0)
         try #require(lines.count > 3)
         #expect(lines[0] == "open")
         #expect(["failed io", "failed full"].contains(lines[lines.count - 2]))
@@ -92,14 +97,19 @@ struct CrashTests {
     func unwritable() throws {
         let folder = try StateFolder()
         try folder.setMode(0o555, of: "")
-        let probe = try Probe("unprivileged", folder.path + "/state")
+        let probe = try Self.probe("unprivileged", folder.path + "/state")
         #expect(
-            probe.lines() == [
+            try probe.lines() == [
                 "permission \(folder.path)/state: The state directory can't be made: "
                     + "Permission denied."
             ]
         )
-        #expect(probe.finish() == 1)
+        #expect(try probe.wait() == 1)
         try folder.setMode(0o700, of: "")
+    }
+
+    /// A probe process: see `StoreCrashProbe`.
+    private static func probe(_ mode: String, _ directory: String) throws -> ChildProcess {
+        try ChildProcess(["StoreCrashProbe", mode, directory], hasStream: true)
     }
 }

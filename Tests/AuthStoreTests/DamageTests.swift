@@ -3,6 +3,7 @@ import CSQLite
 import Foundation
 import Linux
 import SQLite
+import TestSupport
 import Testing
 
 @testable import AuthStore

@@ -1,5 +1,6 @@
 import AuthStore
 import Foundation
+import TestSupport
 import Testing
 
 /// L12: what apps compare.

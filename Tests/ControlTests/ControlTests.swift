@@ -1,6 +1,6 @@
-import AgentTestSupport
 import DBus
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.serialized) struct ControlTests {
@@ -47,8 +47,8 @@ import Testing
         ]
     )
     func usage(arguments: [String]) async throws {
-        let process = try ChildProcess(localauthctl(), arguments, hasSession: true, isSilent: true)
-        #expect(process.status() == 64)
+        let process = try ChildProcess(["localauthctl"] + arguments, hasSession: true)
+        #expect(try process.wait() == 64)
     }
 
     @Test("Without the service, or without the bus, the status is 3 and one line says so")

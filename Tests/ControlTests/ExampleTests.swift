@@ -1,6 +1,6 @@
-import AgentTestSupport
 import DBus
 import Glibc
+import TestSupport
 import Testing
 
 /// The examples in other languages: independent clients of the interface.
@@ -32,8 +32,7 @@ import Testing
         let here = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let command = try #require(Self.commands[example])
         return try ChildProcess(
-            "/bin/sh",
-            ["-c", "cd /\(here)/examples; \(command)", "sh", bus.address],
+            ["/bin/sh", "-c", "cd /\(here)/examples; \(command)", "sh", bus.address],
             terminal: clientTerminal.path
         )
     }
@@ -41,8 +40,7 @@ import Testing
     @Test("A granted evaluation ends with 0", arguments: ["shell", "python", "c"])
     func granted(example: String) async throws {
         let agent = try ChildProcess(
-            localauthctl(),
-            ["agent", "--session", "--bus", bus.address],
+            ["localauthctl", "agent", "--session", "--bus", bus.address],
             terminal: agentTerminal.path
         )
         #expect(agentTerminal.shows("Ready"))
@@ -50,15 +48,15 @@ import Testing
         #expect(agentTerminal.shows("Password of jo: "))
         agentTerminal.type("\(StandInService.passcode)\n")
         #expect(clientTerminal.shows("It is you"))
-        #expect(client.status() == 0)
+        #expect(try client.wait() == 0)
         agent.signal(SIGTERM)
-        #expect(agent.status() == 0)
+        #expect(try agent.wait() == 0)
     }
 
     @Test("A refused evaluation ends with 1", arguments: ["shell", "python", "c"])
     func refused(example: String) throws {
         let client = try start(example)
-        #expect(client.status() == 1)
+        #expect(try client.wait() == 1)
         #expect(clientTerminal.shows("Nobody can ask."))
     }
 }

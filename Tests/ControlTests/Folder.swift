@@ -1,19 +1,15 @@
-import AgentTestSupport
 import Foundation
+import TestSupport
 
 /// Files of one test, which go with the object.
 final class Folder: Sendable {
-    let path = NSTemporaryDirectory() + "localauth-keychain-" + UUID().uuidString
+    let path: String
+    private let folder: TemporaryFolder
 
     init() throws {
-        try FileManager.default.createDirectory(
-            atPath: path,
-            withIntermediateDirectories: false,
-            attributes: [.posixPermissions: 0o700]
-        )
+        folder = try TemporaryFolder()
+        path = folder.path
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// A new file with this content.
     func file(_ content: Data) throws -> String {
@@ -24,7 +20,7 @@ final class Folder: Sendable {
 
     /// Runs openssl; the result is its exit status.
     func openssl(_ arguments: String...) throws -> Int32 {
-        try ChildProcess("/usr/bin/openssl", arguments, isSilent: true).status()
+        try ChildProcess.run(["/usr/bin/openssl"] + arguments).status
     }
 
     /// A file with a P-256 public key, from its X9.63 point.

@@ -1,8 +1,8 @@
-import AgentTestSupport
 import DBus
 import Foundation
 import LocalAuthBus
 import Synchronization
+import TestSupport
 import Testing
 
 /// A machine with a keychain: a state directory, and the real daemon when it is started.
@@ -21,7 +21,7 @@ final class KeychainHost: Sendable {
         )
     }
 
-    var state: String { folder.path + "/state" }
+    var state: String { bus.folder + "/state" }
     var keyFile: String { state + "/keychain/master.key" }
     var credential: String { folder.path + "/credstore/localauth.master-key" }
 
@@ -49,27 +49,16 @@ final class KeychainHost: Sendable {
             try write(credentials, to: path + "/localauth.master-key")
             environment["CREDENTIALS_DIRECTORY"] = path
         }
-        let process = try ChildProcess(
-            builtProgram("localauthd"),
-            ["--state-directory", state, "--bus", bus.address],
-            environment: environment,
-            isSilent: true
-        )
-        daemon.withLock { $0 = process }
-        try await onBus { [bus] in
-            let client = try bus.connect()
-            defer { client.close() }
-            let (owners, feed) = AsyncStream.makeStream(of: String?.self)
-            let watch = client.watchName(StandInService.name) { feed.yield($0) }
-            defer { watch.cancel() }
-            for await owner in owners where owner != nil { return }
+        let process = try await onBus { [bus, environment] in
+            try await TestDaemon(on: bus, environment: environment).process
         }
+        daemon.withLock { $0 = process }
     }
 
     func stop() {
         daemon.withLock { process in
             process?.signal(SIGTERM)
-            _ = process?.status()
+            _ = try? process?.wait()
             process = nil
         }
     }
@@ -83,7 +72,7 @@ final class KeychainHost: Sendable {
         #expect(added.status == 0, "\(added.errors)")
     }
 
-    func read(_ name: String) async throws -> Ended {
+    func read(_ name: String) async throws -> ChildProcess.Ended {
         try await control(["keychain", "read", "--bus", bus.address, "--service", name])
     }
 
@@ -95,7 +84,7 @@ final class KeychainHost: Sendable {
             defer { client.close() }
             let keychain = Keychain1Proxy(
                 client,
-                destination: StandInService.name,
+                destination: TestDaemon.name,
                 path: ObjectPath(trusted: "/org/localauth/Keychain1")
             )
             do throws(DBusError) {
@@ -114,7 +103,7 @@ final class KeychainHost: Sendable {
         _ verb: String,
         _ arguments: String...,
         environment: [String: String] = [:]
-    ) async throws -> Ended {
+    ) async throws -> ChildProcess.Ended {
         try await keychain(verb, arguments, environment)
     }
 
@@ -124,7 +113,7 @@ final class KeychainHost: Sendable {
         _ arguments: String...,
         on tpm: SoftwareTPM,
         environment: [String: String] = [:]
-    ) async throws -> Ended {
+    ) async throws -> ChildProcess.Ended {
         try tpm.powerCycle()
         let place = ["--credential", credential, "--tpm2-device", tpm.device]
         return try await keychain(verb, arguments + place, environment)
@@ -134,7 +123,7 @@ final class KeychainHost: Sendable {
         _ verb: String,
         _ arguments: [String],
         _ environment: [String: String]
-    ) async throws -> Ended {
+    ) async throws -> ChildProcess.Ended {
         try await control(
             ["keychain", verb, "--state-directory", state] + arguments,
             environment: hostSecret.merging(environment) { $1 }
@@ -151,15 +140,13 @@ final class KeychainHost: Sendable {
         try tpm.powerCycle()
         let output = folder.path + "/" + UUID().uuidString
         defer { unlink(output) }
-        let creds = try ChildProcess(
-            "/usr/bin/systemd-creds",
+        let creds = try ChildProcess.run(
             [
-                "decrypt", "--name=localauth.master-key", "--tpm2-device=" + tpm.device,
-                credential, output,
+                "/usr/bin/systemd-creds", "decrypt", "--name=localauth.master-key",
+                "--tpm2-device=" + tpm.device, credential, output,
             ],
-            environment: hostSecret,
-            isSilent: true
+            environment: hostSecret
         )
-        return creds.status() == 0 ? try bytes(output) : nil
+        return creds.status == 0 ? try bytes(output) : nil
     }
 }

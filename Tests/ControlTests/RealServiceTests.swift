@@ -1,5 +1,5 @@
-import AgentTestSupport
 import Foundation
+import TestSupport
 import Testing
 
 /// The verbs of `localauthctl`, with nothing stood in for.
@@ -28,9 +28,9 @@ import Testing
         let process = try service.start(arguments, on: pty)
         if asks, geteuid() != 0 {
             #expect(pty.shows("Password of"))
-            pty.type("\(RealService.passcode)\n")
+            pty.type("\(PAMService.passcode)\n")
         }
-        return (process.status(), pty)
+        return (try process.wait(), pty)
     }
 
     private func enroll(_ label: String) async throws {
@@ -85,7 +85,7 @@ import Testing
         try await service.queue("no-match", "match")
         let process = try service.start(["evaluate", "--policy", "1"], on: pty)
         #expect(pty.shows("is trying to confirm who you are"))
-        #expect(process.status() == 0)
+        #expect(try process.wait() == 0)
         #expect(pty.shows("No match. 2 attempts are left."))
         #expect(pty.shows("Yes: biometry (Simulated, strong)."))
 
@@ -106,10 +106,10 @@ import Testing
         #expect(pty.shows("Password of"))
         pty.type("1357\n")
         #expect(pty.shows("Wrong password. 4 attempts are left."), "\(pty.screen)")
-        pty.type("\(RealService.passcode)\n")
-        #expect(process.status() == 0)
+        pty.type("\(PAMService.passcode)\n")
+        #expect(try process.wait() == 0)
         #expect(pty.shows("\"granted\": true, \"mechanism\": \"passcode\""))
-        #expect(!pty.screen.contains(RealService.passcode))
+        #expect(!pty.screen.contains(PAMService.passcode))
     }
 
     @Test("Where nobody can be asked evaluate says no, with the code and the way out")
@@ -132,8 +132,8 @@ import Testing
         #expect(message?.contains("because this device was locked remotely") == true)
         let process = try service.start(["evaluate"], on: pty)
         #expect(pty.shows("Password of"))
-        pty.type("\(RealService.passcode)\n")
-        #expect(process.status() == 0)
+        pty.type("\(PAMService.passcode)\n")
+        #expect(try process.wait() == 0)
         #expect(try await service.control("can-evaluate", "--policy", "1").status == 0)
     }
 
@@ -154,7 +154,7 @@ import Testing
         #expect(served.status == 0, "\(served.output)")
         #expect(served.output.contains("A prompt agent serves you."))
         agent.signal(SIGTERM)
-        #expect(agent.status() == 0)
+        #expect(try agent.wait() == 0)
     }
 
     @Test("An agent on one terminal answers for a program without one, and monitor tells the end")
@@ -165,19 +165,17 @@ import Testing
         let agent = try service.start(["agent", "--session"], on: pty)
         #expect(pty.shows("Ready: serves this session."))
         let client = try ChildProcess(
-            localauthctl(),
-            ["evaluate", "--reason", "test", "--bus", service.bus.address],
-            hasSession: true,
-            isSilent: true
+            ["localauthctl", "evaluate", "--reason", "test", "--bus", service.bus.address],
+            hasSession: true
         )
         #expect(pty.shows("Password of"))
-        pty.type("\(RealService.passcode)\n")
-        #expect(client.status() == 0)
+        pty.type("\(PAMService.passcode)\n")
+        #expect(try client.wait() == 0)
         #expect(monitorTerminal.shows("\"event\": \"evaluated\""))
         #expect(monitorTerminal.shows("\"outcome\": \"Success\""))
         monitor.signal(SIGTERM)
-        #expect(monitor.status() == 0)
+        #expect(try monitor.wait() == 0)
         agent.signal(SIGTERM)
-        #expect(agent.status() == 0)
+        #expect(try agent.wait() == 0)
     }
 }

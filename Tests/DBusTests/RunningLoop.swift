@@ -1,4 +1,5 @@
 import DBus
+import TestSupport
 import Testing
 
 /// Starts the loop's thread before anything of a suite is run on it.
@@ -16,4 +17,13 @@ struct RunningLoop: SuiteTrait, TestScoping {
 extension Trait where Self == RunningLoop {
     /// For every suite that uses ``BusActor``.
     static var runningLoop: Self { Self() }
+}
+
+/// Runs a test body with a service that owns a name on a private bus, and a client.
+func withBus(
+    _ body: @BusActor (PrivateBus, _ server: Connection, _ client: Connection) async throws -> Void
+) async throws {
+    try await PrivateBus.run(limits: PrivateBus.wideLimits) { bus in
+        try await body(bus, try bus.connect(), try bus.connect())
+    }
 }

@@ -1,6 +1,6 @@
 import Glibc
+import TestSupport
 import Testing
-import ToolSupport
 
 @testable import FaceSensor
 
@@ -42,7 +42,7 @@ import ToolSupport
         folder.make("index")
         let file = "\(folder.path)/index/\(Self.name)"
         let words = ["-czf", file, "-C", folder.path + "/package", Self.root]
-        try #require(try Tool.run("/bin/tar", words).status == 0)
+        try #require(try ChildProcess.run(["/bin/tar"] + words).status == 0)
         let bytes = try TemporaryFolder.read(file)
         archive = .init(name: Self.name, size: bytes.count, digest: FaceModels.digest(bytes))
     }
@@ -113,12 +113,9 @@ import ToolSupport
     @Test("What a killed fetch had is kept, and the next one goes on behind it")
     func killed() throws {
         let index = try index(.halting, .whole)
-        let line = try Line()
-        let words = words(index.client)
-        let tool = try Tool(words[0], Array(words.dropFirst()), output: line.writing)
-        line.closeWriting()
-        #expect(try #require(line.next()).contains(" %, "))
-        tool.kill()
+        var tool: ChildProcess? = try ChildProcess(words(index.client), hasStream: true)
+        #expect(try #require(try tool?.line()).contains(" %, "))
+        tool = nil
         let had = try folder.read(part).count
         #expect(had > 0 && had <= archive.size / 2)
         try fetch(index.client)
@@ -129,16 +126,14 @@ import ToolSupport
     @Test("A download ends with the one that asked for it, and what it had is kept")
     func orphaned() throws {
         let index = try index(.halting, .whole)
-        let line = try Line()
         // The shell waits for it, and says nothing.
-        let words = ["-c", #""$@"; :"#, "sh"] + words(index.client)
-        let shell = try Tool("/bin/sh", words, output: line.writing, errors: line.writing)
-        line.closeWriting()
-        #expect(try #require(line.next()).contains(" %, "))
-        shell.kill()
+        let words = ["/bin/sh", "-c", #""$@"; :"#, "sh"] + words(index.client)
+        let shell = try ChildProcess(words, hasStream: true, mergesErrors: true)
+        #expect(try #require(try shell.line()).contains(" %, "))
+        shell.signal(SIGKILL)
+        try shell.wait()
         try index.goOn()
-        var said: [String] = []
-        while let next = line.next() { said.append(next) }
+        let said = try shell.lines()
         #expect(said.last == "What asked for the file has ended.")
         #expect(try folder.read(part).count < archive.size)
         try fetch(index.client)
@@ -149,15 +144,13 @@ import ToolSupport
     func together() throws {
         let index = try index(.halting, .whole)
         let words = words(index.client)
-        let (first, second) = (try Line(), try Line())
-        let getting = try Tool(words[0], Array(words.dropFirst()), output: first.writing)
-        first.closeWriting()
-        #expect(try #require(first.next()).contains(" %, "))
-        let waiting = try Tool(words[0], Array(words.dropFirst()), output: second.writing)
-        second.closeWriting()
-        #expect(try #require(second.next()).hasSuffix("waiting for another fetch"))
+        let getting = try ChildProcess(words, hasStream: true)
+        #expect(try #require(try getting.line()).contains(" %, "))
+        let waiting = try ChildProcess(words, hasStream: true)
+        #expect(try #require(try waiting.line()).hasSuffix("waiting for another fetch"))
         try index.goOn()
-        #expect(getting.wait() == 0 && waiting.wait() == 0)
+        #expect(try getting.wait() == 0)
+        #expect(try waiting.wait() == 0)
         #expect(index.ranges == [""])
         #expect(TemporaryFolder.names(in: folder.path + "/models/download") == [Self.name])
     }
@@ -215,10 +208,13 @@ import ToolSupport
         try folder.write("longer", try folder.read("index/" + Self.name) + [0])
         let index = try index(.whole, content: folder.path + "/longer")
         // The kernel refuses to write more.
-        let words = ["--fsize=\(archive.size)"] + words(index.client)
-        let (status, output) = try Tool.run("/usr/bin/prlimit", words, withErrors: true)
-        let said = String(decoding: output, as: UTF8.self)
-        #expect(status == 1 && said.contains("is longer than the \(archive.size) bytes"), "\(said)")
+        let words = ["/usr/bin/prlimit", "--fsize=\(archive.size)"] + words(index.client)
+        let ended = try ChildProcess.run(words, mergesErrors: true)
+        let said = ended.output
+        #expect(
+            ended.status == 1 && said.contains("is longer than the \(archive.size) bytes"),
+            "\(said)"
+        )
         #expect(TemporaryFolder.names(in: folder.path + "/models/download") == [])
     }
 
@@ -228,13 +224,12 @@ import ToolSupport
         let words = words(index.client)
         // Its clock runs faster.
         let program = "import time; time.sleep = print\n" + ModelFetch.program
-        let (status, output) = try Tool.run(
-            words[0],
-            words.dropFirst().map { $0 == ModelFetch.program ? program : $0 },
-            withErrors: true
+        let ended = try ChildProcess.run(
+            words.map { $0 == ModelFetch.program ? program : $0 },
+            mergesErrors: true
         )
-        let said = String(decoding: output, as: UTF8.self)
-        #expect(status == 1 && said.contains("The connection broke 6 times"), "\(said)")
+        let said = ended.output
+        #expect(ended.status == 1 && said.contains("The connection broke 6 times"), "\(said)")
         #expect(index.ranges.count == 6)
         let last = try #require(index.ranges.last.flatMap(Self.start))
         #expect(try folder.read(part).count == (last + archive.size) / 2)
@@ -244,15 +239,15 @@ import ToolSupport
     func progress() throws {
         let client = PackageIndex.client(of: folder.path + "/index")
         let words = words(client)
-        let plain = try Tool.run(words[0], Array(words.dropFirst())).output
+        let plain = try ChildProcess.run(words).bytes
         #expect(plain.count { $0 == UInt8(ascii: "\n") } == 10)
         #expect(!plain.contains(UInt8(ascii: "\r")))
         unlink(folder.path + "/models/download/" + Self.name)
         let quoted = words.map { "'" + $0.replacing("'", with: "'\\''") + "'" }
         try folder.write("run", "exec \(quoted.joined(separator: " "))\n".utf8)
-        let script = ["-qec", "sh '\(folder.path)/run'", "/dev/null"]
-        let shown = try Tool.run("/usr/bin/script", script).output
-        let said = String(decoding: shown, as: UTF8.self)
+        let script = ["/usr/bin/script", "-qec", "sh '\(folder.path)/run'", "/dev/null"]
+        let ended = try ChildProcess.run(script)
+        let (shown, said) = (ended.bytes, ended.output)
         #expect(shown.count { $0 == UInt8(ascii: "\n") } == 1 && said.contains("100 %"), "\(said)")
         #expect(shown.count { $0 == UInt8(ascii: "\r") } > 10)
     }
@@ -270,9 +265,8 @@ import ToolSupport
     }
 
     private func said(by client: [String]) throws -> String {
-        let words = words(client)
-        let (status, output) = try Tool.run(words[0], Array(words.dropFirst()), withErrors: true)
-        #expect(status == 1)
-        return String(decoding: output, as: UTF8.self)
+        let ended = try ChildProcess.run(words(client), mergesErrors: true)
+        #expect(ended.status == 1)
+        return ended.output
     }
 }

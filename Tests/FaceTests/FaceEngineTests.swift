@@ -1,5 +1,6 @@
 import CameraDevice
 import Glibc
+import TestSupport
 import Testing
 
 @testable import FaceSensor
@@ -111,12 +112,14 @@ struct FaceEngineTests {
 
     @Test("Frames that are no pictures are refused, never a crash", arguments: 1...10)
     func malformed(_ seed: UInt64) throws {
-        var generator = SplitMix(seed)
+        var generator = SeededGenerator(seed)
         let frames = try Studio.frames("match")
         for _ in 0..<20 {
             var bytes = frames[Int.random(in: 0..<3, using: &generator)].bytes
             for _ in 0..<Int.random(in: 1...20, using: &generator) {
-                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = generator.byte()
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8(
+                    truncatingIfNeeded: generator.next()
+                )
             }
             let cut = Int.random(in: 0...bytes.count, using: &generator)
             let isCut = Bool.random(using: &generator)

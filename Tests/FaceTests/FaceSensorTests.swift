@@ -3,6 +3,7 @@ import FaceSensor
 import Glibc
 import LocalAuthBus
 import SensorContract
+import TestSupport
 import Testing
 
 /// The face sensor as a real process, with the real engine, on clips.
@@ -143,7 +144,7 @@ struct FaceSensorTests {
                 try expect(error.message.contains("another camera"), error.message)
                 return
             }
-            throw ContractFailure("expected a refusal")
+            throw TestFailure("expected a refusal")
         }
     }
 
@@ -238,17 +239,14 @@ struct FaceSensorWithoutModelsTests {
         ]
     )
     @BusActor func options(_ options: [String]) async throws {
-        let bus = try await PrivateBus()
-        let program = try LaunchedProgram(
-            ["\(LaunchedProgram.folder)/localauth-sensor-face"] + options
-                + (options.contains("--fetch-models") ? [] : ["--bus", bus.address])
-                + (options.contains("--fetch-models") ? [] : ["--state-directory", bus.folder]),
-            output: bus.folder + "/program"
-        )
-        let status = try await program.exitStatus()
-        #expect(status == 64)
-        #expect(program.output.error.hasPrefix("localauth-sensor-face: "))
-        await program.end()
-        await bus.end()
+        try await PrivateBus.run { bus in
+            let words = ["localauth-sensor-face"] + options
+            let program =
+                options.contains("--fetch-models")
+                ? try bus.run(words)
+                : try bus.start(words + ["--state-directory", bus.folder])
+            #expect(try await program.exitStatus() == 64)
+            #expect(program.errors.hasPrefix("localauth-sensor-face: "))
+        }
     }
 }

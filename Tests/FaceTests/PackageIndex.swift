@@ -1,6 +1,6 @@
 import Glibc
+import TestSupport
 import Testing
-import ToolSupport
 
 @testable import FaceSensor
 
@@ -77,7 +77,7 @@ final class PackageIndex: Sendable {
     let client: [String]
 
     private let folder: TemporaryFolder
-    private let server: Tool
+    private let server: ChildProcess
 
     /// Gives out what is in a file, under a name.
     init(_ name: String, from content: String, _ answers: [Answer]) throws {
@@ -85,20 +85,16 @@ final class PackageIndex: Sendable {
         self.folder = folder
         try #require(mkfifo(folder.path + "/gate", 0o600) == 0)
         try folder.write("requests", [])
-        let line = try Line()
-        server = try Tool(
-            "/usr/bin/python3",
-            ["-I", "-c", Self.program, name, content, folder.path] + answers.map(\.rawValue),
-            output: line.writing
+        server = try ChildProcess(
+            ["/usr/bin/python3", "-I", "-c", Self.program, name, content, folder.path]
+                + answers.map(\.rawValue),
+            hasStream: true
         )
-        line.closeWriting()
-        let port = try #require(line.next(), "the index started")
+        let port = try #require(try server.line(), "the index started")
         client =
             Self.clean + ["PIP_INDEX_URL=http://127.0.0.1:\(port)/", "PIP_TRUSTED_HOST=127.0.0.1"]
             + Self.python
     }
-
-    deinit { server.kill() }
 
     /// What each request for the file asked for.
     var ranges: [String] {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import FaceSensor
@@ -154,7 +155,7 @@ enum Seen {
         var outcomes: [Recognition.Outcome] = []
 
         init(_ seed: UInt64) {
-            var generator = SplitMix(seed)
+            var generator = SeededGenerator(seed)
             recognition = Recognition(
                 templates: [FaceTemplate(id: "mine", faces: [Seen.numbers()])],
                 threshold: .ordinary,

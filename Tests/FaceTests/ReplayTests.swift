@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import CameraDevice
@@ -50,11 +51,15 @@ import Testing
 
     @Test("Random bytes are no fault", arguments: 1...20)
     func random(_ seed: UInt64) {
-        var generator = SplitMix(seed)
+        var generator = SeededGenerator(seed)
         var splitter = JPEGSplitter()
         for _ in 0..<200 {
             splitter.append(
-                (0..<50).map { _ in Bool.random(using: &generator) ? 0xFF : generator.byte() }
+                (0..<50)
+                    .map { _ in
+                        Bool.random(using: &generator)
+                            ? 0xFF : UInt8(truncatingIfNeeded: generator.next())
+                    }
             )
             while let picture = splitter.next() { #expect(picture.starts(with: [0xFF, 0xD8])) }
         }
@@ -104,21 +109,4 @@ import Testing
         interruption.raise()
         #expect(throws: CameraFault.interrupted) { try source.nextFrame(interruption) }
     }
-}
-
-/// Random numbers that come again with their seed.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func byte() -> UInt8 { UInt8(truncatingIfNeeded: next()) }
 }

@@ -4,6 +4,7 @@ import Glibc
 import Linux
 import LocalAuthBus
 import SensorContract
+import TestSupport
 import Testing
 
 @testable import CameraDevice

@@ -1,5 +1,6 @@
 import CV4L2
 import Glibc
+import TestSupport
 import Testing
 
 @testable import CameraDevice

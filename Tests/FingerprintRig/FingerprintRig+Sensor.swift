@@ -1,5 +1,6 @@
 public import DBus
 public import SensorContract
+import TestSupport
 
 extension FingerprintRig {
     /// The sensor program on this rig, for the contract of all sensors.
@@ -33,12 +34,33 @@ extension FingerprintRig {
 
     /// Waits until fprintd wants a finger.
     public func waitForFingerNeeded(_ number: Int = 0) async throws {
-        let clock = ContinuousClock()
-        let end = clock.now + .seconds(10)
-        while await !isFingerNeeded(number) {
-            try expect(clock.now < end, "fprintd to want a finger within 10 s")
-            await pause(.milliseconds(5))
+        try await eventually("fprintd to want a finger") { await self.isFingerNeeded(number) }
+    }
+
+    /// Waits until the sensor has given the reader back, which it does after it has answered.
+    public func waitUntilFree() async throws {
+        try await eventually("the reader to be given back") { try await self.isFree() }
+    }
+
+    /// Whether nobody has the reader: takes it for a moment.
+    public func isFree() async throws -> Bool {
+        let other = try Connection(.address(address))
+        defer { other.close() }
+        guard (try? await device("Claim", "bob", by: other)) != nil else { return false }
+        try await device("Release", by: other)
+        return true
+    }
+
+    /// Enrols a finger with fprintd's own program.
+    public func enroll(_ finger: Int, as name: String, of user: String) async throws {
+        let program = try run(words(["/usr/bin/fprintd-enroll", "-f", name, user]))
+        let image = try Fingerprints.image(finger)
+        while program.isRunning {
+            if await isFingerNeeded() { readers[0].touch(image) }
+            await pause(.milliseconds(10))
         }
+        let status = try await program.exitStatus()
+        try expect(status == 0, "fprintd-enroll said \(program.output)\(program.errors)")
     }
 
     /// Lays a finger down as soon as the image reader wants one.

@@ -1,6 +1,6 @@
 public import DBus
 import Glibc
-public import SensorContract
+public import TestSupport
 
 /// The real fprintd and libfprint with libfprint's virtual readers, on a bus of their own.
 ///
@@ -15,16 +15,13 @@ public import SensorContract
     /// The readers, in the order of their names.
     public let readers: [VirtualReader]
     /// fprintd; nil while the bus has not started it yet.
-    public private(set) var fprintd: LaunchedProgram?
+    public private(set) var fprintd: ChildProcess?
     /// A folder for everything, which goes with the rig.
     public let folder: String
     /// A connection for questions to fprintd.
     public let client: Connection
     /// How long it took until fprintd was on the bus.
     public private(set) var startTime = Duration.zero
-
-    private var others: [LaunchedProgram] = []
-    private var started = 0
 
     /// fprintd, where Debian has it; other distributions have it elsewhere.
     public nonisolated static let fprintdPath = "/usr/libexec/fprintd"
@@ -36,20 +33,20 @@ public import SensorContract
     ///   - kinds: The readers.
     ///   - isActivated: fprintd is started by the bus when it is needed, and ends when it is idle.
     ///   - polkit: Whether to answer for polkit.
-    /// - Throws: `ContractFailure` when something does not start.
+    /// - Throws: `TestFailure` when something does not start.
     public init(
         _ kinds: [VirtualReader.Kind] = [.image],
         isActivated: Bool = false,
         polkit: Bool = true
     ) async throws {
         let begin = ContinuousClock.now
-        bus = try await PrivateBus()
+        bus = try PrivateBus()
         folder = bus.folder + "/rig"
         for path in [folder, folder + "/prints", folder + "/labels"] { mkdir(path, 0o700) }
         readers = kinds.map { [folder] kind in
             VirtualReader(kind, socket: "\(folder)/\(kind.rawValue)")
         }
-        client = try await Self.connect(bus)
+        client = try bus.connect()
         logind = try StandInSleep(bus)
         if polkit { self.polkit = try StandInPolkit(bus) }
         try Self.writeAccounts(folder)
@@ -59,15 +56,6 @@ public import SensorContract
             try await startDaemon()
         }
         startTime = ContinuousClock.now - begin
-    }
-
-    /// A bus whose socket is there may not listen yet.
-    private static func connect(_ bus: PrivateBus) async throws(DBusError) -> Connection {
-        for _ in 0..<200 {
-            if let connection = try? bus.connect() { return connection }
-            await pause(.milliseconds(5))
-        }
-        return try bus.connect()
     }
 
     /// What `DBUS_SYSTEM_BUS_ADDRESS` has to be for programs that use fprintd.
@@ -89,9 +77,9 @@ public import SensorContract
     /// Has the bus start fprintd when it is needed.
     private func allowActivation() async throws {
         let words = (["/usr/bin/env"] + environment + [Self.fprintdPath]).joined(separator: " ")
-        try PrivateBus.write(
-            "[D-BUS Service]\nName=\(Self.fprintName)\nExec=\(words)\n",
-            to: "\(bus.folder)/\(Self.fprintName).service"
+        try TemporaryFolder.write(
+            "\(bus.folder)/\(Self.fprintName).service",
+            "[D-BUS Service]\nName=\(Self.fprintName)\nExec=\(words)\n".utf8
         )
         _ = try await client.call(
             to: "org.freedesktop.DBus",
@@ -106,15 +94,15 @@ public import SensorContract
     /// To polkitd the user `uid` is `localauth`. The machine's own rules and accounts are left as
     /// they are.
     ///
-    /// - Throws: `ContractFailure` when something does not start.
+    /// - Throws: `TestFailure` when something does not start.
     public func startPolkit(rules: String, localauth uid: UInt32) async throws {
         let rulesFolder = folder + "/rules.d"
         mkdir(rulesFolder, 0o755)
         chmod(folder, 0o755)
         let accounts = "root:x:0:0::/root:/bin/sh\npolkitd:x:\(try Self.polkitd())::/:/bin/false\n"
-        try PrivateBus.write(
-            accounts + "localauth:x:\(uid):\(uid)::/:/bin/false\n",
-            to: folder + "/polkit-passwd"
+        try TemporaryFolder.write(
+            folder + "/polkit-passwd",
+            (accounts + "localauth:x:\(uid):\(uid)::/:/bin/false\n").utf8
         )
         // A mount of its own, so that nobody else sees it.
         let script = """
@@ -132,23 +120,20 @@ public import SensorContract
     /// `uid:gid` of the account that polkitd becomes.
     private static func polkitd() throws -> String {
         guard let entry = getpwnam("polkitd") else {
-            throw ContractFailure("expected an account polkitd")
+            throw TestFailure("expected an account polkitd")
         }
         return "\(entry.pointee.pw_uid):\(entry.pointee.pw_gid)"
     }
 
     /// Starts a program with nothing added.
-    public func run(_ words: [String]) throws(ContractFailure) -> LaunchedProgram {
-        started += 1
-        let program = try LaunchedProgram(words, output: "\(bus.folder)/rig-\(started)")
-        others.append(program)
-        return program
+    public func run(_ words: [String]) throws(TestFailure) -> ChildProcess {
+        try bus.run(words)
     }
 
     /// Words that start a program whose system bus is the rig's, with the rig's accounts.
     public func words(_ program: [String]) -> [String] {
         var program = program
-        if !program[0].hasPrefix("/") { program[0] = LaunchedProgram.folder + "/" + program[0] }
+        if !program[0].hasPrefix("/") { program[0] = ChildProcess.folder + "/" + program[0] }
         return [
             "/usr/bin/env", "DBUS_SYSTEM_BUS_ADDRESS=\(address)",
             "STATE_DIRECTORY=\(folder)/labels", "LD_PRELOAD=libnss_wrapper.so",
@@ -158,11 +143,6 @@ public import SensorContract
 
     /// Ends everything, and removes its files.
     public func end() async {
-        for program in others.reversed() { await program.end() }
-        // The prints lie folders deep.
-        if let remover = try? run(["/bin/rm", "-rf", folder]) {
-            _ = try? await remover.exitStatus()
-        }
         await bus.end()
     }
 
@@ -173,7 +153,8 @@ public import SensorContract
             "evil/../root:x:12347:12347::/:/bin/false", "..:x:12348:12348::/:/bin/false",
             "tester:x:\(getuid()):\(getgid())::/:/bin/sh",
         ]
-        try PrivateBus.write(accounts.joined(separator: "\n") + "\n", to: folder + "/passwd")
-        try PrivateBus.write("people:x:12345:\n", to: folder + "/group")
+        let text = accounts.joined(separator: "\n") + "\n"
+        try TemporaryFolder.write(folder + "/passwd", text.utf8)
+        try TemporaryFolder.write(folder + "/group", "people:x:12345:\n".utf8)
     }
 }

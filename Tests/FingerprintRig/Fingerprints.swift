@@ -1,5 +1,5 @@
 import Glibc
-public import SensorContract
+public import TestSupport
 
 /// The images that `scripts/make-fingerprints` made: three fingers, each put down twice.
 public enum Fingerprints {
@@ -19,7 +19,7 @@ public enum Fingerprints {
     }
 
     /// Finger 1, 2 or 3; `again`: put down a second time.
-    public static func image(_ finger: Int, again: Bool = false) throws(ContractFailure) -> Image {
+    public static func image(_ finger: Int, again: Bool = false) throws(TestFailure) -> Image {
         let path = "\(folder)/finger-\(finger)\(again ? "-again" : "").pgm"
         let file = open(path, O_RDONLY | O_CLOEXEC)
         try expect(file >= 0, "\(path) to be there")
@@ -35,7 +35,7 @@ public enum Fingerprints {
 
     /// Finger 1 twelve times, side by side: it looks so much like itself everywhere that fprintd
     /// compares for about two seconds, and answers nobody meanwhile.
-    public static func slow() throws(ContractFailure) -> Image {
+    public static func slow() throws(TestFailure) -> Image {
         let part = try image(1)
         var row: [UInt8] = []
         for start in stride(from: 0, to: part.pixels.count, by: part.width) {

@@ -1,6 +1,6 @@
 public import DBus
 import Glibc
-public import SensorContract
+public import TestSupport
 
 /// Plays polkit: says yes to everything but what it is told to refuse or to think about.
 @BusActor public final class StandInPolkit {

@@ -1,7 +1,7 @@
 public import DBus
 import Glibc
 import Linux
-import SensorContract
+import TestSupport
 
 /// Plays the part of logind that has to do with sleep: delays it, and tells of it.
 @BusActor public final class StandInSleep {

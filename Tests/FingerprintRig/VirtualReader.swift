@@ -1,7 +1,7 @@
 public import DBus
 import Glibc
 import Linux
-import SensorContract
+import TestSupport
 
 /// One of libfprint's virtual readers, driven through its socket.
 @BusActor public final class VirtualReader {

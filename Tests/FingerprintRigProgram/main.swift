@@ -1,7 +1,6 @@
 import DBus
 import FingerprintRig
 import Glibc
-import SensorContract
 
 // fingerprint-rig [image|device|storage]...: starts a rig, says where it is, and keeps it until
 // SIGTERM. On standard input `touch N` or `touch N again` lays a finger down as soon as one is

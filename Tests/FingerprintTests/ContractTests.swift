@@ -1,6 +1,7 @@
 import DBus
 import FingerprintRig
 import SensorContract
+import TestSupport
 import Testing
 
 /// The contract of all sensors, on the real fprintd.

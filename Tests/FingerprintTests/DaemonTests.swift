@@ -3,7 +3,7 @@ import FingerprintRig
 import Glibc
 import Linux
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 /// From end to end: an image goes into libfprint, a match comes out of the daemon.
@@ -54,21 +54,12 @@ struct DaemonTests {
             var states: [[UInt8]] = []
             for round in 0..<3 {
                 if round == 2 {
-                    let program = try bench.rig.run(
-                        bench.rig.words(["/usr/bin/fprintd-enroll", "-f", "left-thumb", "tester"])
-                    )
-                    while program.isRunning {
-                        if await bench.rig.isFingerNeeded() {
-                            bench.rig.readers[0].touch(try Fingerprints.image(2))
-                        }
-                        await pause(.milliseconds(10))
-                    }
-                    try expect(try await program.exitStatus() == 0, "\(program.output)")
+                    try await bench.rig.enroll(2, as: "left-thumb", of: "tester")
                 }
                 let call = try bench.evaluate()
                 try await bench.rig.touch(1, again: true)
                 states.append(try #require(try await call.reply()["domain-state"]?.asBytes))
-                try await bench.waitUntilFree()
+                try await bench.rig.waitUntilFree()
             }
             #expect(states[0] == states[1])
             #expect(states[1] != states[2])
@@ -111,57 +102,26 @@ struct DaemonTests {
     let manager: Authentication1Proxy
     let device: Device1Proxy
     let agent = StandInAgent()
-    /// Not the rig's bus, whose logind knows nobody's session.
-    private let bus: PrivateBus
-    private let app: Connection
-    private var programs: [LaunchedProgram] = []
+    /// Not on the rig's bus, whose logind knows nobody's session.
+    private let daemon: TestDaemon
 
-    static let service = "org.localauth.Authentication1"
-
-    private init(_ rig: FingerprintRig) async throws {
+    private init(_ rig: FingerprintRig, _ bus: PrivateBus) async throws {
         self.rig = rig
-        bus = try await PrivateBus()
-        let folder = LaunchedProgram.folder
-        let options = ["--bus", bus.address]
-        for words in [
-            [folder + "/localauth-passcode", "--passcode-set", "always"] + options,
-            [folder + "/localauthd", "--state-directory", rig.folder + "/state"] + options,
-            rig.words(["localauth-sensor-fingerprint"]) + options,
-        ] { programs.append(try rig.run(words)) }
-        app = try bus.connect()
-        let names = ["Authentication1", "Passcode1", "Sensor1.Fingerprint"]
-        for name in names { _ = try await bus.waitForOwner(of: "org.localauth." + name) }
-        let owner = try await app.nameOwner(Self.service)
-        let root = "/org/localauth/Authentication1"
-        manager = Authentication1Proxy(
-            app,
-            destination: try #require(owner),
-            path: ObjectPath(unchecked: root)
-        )
-        device = Device1Proxy(
-            app,
-            destination: try #require(owner),
-            path: ObjectPath(unchecked: root + "/sensor/Fingerprint")
-        )
-        try await agent.register(at: manager, on: app)
-        for _ in 0..<500 {
-            if (try? await device.available()) == true { break }
-            await pause(.milliseconds(10))
-        }
+        try await bus.startVerifier()
+        daemon = try await TestDaemon(on: bus)
+        try bus.start(rig.words(["localauth-sensor-fingerprint"]))
+        try await bus.waitForOwner(of: "org.localauth.Sensor1.Fingerprint")
+        (manager, device) = (daemon.manager, daemon.device("Fingerprint"))
+        try await agent.register(at: manager, on: daemon.client)
+        try await eventually("a usable sensor") { (try? await self.device.available()) == true }
     }
 
     static func run(_ body: @BusActor (DaemonBench) async throws -> Void) async throws {
         let rig = try await FingerprintRig()
         do {
-            let bench = try await DaemonBench(rig)
-            do {
-                try await body(bench)
-            } catch {
-                let said = bench.programs.map(\.output.error).joined()
-                await bench.bus.end()
-                throw ContractFailure("\(error); the programs said: \(said)")
+            try await PrivateBus.run { bus in
+                try await body(try await DaemonBench(rig, bus))
             }
-            await bench.bus.end()
         } catch {
             await rig.end()
             throw error
@@ -181,26 +141,12 @@ struct DaemonTests {
         }
         defer { ended.record(true) }
         let id = try await call.reply()
-        try await waitUntilFree()
+        try await rig.waitUntilFree()
         return id
     }
 
     func evaluate() throws -> StreamingCall<[String: Variant]> {
         try manager.evaluateStream(policy: 1, reason: "open the vault", options: [:])
-    }
-
-    /// The sensor gives the reader back after it has answered.
-    func waitUntilFree() async throws {
-        for _ in 0..<500 {
-            let other = try Connection(.address(rig.address))
-            defer { other.close() }
-            if (try? await rig.device("Claim", "bob", by: other)) != nil {
-                try await rig.device("Release", by: other)
-                return
-            }
-            await pause(.milliseconds(10))
-        }
-        throw ContractFailure("expected the reader to be given back")
     }
 }
 

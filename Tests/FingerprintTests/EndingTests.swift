@@ -3,6 +3,7 @@ import FingerprintRig
 import Glibc
 import LocalAuthBus
 import SensorContract
+import TestSupport
 import Testing
 
 /// fprintd comes and goes.
@@ -18,7 +19,7 @@ struct EndingTests {
             try await reader.rig.waitForFingerNeeded()
             let first = try await reader.daemon()
             kill(first.pid, SIGKILL)
-            try await reader.wait("another fprintd") {
+            try await eventually("another fprintd") {
                 let next = try? await reader.rig.client.nameOwner("net.reactivated.Fprint")
                 return next != nil && next != first.name
             }
@@ -44,7 +45,7 @@ struct EndingTests {
             let (error, _) = try await reader.failure(of: call)
             #expect(error.name == .sensorFailed)
             // A list may still be asked of the one that is gone.
-            try await reader.wait("an empty list") {
+            try await eventually("an empty list") {
                 (try? await reader.templates())?.isEmpty == true
             }
             _ = try await reader.enroll()
@@ -59,7 +60,7 @@ struct EndingTests {
             try await reader.rig.touch(1, again: true)
             #expect(try await call.reply() == id)
             // It ends 30 s after the last connection of ours that it knows as a client.
-            try await reader.wait("fprintd to end", within: .seconds(45)) {
+            try await eventually("fprintd to end", within: .seconds(45)) {
                 try await reader.rig.client.nameOwner("net.reactivated.Fprint") == nil
             }
             // What is known needs no fprintd.
@@ -78,11 +79,10 @@ struct EndingTests {
         let bench = try await SensorBench(try rig.fixture())
         #expect(try await !bench.sensor.present())
         // It serves before it knows, where the bus is slow.
-        try await ReaderBench(rig: rig, bench: bench)
-            .wait("a health that says so") {
-                let health = try await bench.sensor.health()
-                return health.state == "failed" && health.message.contains("fprintd")
-            }
+        try await eventually("a health that says so") {
+            let health = try await bench.sensor.health()
+            return health.state == "failed" && health.message.contains("fprintd")
+        }
         await bench.end()
         await rig.end()
     }

@@ -3,6 +3,7 @@ import FingerprintRig
 import Glibc
 import LocalAuthBus
 import SensorContract
+import TestSupport
 import Testing
 
 /// What becomes of prints: enrolling, deleting, and what others do to them.
@@ -64,7 +65,7 @@ struct EnrolmentTests {
                 for done in 1..<stages {
                     try await reader.rig.waitForFingerNeeded()
                     reader.rig.readers[0].command("SCAN finger-\(round)")
-                    try await reader.wait("stage \(done)") {
+                    try await eventually("stage \(done)") {
                         reader.overheard.seen.count { $0 == "enroll-stage-passed" } == done
                     }
                 }
@@ -138,7 +139,7 @@ struct EnrolmentTests {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll(label: "mine")
             _ = try await reader.templates()
-            try await reader.wait("the reader to be given back") { try await reader.isFree() }
+            try await reader.rig.waitUntilFree()
             reader.bench.changes.forget()
             let deleted = try reader.rig.run(
                 reader.rig.words(["/usr/bin/fprintd-delete", "alice", "-f", "right-index-finger"])

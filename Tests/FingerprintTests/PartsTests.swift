@@ -1,7 +1,7 @@
 import DBus
 import FingerprintRig
 import Foundation
-import SensorContract
+import TestSupport
 import Testing
 
 @testable import Fingerprint
@@ -190,30 +190,22 @@ struct PartsTests {
 
     @Test("The rig works without any privilege", .enabled(if: getuid() == 0))
     @BusActor func unprivileged() async throws {
-        let bus = try await PrivateBus()
-        let path = LaunchedProgram.folder + "/fingerprint-rig"
-        let program = try LaunchedProgram(
-            ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups", path],
-            output: bus.folder + "/rig"
+        let path = ChildProcess.folder + "/fingerprint-rig"
+        let program = try ChildProcess(
+            ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups", path]
         )
-        for _ in 0..<1000 where program.isRunning && !program.output.out.contains("READY") {
-            await pause(.milliseconds(5))
-        }
-        #expect(program.output.out.contains("READY"), "\(program.output)")
+        try await eventually("the rig: \(program.output)") { program.output.contains("READY") }
         program.signal(SIGTERM)
         #expect(try await program.exitStatus() == 0)
-        await bus.end()
     }
 
     private func write(_ text: String, to path: String) throws {
         try text.write(toFile: path, atomically: false, encoding: .utf8)
     }
 
-    /// A folder that goes with the test.
     private func withFolder(_ body: (String) throws -> Void) throws {
-        let folder = NSTemporaryDirectory() + "localauth-test-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try body(folder)
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try body(folder.path)
     }
 }

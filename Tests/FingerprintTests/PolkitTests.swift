@@ -3,6 +3,7 @@ import FingerprintRig
 import Glibc
 import LocalAuthBus
 import SensorContract
+import TestSupport
 import Testing
 
 /// polkitd becomes another user, and its rules are put in a mount of its own: both need root.
@@ -88,14 +89,7 @@ struct PolkitTests {
         let rig = try await FingerprintRig(polkit: false)
         do {
             try await rig.startPolkit(rules: rules, localauth: localauth)
-            let enrolled = try rig.run(
-                rig.words(["/usr/bin/fprintd-enroll", "-f", "right-index-finger", "alice"])
-            )
-            while enrolled.isRunning {
-                if await rig.isFingerNeeded() { rig.readers[0].touch(try Fingerprints.image(1)) }
-                await pause(.milliseconds(10))
-            }
-            try expect(try await enrolled.exitStatus() == 0, "\(enrolled.output)")
+            try await rig.enroll(1, as: "right-index-finger", of: "alice")
             try await body(rig)
         } catch {
             await rig.end()

@@ -2,6 +2,7 @@ import DBus
 import FingerprintRig
 import LocalAuthBus
 import SensorContract
+import TestSupport
 
 /// The sensor on a rig; the test plays the daemon.
 @BusActor struct ReaderBench {
@@ -24,9 +25,9 @@ import SensorContract
                 try await reader.listen()
                 try await body(reader)
             } catch {
-                let said = bench.program.output.error
+                let said = bench.program.errors
                 await bench.end()
-                throw said.isEmpty ? error : ContractFailure("\(error); the sensor said: \(said)")
+                throw said.isEmpty ? error : TestFailure("\(error); the sensor said: \(said)")
             }
             await bench.end()
         } catch {
@@ -106,20 +107,6 @@ import SensorContract
         bench.events.seen.filter { $0.operation == number }.map(\.kind)
     }
 
-    /// Waits until something is true.
-    func wait(
-        _ what: String,
-        within limit: Duration = .seconds(10),
-        until condition: @BusActor () async throws -> Bool
-    ) async throws {
-        let clock = ContinuousClock()
-        let end = clock.now + limit
-        while try await !condition() {
-            try expect(clock.now < end, "expected \(what) within \(limit)")
-            await pause(.milliseconds(5))
-        }
-    }
-
     /// How an operation failed, and how long that took.
     func failure(
         of call: StreamingCall<String>
@@ -132,6 +119,6 @@ import SensorContract
         } catch {
             return (error, clock.now - start)
         }
-        throw ContractFailure("expected a fault, got \(answer)")
+        throw TestFailure("expected a fault, got \(answer)")
     }
 }

@@ -3,6 +3,7 @@ import FingerprintRig
 import Glibc
 import LocalAuthBus
 import SensorContract
+import TestSupport
 import Testing
 
 /// More than one reader, and readers whose prints can't be seen.
@@ -36,11 +37,7 @@ struct ReaderTests {
             let calls = try order.map { sensor in
                 try sensor.verifyStream(operation: 77, uid: SensorBench.user, options: [:])
             }
-            try await reader.wait("both readers to look") {
-                let one = await reader.rig.isFingerNeeded(0)
-                let two = await reader.rig.isFingerNeeded(1)
-                return one && two
-            }
+            for number in 0...1 { try await reader.rig.waitForFingerNeeded(number) }
             reader.rig.readers[1].command("SCAN right")
             reader.rig.readers[0].touch(image)
             let matched = [try await calls[0].reply(), try await calls[1].reply()]
@@ -75,7 +72,7 @@ struct ReaderTests {
         let second = try await reader.enroll(label: "two")
         #expect(second != first)
         // What others enrol is seen by the finger.
-        try await reader.wait("the reader to be given back") { try await reader.isFree() }
+        try await rig.waitUntilFree()
         let deleted = try rig.run(
             rig.words(["/usr/bin/fprintd-delete", "alice", "-f", "right-index-finger"])
         )

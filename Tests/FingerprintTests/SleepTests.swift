@@ -2,6 +2,7 @@ import DBus
 import FingerprintRig
 import LocalAuthBus
 import SensorContract
+import TestSupport
 import Testing
 
 /// Suspend: stop before and release after, or the reader stays open for everybody.
@@ -14,7 +15,7 @@ struct SleepTests {
         try await ReaderBench.run { reader in
             _ = try await reader.enroll()
             let other = try reader.rig.bus.connect()
-            try await reader.wait("another program to get the reader") {
+            try await eventually("another program to get the reader") {
                 (try? await reader.rig.device("Claim", "alice", by: other)) != nil
             }
             try await reader.rig.device("VerifyStart", "any", by: other)
@@ -52,7 +53,7 @@ struct SleepTests {
                 #expect(error.name == "net.reactivated.Fprint.Error.AlreadyInUse")
             }
             reader.rig.logind.prepareForSleep(false)
-            try await reader.wait("another program to get the reader", within: .seconds(3)) {
+            try await eventually("another program to get the reader", within: .seconds(3)) {
                 (try? await reader.rig.device("Claim", "bob", by: other)) != nil
             }
             try await reader.rig.device("Release", by: other)
@@ -81,8 +82,8 @@ struct SleepTests {
     @BusActor func beginsInSleep() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
-            try await reader.wait("the reader to be given back") {
-                try await reader.isFree()
+            try await eventually("the reader to be given back") {
+                try await reader.rig.isFree()
             }
             try await reader.suspend()
             let number = reader.bench.nextOperation()
@@ -105,17 +106,8 @@ extension ReaderBench {
     func suspend() async throws {
         try expect(rig.logind.delays > 0, "fprintd to delay sleep")
         rig.logind.prepareForSleep(true)
-        try await wait("fprintd to let the machine sleep") { rig.logind.delays == 0 }
+        try await eventually("fprintd to let the machine sleep") { rig.logind.delays == 0 }
         // Sleep was told on another bus; it has been read by the time that this is answered.
         _ = try await sensor.health()
-    }
-
-    /// Whether nobody has the reader: takes it for a moment.
-    func isFree() async throws -> Bool {
-        let other = try Connection(.address(rig.address))
-        defer { other.close() }
-        guard (try? await rig.device("Claim", "bob", by: other)) != nil else { return false }
-        try await rig.device("Release", by: other)
-        return true
     }
 }

@@ -2,6 +2,7 @@ import DBus
 import FingerprintRig
 import LocalAuthBus
 import SensorContract
+import TestSupport
 import Testing
 
 /// fprintd matches on the thread that answers calls: what that must not do to us.
@@ -67,7 +68,7 @@ extension ReaderBench {
             try await rig.waitForFingerNeeded()
             rig.readers[0].touch(image)
             // fprintd takes the image, and then no call before it has matched it.
-            try await wait("fprintd to be busy") {
+            try await eventually("fprintd to be busy") {
                 do throws(DBusError) {
                     _ = try await self.device("GetDevices", within: .milliseconds(100))
                     return false
@@ -80,7 +81,7 @@ extension ReaderBench {
             guard overheard.seen.allSatisfy({ $0 != "verify-match" }) else { continue }
             return number
         }
-        throw ContractFailure("expected Cancel to come before the match once in eight times")
+        throw TestFailure("expected Cancel to come before the match once in eight times")
     }
 
     /// Calls the manager of fprintd.

@@ -2,6 +2,7 @@ import DBus
 import FingerprintRig
 import LocalAuthBus
 import SensorContract
+import TestSupport
 import Testing
 
 /// What fprintd does that a sensor could take for something else.
@@ -37,11 +38,11 @@ struct TrapTests {
             )
             // Claim asks for two actions; the next one is VerifyStart's.
             for count in 1...2 {
-                try await reader.wait("Claim to ask polkit") { polkit.asked.seen.count == count }
+                try await eventually("Claim to ask polkit") { polkit.asked.seen.count == count }
                 polkit.decide()
                 polkit.think()
             }
-            try await reader.wait("VerifyStart to ask polkit") { polkit.asked.seen.count == 3 }
+            try await eventually("VerifyStart to ask polkit") { polkit.asked.seen.count == 3 }
             // With this driver the finger is seen at once.
             try expect(reader.rig.readers[0].command("SCAN right"), "the reader to be open")
             polkit.decide()
@@ -83,10 +84,10 @@ struct TrapTests {
             reader.rig.readers[0].unplug()
             let (error, _) = try await reader.failure(of: call)
             #expect(error.name == .sensorDisconnected)
-            try await reader.wait("the sensor to be away") { try await !reader.sensor.present() }
+            try await eventually("the sensor to be away") { try await !reader.sensor.present() }
             #expect(try await reader.sensor.unavailability() == "no-hardware")
             // fprintd may still be asked what is left.
-            try await reader.wait("a health that says so") {
+            try await eventually("a health that says so") {
                 let health = try await reader.sensor.health()
                 return health.state == "degraded" && health.message.contains("No fingerprint")
             }
@@ -101,11 +102,11 @@ struct TrapTests {
             try await reader.rig.waitForFingerNeeded()
             reader.rig.readers[0].unplug()
             _ = try await reader.failure(of: call)
-            try await reader.wait("the sensor to be away") { try await !reader.sensor.present() }
+            try await eventually("the sensor to be away") { try await !reader.sensor.present() }
             // A virtual reader can't be plugged in again; another fprintd finds it.
             await reader.rig.fprintd?.end()
             try await reader.rig.startDaemon()
-            try await reader.wait("the sensor to be back") { try await reader.sensor.present() }
+            try await eventually("the sensor to be back") { try await reader.sensor.present() }
             let (_, next) = try await reader.bench.verify()
             try await reader.rig.touch(1, again: true)
             #expect(try await next.reply() == id)
@@ -177,7 +178,7 @@ struct TrapTests {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
             let other = try reader.rig.bus.connect()
-            try await reader.wait("another program to get the reader") {
+            try await eventually("another program to get the reader") {
                 (try? await reader.rig.device("Claim", "bob", by: other)) != nil
             }
             let call = try reader.sensor.verifyStream(
@@ -202,7 +203,7 @@ struct TrapTests {
             let id = try await reader.enroll()
             #expect(try await reader.sensor.health().state == "ok")
             let other = try reader.rig.bus.connect()
-            try await reader.wait("another program to get the reader") {
+            try await eventually("another program to get the reader") {
                 (try? await reader.rig.device("Claim", "bob", by: other)) != nil
             }
             let sentence = "Another program uses the fingerprint reader."
@@ -214,7 +215,7 @@ struct TrapTests {
             _ = try await reader.failure(of: call)
             let health = try await reader.sensor.health()
             #expect(health == (state: "degraded", message: sentence))
-            #expect(reader.bench.program.output.error.contains("Fingerprint: \(sentence)\n"))
+            #expect(reader.bench.program.errors.contains("Fingerprint: \(sentence)\n"))
             try await reader.rig.device("Release", by: other)
             let (_, next) = try await reader.bench.verify()
             try await reader.rig.touch(1, again: true)
@@ -227,7 +228,7 @@ struct TrapTests {
     @BusActor func canceledInClaim() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
-            try await reader.wait("the reader to be given back") { try await reader.isFree() }
+            try await reader.rig.waitUntilFree()
             let polkit = try #require(reader.rig.polkit)
             polkit.asked.forget()
             let number = reader.bench.nextOperation()
@@ -237,7 +238,7 @@ struct TrapTests {
                 options: [:]
             )
             // Both of Claim's actions: from here on the driver opens the reader.
-            try await reader.wait("Claim to ask polkit") { polkit.asked.seen.count == 2 }
+            try await eventually("Claim to ask polkit") { polkit.asked.seen.count == 2 }
             try await reader.sensor.cancel(operation: number)
             let (error, _) = try await reader.failure(of: call)
             #expect(error.name == .sensorCanceled)
@@ -264,14 +265,14 @@ struct TrapTests {
                 uid: SensorBench.user,
                 options: [:]
             )
-            try await reader.wait("Claim to ask polkit") { !polkit.asked.seen.isEmpty }
+            try await eventually("Claim to ask polkit") { !polkit.asked.seen.isEmpty }
             try await reader.sensor.cancel(operation: number)
             let (error, _) = try await reader.failure(of: call)
             // Cancel waits for nobody: fprintd still waits for polkit.
             #expect(error.name == .sensorCanceled)
             polkit.decide()
             let other = try reader.rig.bus.connect()
-            try await reader.wait("another program to get the reader", within: .seconds(3)) {
+            try await eventually("another program to get the reader", within: .seconds(3)) {
                 (try? await reader.rig.device("Claim", "bob", by: other)) != nil
             }
         }

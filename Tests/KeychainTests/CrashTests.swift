@@ -1,5 +1,6 @@
 import Foundation
 import KeychainStore
+import TestSupport
 import Testing
 
 /// L17: every acknowledged write survives kill -9 at any instant, and no half of another is seen.
@@ -42,7 +43,7 @@ struct CrashTests {
     func killed() throws {
         var random = SeededGenerator()
         for round in 0..<Self.rounds {
-            let folder = try StateFolder()
+            let folder = try StateFolder("keychain")
             // The same folder again: a keychain that was killed goes on.
             var expected = Expected()
             for _ in 0..<2 {
@@ -58,16 +59,18 @@ struct CrashTests {
         isEarly: Bool,
         using random: inout SeededGenerator
     ) throws {
-        let probe = try Probe(folder.path, seed: random.next())
+        let words = ["KeychainCrashProbe", folder.path, "\(random.next())"]
+        let probe = try ChildProcess(words, hasStream: true)
         let count = isEarly ? 0 : Int.random(in: 1...120, using: &random)
         for _ in 0..<count {
-            let line = try #require(probe.line())
+            let line = try #require(try probe.line())
             if line != "open" { expected.take(line) }
         }
         let end = ContinuousClock.now + .microseconds(Int.random(in: 0...4000, using: &random))
         while ContinuousClock.now < end {}
-        probe.kill()
-        for line in probe.rest() where line != "open" {
+        probe.signal(SIGKILL)
+        try probe.wait()
+        for line in try probe.lines() where line != "open" {
             #expect(!line.hasPrefix("failed"), "\(line)")
             expected.take(line)
         }
@@ -99,43 +102,5 @@ struct CrashTests {
             #expect(labels == expected.labels)
         }
         expected.begun = []
-    }
-}
-
-/// A `KeychainCrashProbe`.
-private struct Probe {
-    private let process = Process()
-    private let output = Pipe()
-
-    init(_ directory: String, seed: UInt64) throws {
-        // Built beside the tests.
-        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        process.executableURL = URL(filePath: tests).deletingLastPathComponent()
-            .appending(path: "KeychainCrashProbe")
-        process.arguments = [directory, "\(seed)"]
-        process.standardOutput = output
-        try process.run()
-    }
-
-    /// The next line; nil when there will be none.
-    func line() -> String? {
-        var bytes: [UInt8] = []
-        var byte: UInt8 = 0
-        while read(output.fileHandleForReading.fileDescriptor, &byte, 1) == 1 {
-            if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
-            bytes.append(byte)
-        }
-        return nil
-    }
-
-    /// Every line up to the end.
-    func rest() -> [String] {
-        Array(sequence(state: ()) { _ in line() })
-    }
-
-    /// Ends it at once; it can do nothing about it.
-    func kill() {
-        Glibc.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
     }
 }

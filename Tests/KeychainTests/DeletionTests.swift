@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import AuthEngine
@@ -61,7 +62,7 @@ struct DeletionTests {
 
         /// Closed again once it is there.
         init(size: Int, flags: AccessControl.Flags = []) throws {
-            folder = try StateFolder()
+            folder = try StateFolder("keychain")
             let store = try folder.open()
             // Others before and after it, so that its page stays in use.
             try store.add("before")

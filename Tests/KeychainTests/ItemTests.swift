@@ -1,4 +1,5 @@
 import KeychainStore
+import TestSupport
 import Testing
 
 @testable import AuthEngine
@@ -7,7 +8,7 @@ import Testing
 struct ItemTests {
     @Test("A secret comes back after a restart, byte by byte, also an empty and a largest one")
     func roundTrip() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let largest = [UInt8]((0..<65_536).map { UInt8(truncatingIfNeeded: $0 * 7) })
         let secrets = [[], [0], largest]
         var ids: [String] = []
@@ -53,7 +54,7 @@ struct ItemTests {
 
     @Test("The same primary key is a duplicate: of this class, user and app alone")
     func duplicates() throws {
-        let store = try StateFolder().open()
+        let store = try StateFolder("keychain").open()
         func add(_ values: [String: AttributeValue], caller: Caller = .person) throws {
             _ = try store.add(
                 Attributes(values),
@@ -88,7 +89,7 @@ struct ItemTests {
 
     @Test("A new item takes another's place in one change; what can't be stored leaves that")
     func replacing() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let store = try folder.open(itemLimit: 2)
         func replace(
             _ id: String,
@@ -132,7 +133,7 @@ struct ItemTests {
 
     @Test("L16: a search that finds more than a bus takes is refused, a narrower one isn't")
     func largeAnswers() throws {
-        let store = try StateFolder().open()
+        let store = try StateFolder("keychain").open()
         let text = String(repeating: "x", count: Attributes.valueLimit - 50)
         for number in 0..<(KeychainStore.answerLimit / 8192 + 10) {
             let attributes = try Attributes([
@@ -155,7 +156,7 @@ struct ItemTests {
 
     @Test("A search compares every attribute that is given, and gives no secret")
     func search() throws {
-        let store = try StateFolder().open()
+        let store = try StateFolder("keychain").open()
         let first = try store.add("mail", date: 5)
         let second = try store.add("files", flags: .userPresence, date: 4)
         try store.add("mail", caller: .other)
@@ -184,7 +185,7 @@ struct ItemTests {
 
     @Test("A search gives items by their second, and those of one in the order of their making")
     func order() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         var store: KeychainStore? = try folder.open()
         var ids: [String] = []
         for number in 0..<20 {
@@ -235,7 +236,7 @@ struct ItemTests {
 
     @Test("An update changes what is given, keeps the secret and the rest, and may not collide")
     func update() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         var store: KeychainStore? = try folder.open()
         let id = try #require(
             try store?.add("a", "one", flags: .applicationPassword, password: "p")
@@ -262,7 +263,7 @@ struct ItemTests {
 
     @Test("R66: A new secret takes the old one's place without any authentication")
     func setSecret() throws {
-        let store = try StateFolder().open()
+        let store = try StateFolder("keychain").open()
         let id = try store.add("a", "one", flags: .biometryAny)
         try store.setSecret(
             of: id,
@@ -277,7 +278,7 @@ struct ItemTests {
 
     @Test("R66: Deleting needs no authentication and counts what was there")
     func delete() throws {
-        let store = try StateFolder().open()
+        let store = try StateFolder("keychain").open()
         let ids = [try store.add("a", flags: .biometryAny), try store.add("b")]
         let foreign = try store.add("a", caller: .other)
         let unknown = String(repeating: "0", count: 32)
@@ -292,7 +293,7 @@ struct ItemTests {
 
     @Test("Another user's item, and another sandboxed app's, doesn't exist")
     func strangers() throws {
-        let store = try StateFolder().open()
+        let store = try StateFolder("keychain").open()
         let app = Caller(uid: 1000, app: "org.example.A", enrolment: .first)
         let otherApp = Caller(uid: 1000, app: "org.example.B", enrolment: .first)
         let plain = try store.add("plain")
@@ -316,7 +317,7 @@ struct ItemTests {
 
     @Test("A user has as many items as the limit says, and room again after deleting one")
     func limit() throws {
-        let store = try StateFolder().open(itemLimit: 3)
+        let store = try StateFolder("keychain").open(itemLimit: 3)
         let ids = try (0..<3).map { try store.add("\($0)") }
         expectRefusal(.limitsExceeded) { try store.add("more") }
         try store.add("other", caller: .other)
@@ -328,7 +329,7 @@ struct ItemTests {
 
     @Test("An authorization opens what it was made for: that user, operation and access control")
     func authorization() throws {
-        let store = try StateFolder().open()
+        let store = try StateFolder("keychain").open()
         let id = try store.add("a", flags: .biometryAny)
         let control = try AccessControl.guarded(by: .biometryAny)
         func read(
@@ -364,7 +365,7 @@ struct ItemTests {
 
     @Test("R64: The application password opens the item; without it, or with another, nothing does")
     func applicationPassword() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let id = try folder.open()
             .add("a", "one", flags: [.biometryAny, .or, .applicationPassword], password: "right")
         let store = try folder.open()
@@ -393,7 +394,7 @@ struct ItemTests {
 
     @Test("R67: An item of the current enrolment is gone after a change, also once that is undone")
     func currentSet() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         var store: KeychainStore? = try folder.open()
         let current = try #require(try store?.add("current", flags: .biometryCurrentSet))
         let any = try #require(try store?.add("any", flags: .biometryAny))
@@ -434,12 +435,12 @@ struct ItemTests {
         ]
         for call in calls {
             for enrolment in [mark, .second, nil] {
-                let store = try StateFolder().open()
+                let store = try StateFolder("keychain").open()
                 let id = try store.add("a", flags: .biometryCurrentSet)
                 expectRefusal(.notFound) { try call(store, id, Caller.person.with(enrolment)) }
             }
         }
-        let store = try StateFolder().open()
+        let store = try StateFolder("keychain").open()
         let id = try store.add("a", flags: .biometryCurrentSet)
         #expect(try store.delete([id], caller: Caller.person.with(nil)).count == 0)
         expectRefusal(.notAvailable) {
@@ -449,7 +450,7 @@ struct ItemTests {
 
     @Test("L17: Without a known enrolment items of one are hidden, and come back with it")
     func lostEnrolment() throws {
-        let store = try StateFolder().open()
+        let store = try StateFolder("keychain").open()
         let id = try store.add("a", "kept", flags: .biometryCurrentSet)
         let key = try store.add("b", "kept", flags: .biometryCurrentSet)
         let other = try store.add("c")
@@ -474,7 +475,7 @@ struct ItemTests {
 
     @Test("R69: Items for as long as there is a passcode go with it; others and other users stay")
     func passcodeRemoved() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         var store: KeychainStore? = try folder.open()
         let gone = try #require(try store?.add("a", accessibility: .whenPasscodeSet))
         let stays = try #require(try store?.add("b"))

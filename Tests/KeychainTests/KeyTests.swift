@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import KeychainStore
+import TestSupport
 import Testing
 
 @testable import AuthEngine
@@ -16,7 +17,7 @@ struct KeyTests {
         let folder: StateFolder
 
         init(flags: AccessControl.Flags = .privateKeyUsage, password: String? = nil) throws {
-            folder = try StateFolder()
+            folder = try StateFolder("keychain")
             store = try folder.open()
             let made = try store.createKey(
                 Attributes(["class": .text("keys"), "atag": .bytes([1, 2])]),
@@ -108,7 +109,7 @@ struct KeyTests {
             out = sys.stdout.buffer
 
             """
-        return try run("/usr/bin/python3", ["-c", start + script] + values.map(hexadecimal))
+        return try run(["/usr/bin/python3", "-c", start + script] + values.map(hexadecimal))
     }
 
     @Test("A signature of a message, and of a digest, holds for openssl")
@@ -122,10 +123,9 @@ struct KeyTests {
         ] {
             try Data(key.sign(data, algorithm)).write(to: URL(filePath: folder + "/signature"))
             let printed = try run(
-                "/usr/bin/openssl",
                 [
-                    "dgst", "-sha256", "-keyform", "DER", "-verify", folder + "/key.der",
-                    "-signature", folder + "/signature",
+                    "/usr/bin/openssl", "dgst", "-sha256", "-keyform", "DER", "-verify",
+                    folder + "/key.der", "-signature", folder + "/signature",
                 ],
                 input: message
             )

@@ -1,5 +1,6 @@
 import Glibc
 import KeychainStore
+import TestSupport
 import Testing
 
 @testable import AuthEngine
@@ -8,7 +9,7 @@ import Testing
 struct KeychainTests {
     @Test("Many callers at once get their answers, from one thread that is none of theirs")
     func concurrent() async throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let keychain = try folder.keychain()
         let threads = try await withThrowingTaskGroup(of: UInt.self) { group in
             for number in 0..<40 {
@@ -41,7 +42,7 @@ struct KeychainTests {
 
     @Test("A refusal comes back as one")
     func refusal() async throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let keychain = try folder.keychain()
         await #expect(throws: KeychainError.self) {
             try await keychain.run { store throws(KeychainError) in
@@ -52,7 +53,7 @@ struct KeychainTests {
 
     @Test("The thread ends with the keychain, and another process may have it")
     func end() async throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         for _ in 0..<20 {
             let keychain = try folder.keychain()
             #expect(try await keychain.run { $0.setAside } == nil)

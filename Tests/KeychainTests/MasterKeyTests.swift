@@ -1,5 +1,6 @@
 import Foundation
 import KeychainStore
+import TestSupport
 import Testing
 
 @testable import AuthEngine
@@ -19,45 +20,45 @@ struct MasterKeyTests {
 
     @Test("The first start makes a key of 32 bytes that is ours alone, and the next one keeps it")
     func firstStart() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         #expect(!KeychainStore.isThere(in: folder.path))
         let name = try folder.open().keyName
         #expect(KeychainStore.isThere(in: folder.path))
         #expect(try !folder.open().isKeyCredential)
         #expect(try folder.read("master.key").count == 32)
         for file in ["master.key", "items.sqlite", "anchor"] {
-            #expect(try folder.mode(of: folder.file(file)) == 0o600)
+            #expect(folder.mode(of: folder.file(file)) == 0o600)
         }
-        #expect(try folder.mode(of: folder.file("")) == 0o700)
+        #expect(folder.mode(of: folder.file("")) == 0o700)
         #expect(try folder.open().keyName == name)
-        #expect(try StateFolder().open().keyName != name)
+        #expect(try StateFolder("keychain").open().keyName != name)
     }
 
     @Test("A credential is the key, and no file is made")
     func credential() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let credentials = try credentials([UInt8](1...32), in: folder)
         let id = try folder.open(credentials: credentials).add("a")
         #expect(try folder.open(credentials: credentials).isKeyCredential)
-        #expect(try !folder.files.contains("master.key"))
+        #expect(!folder.files.contains("master.key"))
         #expect(try folder.open(credentials: credentials).read(id) == "secret")
         let refusal = folder.refusal()
         #expect(refusal?.code == .notAvailable)
         #expect(refusal?.message.contains("is missing") == true)
-        #expect(try !folder.files.contains("master.key"))
+        #expect(!folder.files.contains("master.key"))
         #expect(try folder.open(credentials: credentials).read(id) == "secret")
     }
 
     @Test("A folder of credentials without this one falls back to the file")
     func otherCredentials() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let name = try folder.open(credentials: credentials(nil, in: folder)).keyName
         #expect(try folder.open().keyName == name)
     }
 
     @Test("Beside a database that was set aside no key is made unasked")
     func damagedWithoutKey() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let path = try credentials([UInt8](1...32), in: folder)
         try folder.open(credentials: path).add("a")
         try folder.write([UInt8](repeating: 7, count: 4096), to: "items.sqlite")
@@ -65,9 +66,9 @@ struct MasterKeyTests {
             let refusal = folder.refusal()
             #expect(refusal?.code == .notAvailable)
             #expect(refusal?.message.contains("keychain init") == true)
-            #expect(try !folder.files.contains("master.key"))
+            #expect(!folder.files.contains("master.key"))
         }
-        #expect(try folder.files.contains("items.sqlite.damaged-1"))
+        #expect(folder.files.contains("items.sqlite.damaged-1"))
         let keychain = try IdleKeychain(directory: folder.path)
         try keychain.writeKeyFile(keychain.freshKey())
         #expect(try keychain.fileKey() != nil)
@@ -75,7 +76,7 @@ struct MasterKeyTests {
 
     @Test("A credential that can't be read is told; no other key takes its place")
     func unreadableCredential() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let path = try credentials(nil, in: folder)
         // Root may read everything, but nobody reads a folder or follows a link here.
         try FileManager.default.createSymbolicLink(
@@ -83,12 +84,12 @@ struct MasterKeyTests {
             withDestinationPath: "/dev/zero"
         )
         #expect(folder.refusal(credentials: path)?.code == .notAvailable)
-        #expect(try !folder.files.contains("master.key"))
+        #expect(!folder.files.contains("master.key"))
     }
 
     @Test("A wrong, short, long or unreadable key is told, and the right one opens it again")
     func wrongKeys() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let id = try folder.open().add("a")
         let (right, database) = (try folder.read("master.key"), try folder.read("items.sqlite"))
         let wrong = right.map { ~$0 }
@@ -115,7 +116,7 @@ struct MasterKeyTests {
 
     @Test("The recovery key brings a lost key back, however it was typed")
     func recovery() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let (id, text) = try {
             let store = try folder.open()
             return (try store.add("a"), store.recoveryKey)
@@ -137,7 +138,7 @@ struct MasterKeyTests {
 
     @Test("A recovery key with a slip, or of another keychain, is refused and changes nothing")
     func wrongRecovery() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let text = try folder.open().recoveryKey
         let key = try folder.read("master.key")
         func expectRefused(_ text: String, _ reason: String) throws {
@@ -157,12 +158,12 @@ struct MasterKeyTests {
         try expectRefused(String(text.dropLast()), "this has 55")
         try expectRefused(text + "0", "more")
         try expectRefused("U" + text.dropFirst(), "no character")
-        try expectRefused(StateFolder().open().recoveryKey, "this is the recovery key of")
+        try expectRefused(StateFolder("keychain").open().recoveryKey, "this is the recovery key of")
     }
 
     @Test("A restored key keeps what was in its place, and waits for the service to stop")
     func restorePlace() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let text = try folder.open().recoveryKey
         let wrong = [UInt8](repeating: 9, count: 32)
         try folder.write(wrong, to: "master.key")
@@ -185,16 +186,16 @@ struct MasterKeyTests {
 
     @Test("Without a master key there is no recovery key, and none is made")
     func nothingToExport() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         expectRefusal(.notAvailable) {
             _ = try KeychainStore.recoveryKey(directory: folder.path, credentials: nil)
         }
-        #expect(try folder.files == [])
+        #expect(folder.files == [])
     }
 
     @Test("Two processes can't have one keychain")
     func busy() throws {
-        let folder = try StateFolder()
+        let folder = try StateFolder("keychain")
         let store = try folder.open()
         #expect(folder.refusal()?.code == .notAvailable)
         #expect(!store.keyName.isEmpty)

@@ -1,55 +1,10 @@
-import Foundation
 import KeychainStore
+import TestSupport
 import Testing
 
 @testable import AuthEngine
 
-/// A state directory of a test, removed with the value.
-final class StateFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path =
-            FileManager.default.temporaryDirectory
-            .appending(path: "localauth-keychain-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(
-            atPath: path,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    func file(_ name: String) -> String { path + "/keychain/" + name }
-
-    var files: [String] {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: file("")).sorted() }
-    }
-
-    func read(_ name: String) throws -> [UInt8] {
-        try Array(Data(contentsOf: URL(filePath: file(name))))
-    }
-
-    /// Writes a file with mode 0600.
-    func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
-        try Data(bytes).write(to: URL(filePath: file(name)))
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o600],
-            ofItemAtPath: file(name)
-        )
-    }
-
-    func remove(_ name: String) throws {
-        try FileManager.default.removeItem(atPath: file(name))
-    }
-
-    func mode(of path: String) throws -> Int? {
-        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-    }
-
+extension StateFolder {
     func open(credentials: String? = nil, itemLimit: Int = 4096) throws -> KeychainStore {
         try KeychainStore.open(directory: path, credentials: credentials, itemLimit: itemLimit)
     }
@@ -194,38 +149,9 @@ func expectRefusal(
     return error
 }
 
-/// SplitMix64, so that a seed gives the same test again.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    /// The seed in `LOCALAUTH_SEED`, or a new one; printed.
-    init() {
-        let text = ProcessInfo.processInfo.environment["LOCALAUTH_SEED"]
-        state = text.flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
-        print("LOCALAUTH_SEED=\(state)")
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}
-
 /// Runs a program with this input and gives what it printed.
-func run(_ program: String, _ arguments: [String], input: [UInt8] = []) throws -> [UInt8] {
-    let process = Process()
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    let (standardInput, output) = (Pipe(), Pipe())
-    process.standardInput = standardInput
-    process.standardOutput = output
-    try process.run()
-    try standardInput.fileHandleForWriting.write(contentsOf: Data(input))
-    try standardInput.fileHandleForWriting.close()
-    let printed = try output.fileHandleForReading.readToEnd()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    return Array(printed ?? Data())
+func run(_ words: [String], input: [UInt8] = []) throws -> [UInt8] {
+    let ended = try ChildProcess.run(words, input: input)
+    #expect(ended.status == 0, "\(ended.errors)")
+    return ended.bytes
 }

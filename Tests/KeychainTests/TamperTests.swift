@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import KeychainStore
+import TestSupport
 import Testing
 
 @testable import AuthEngine
@@ -10,7 +11,7 @@ import Testing
 struct TamperTests {
     /// A keychain with items of two users, closed.
     private struct Victim {
-        let folder = Result { try StateFolder() }
+        let folder = Result { try StateFolder("keychain") }
         let ids: [String]
         let foreign: String
 
@@ -306,7 +307,7 @@ struct TamperTests {
             try folder.write(bytes, to: "items.sqlite")
             try folder.write(anchor, to: "anchor")
             expectSound(victim, folder, place)
-            for name in try folder.files where name.contains("damaged") { try folder.remove(name) }
+            for name in folder.files where name.contains("damaged") { try folder.remove(name) }
         }
     }
 

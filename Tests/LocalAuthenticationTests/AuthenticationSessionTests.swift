@@ -2,7 +2,7 @@ import ClientTestSupport
 import DBus
 import LocalAuthBus
 import LocalAuthClient
-import SensorContract
+import TestSupport
 import Testing
 
 /// The project's own interface, for code that doesn't come from Apple's systems.

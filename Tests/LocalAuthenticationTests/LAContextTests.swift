@@ -3,8 +3,8 @@ import DBus
 import Foundation
 import LocalAuthBus
 import LocalAuthentication
-import SensorContract
 import Synchronization
+import TestSupport
 import Testing
 
 /// What a context does, against the real daemon with a simulated sensor.
@@ -194,7 +194,7 @@ struct LAContextTests {
         try await ClientDesk.run { desk in
             #expect(LAContext().biometryType == .touchID)
             try await desk.sensor.setBiometryType(biometryType: 2)
-            try await desk.wait(for: "a face sensor") {
+            try await eventually("a face sensor") {
                 try await desk.manager.biometryType() == 2
             }
             #expect(LAContext().biometryType == .faceID)

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import LocalAuthBus
 import LocalAuthentication
+import TestSupport
 import Testing
 
 /// What could authenticate the user, and how programs hear of changes.

@@ -1,6 +1,7 @@
 import ClientTestSupport
 import Foundation
 import LocalAuthentication
+import TestSupport
 import Testing
 
 /// Rights, with and without something that they guard.

@@ -1,5 +1,5 @@
 import ClientTestSupport
-import SensorContract
+import TestSupport
 import Testing
 
 /// The clients in other languages, none of which has code of this project, on the real daemon.
@@ -20,11 +20,10 @@ struct OtherLanguagesTests {
     func granted(language: String) async throws {
         try await ClientDesk.run { desk in
             try await desk.queue("match")
-            let client = try await start(language, desk)
+            let client = try start(language, desk)
             let status = try await client.exitStatus(within: .seconds(30))
-            let said = await client.output
-            #expect(status == 0, "\(said.error)")
-            #expect(said.out.contains("It is you"))
+            #expect(status == 0, "\(client.errors)")
+            #expect(client.output.contains("It is you"))
         }
     }
 
@@ -32,27 +31,26 @@ struct OtherLanguagesTests {
     func canceled(language: String) async throws {
         try await ClientDesk.run { desk in
             await desk.agent.will(.cancel)
-            let client = try await start(language, desk)
+            let client = try start(language, desk)
             let status = try await client.exitStatus(within: .seconds(30))
-            let said = await client.output
-            #expect(status == 1, "\(said.error)")
-            #expect(!said.out.contains("It is you"))
+            #expect(status == 1, "\(client.errors)")
+            #expect(!client.output.contains("It is you"))
         }
     }
 
     @Test("No service is status 3, or 1 for a shell", arguments: commands.keys.sorted())
     func unreachable(language: String) async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
-            let client = try await start(language, desk)
+            let client = try start(language, desk)
             let status = try await client.exitStatus(within: .seconds(30))
             #expect(status == (language == "shell" ? 1 : 3))
         }
     }
 
-    private func start(_ language: String, _ desk: ClientDesk) async throws -> LaunchedProgram {
+    private func start(_ language: String, _ desk: Desk) throws -> ChildProcess {
         let top = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let command = try #require(Self.commands[language])
-        return try await desk.run([
+        return try desk.bus.run([
             "/bin/sh", "-c", "cd /\(top)/examples; \(command)", "sh", desk.bus.address,
             desk.bus.folder,
         ])

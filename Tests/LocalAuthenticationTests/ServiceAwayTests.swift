@@ -2,6 +2,7 @@ import ClientTestSupport
 import Foundation
 import LocalAuthBus
 import LocalAuthentication
+import TestSupport
 import Testing
 
 /// What a program sees without the daemon, and when the daemon comes and goes.
@@ -38,9 +39,7 @@ struct ServiceAwayTests {
             try await desk.stopDaemon()
             #expect(!context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil))
             try await desk.startDaemon()
-            try await desk.wait(for: "a usable sensor") {
-                try await desk.manager.canEvaluate(policy: 1).code == 0
-            }
+            try await desk.waitUntilUsable()
             #expect(context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil))
             // The success went with the daemon: the person is asked anew.
             try await desk.queue("match")

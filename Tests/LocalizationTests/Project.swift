@@ -1,5 +1,5 @@
 import Foundation
-import ToolSupport
+import TestSupport
 
 /// The project that this file is part of.
 enum Project {
@@ -17,28 +17,19 @@ enum Project {
     }
 }
 
-/// What a tool said.
-struct Said {
-    let status: Int32
-    let output: String
-}
-
 /// Runs a tool in the project's folder and waits for its end.
-func run(_ tool: String, _ arguments: [String]) throws -> Said {
-    let (status, output) = try Tool.run(
-        "/usr/bin/\(tool)",
-        arguments,
-        withErrors: true,
-        directory: Project.root.path
-    )
-    return Said(status: status, output: String(decoding: output, as: UTF8.self))
+func run(_ tool: String, _ arguments: [String]) throws -> ChildProcess.Ended {
+    let words = ["/usr/bin/env", "--chdir=\(Project.root.path)", tool] + arguments
+    return try ChildProcess.run(words, mergesErrors: true)
 }
 
 /// The catalogues, compiled into a folder that goes with the object.
 final class CompiledCatalogues: Sendable {
-    let folder = NSTemporaryDirectory() + "localauth-locale-" + UUID().uuidString
+    private let temporary: TemporaryFolder
+    var folder: String { temporary.path }
 
     init() throws {
+        temporary = try TemporaryFolder()
         for language in Catalogue.languages {
             let target = "\(folder)/\(language)/LC_MESSAGES"
             try FileManager.default.createDirectory(
@@ -51,8 +42,6 @@ final class CompiledCatalogues: Sendable {
             }
         }
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Variables of a person who reads a language.
     func environment(_ language: String) -> [String: String] {

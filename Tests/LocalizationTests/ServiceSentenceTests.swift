@@ -1,4 +1,5 @@
 import Localization
+import TestSupport
 import Testing
 
 /// The service speaks English; `localauthctl` finds the translations of its sentences.

@@ -1,7 +1,7 @@
-import AgentTestSupport
 import DBus
 import Foundation
 import Localization
+import TestSupport
 import Testing
 
 /// What people read when they have set their language.
@@ -87,8 +87,7 @@ import Testing
         let (bus, pty) = (try PrivateBus(), try Pty())
         let service = try await onBus { try StandInService(bus) }
         let agent = try ChildProcess(
-            localauthctl(),
-            ["agent", "--session", "--bus", bus.address],
+            ["localauthctl", "agent", "--session", "--bus", bus.address],
             environment: catalogues.environment(language),
             terminal: pty.path
         )
@@ -110,7 +109,7 @@ import Testing
         try await onBus { try await service.end(handle, "success") }
         #expect(pty.shows(words.end))
         agent.signal(SIGTERM)
-        #expect(agent.status() == 0)
+        #expect(try agent.wait() == 0)
     }
 
     private func tell(

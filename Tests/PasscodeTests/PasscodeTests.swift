@@ -2,7 +2,7 @@ import DBus
 import Glibc
 import Linux
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 @testable import localauth_passcode

@@ -2,6 +2,7 @@ import DBus
 import Foundation
 import Linux
 import LocalAuthBus
+import TestSupport
 import Testing
 
 /// The real programs with two sensors and real passcodes, each of which can be killed; the test
@@ -29,10 +30,10 @@ import Testing
     /// So many non-matches lock biometry, and no prompt ends before.
     nonisolated static let lockout = 5
 
-    let desk: Desk
+    let bus: PrivateBus
     let connection: Connection
     let manager: Authentication1Proxy
-    var programs: [String: Program] = [:]
+    var programs: [String: ChildProcess] = [:]
     var mood = Mood.watching
     /// Messages that the prompts got.
     private(set) var messages = 0
@@ -46,33 +47,29 @@ import Testing
     var isRejected = false
     private var channels: [String: OwnedDescriptor] = [:]
 
-    init() async throws {
-        desk = try await Desk()
-        try Self.installPasscodeCheck(in: desk.folder)
-        try "[Biometry]\nLockoutAttempts=\(Self.lockout)\nAttemptsFingerprint=10\n"
-            .write(toFile: desk.folder + "/localauth.conf", atomically: true, encoding: .utf8)
-        connection = try desk.connect()
-        manager = Authentication1Proxy(connection, destination: Desk.service, path: Desk.root)
+    private init(_ bus: PrivateBus) async throws {
+        self.bus = bus
+        try PAMService.install(in: bus.folder)
+        let settings = "[Biometry]\nLockoutAttempts=\(Self.lockout)\nAttemptsFingerprint=10\n"
+        try TemporaryFolder.write(bus.folder + "/localauth.conf", settings.utf8)
+        connection = try bus.connect()
+        manager = Authentication1Proxy(
+            connection,
+            destination: TestDaemon.name,
+            path: TestDaemon.root
+        )
         connection.export(Self.agentPath, [Agent1Interface(self)])
         for name in ["verifier", "daemon"] + Self.sensorNames { try await start(name) }
         try await register()
     }
 
-    /// The service file of `Tests/pam`, whose script stays there: one that is being written can't
-    /// be run.
-    private static func installPasscodeCheck(in folder: String) throws {
-        let source =
-            URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().path + "/pam/"
-        let text = try String(contentsOfFile: source + "localauth-test", encoding: .utf8)
-        try text.replacingOccurrences(of: "@SCRIPTS@/", with: source)
-            .write(toFile: folder + "/localauth-test", atomically: true, encoding: .utf8)
-    }
-
-    /// Lets the programs go: they end with this object, which its own connection holds.
-    func end() {
-        connection.unexport(Self.agentPath)
-        connection.close()
+    /// Gives a test a bench of its own, and takes it down whatever happens.
+    static func run(_ body: @BusActor (CrashBench) async throws -> Void) async throws {
+        try await PrivateBus.run(limits: PrivateBus.wideLimits) { bus in
+            let bench = try await CrashBench(bus)
+            try await bench.sensorsAreThere()
+            try await body(bench)
+        }
     }
 
     // MARK: - Programs
@@ -81,22 +78,16 @@ import Testing
     func start(_ name: String) async throws {
         switch name {
         case "verifier":
-            programs[name] = try desk.start(
-                "localauth-passcode",
-                ["--pam-service", "localauth-test", "--pam-directory", desk.folder]
-                    + ["--passcode-set", "always"]
-            )
-            try await connection.waitForOwner(of: "org.localauth.Passcode1")
+            programs[name] = try await bus.startVerifier()
         case "daemon":
-            programs[name] = try desk.start(
-                "localauthd",
-                ["--state-directory", desk.folder + "/state"]
-                    + ["--config", desk.folder + "/localauth.conf"]
+            programs[name] = try bus.start(
+                ["localauthd", "--state-directory", bus.folder + "/state"]
+                    + ["--config", bus.folder + "/localauth.conf"]
             )
-            try await connection.waitForOwner(of: Desk.service)
+            try await bus.waitForOwner(of: TestDaemon.name)
         default:
-            programs[name] = try desk.start("localauth-sensor-simulated", ["--name", name])
-            try await connection.waitForOwner(of: "org.localauth.Sensor1." + name)
+            programs[name] = try bus.start(["localauth-sensor-simulated", "--name", name])
+            try await bus.waitForOwner(of: "org.localauth.Sensor1." + name)
             _ = try await sensor(name).addTemplate(uid: getuid(), label: "finger")
         }
     }
@@ -104,12 +95,12 @@ import Testing
     /// Ends a program without a word, and waits until the bus knows.
     func kill(_ name: String) async throws {
         let program = try #require(programs[name])
-        program.send(SIGKILL)
-        #expect(await program.end() == SIGKILL)
+        program.signal(SIGKILL)
+        #expect(try await program.exitStatus() == 128 + SIGKILL)
         let busName =
             switch name {
             case "verifier": "org.localauth.Passcode1"
-            case "daemon": Desk.service
+            case "daemon": TestDaemon.name
             default: "org.localauth.Sensor1." + name
             }
         while try await connection.nameOwner(busName) != nil { await Task.yield() }
@@ -128,18 +119,21 @@ import Testing
         for name in Self.sensorNames {
             let device = Device1Proxy(
                 connection,
-                destination: Desk.service,
-                path: ObjectPath(unchecked: Desk.root.rawValue + "/sensor/" + name)
+                destination: TestDaemon.name,
+                path: ObjectPath(unchecked: TestDaemon.root.rawValue + "/sensor/" + name)
             )
             while (try? await device.unavailability()) != "" { await Task.yield() }
         }
     }
 
+    /// One more client, which leaves when nobody holds it.
+    func bystander() throws -> Connection { try Connection(.address(bus.address)) }
+
     /// A connection by way of a process of its own, and that process.
     func connectByProcess() async throws -> (connection: Connection, pid: pid_t) {
         let address =
             "unixexec:path=/usr/bin/systemd-stdio-bridge,argv0=bridge,"
-            + "argv1=--bus-path=unix:path=\(desk.folder)/bus"
+            + "argv1=--bus-path=unix:path=\(bus.folder)/bus"
         let bridged = try Connection(.address(address))
         let peer = try await bridged.peer(named: bridged.uniqueName)
         try #require(peer.pid != getpid())
@@ -156,8 +150,8 @@ import Testing
     ) async -> String? {
         let manager = Authentication1Proxy(
             client ?? connection,
-            destination: Desk.service,
-            path: Desk.root
+            destination: TestDaemon.name,
+            path: TestDaemon.root
         )
         do throws(DBusError) {
             _ = try await manager.evaluate(policy: policy, reason: "test", options: options)
@@ -171,8 +165,8 @@ import Testing
     func attemptsLeftAfterOneMore() async throws -> UInt32? {
         if try await manager.canEvaluate(policy: 1).code == -8 { return nil }
         // Events are followed from a unique name only.
-        let owner = try #require(try await connection.nameOwner(Desk.service))
-        let daemon = Authentication1Proxy(connection, destination: owner, path: Desk.root)
+        let owner = try #require(try await connection.nameOwner(TestDaemon.name))
+        let daemon = Authentication1Proxy(connection, destination: owner, path: TestDaemon.root)
         let call = try daemon.evaluateStream(policy: 1, reason: "test", options: [:])
         var left: UInt32?
         for await event in call.events {

@@ -1,6 +1,7 @@
 import DBus
 import Foundation
 import LocalAuthBus
+import TestSupport
 import Testing
 
 /// Whatever is killed at whatever moment, everybody is answered, nothing that was told is
@@ -12,19 +13,6 @@ struct CrashTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }
 
-    /// A generator that can be started again from the same number.
-    struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     private func number(_ variable: String) -> UInt64? {
         ProcessInfo.processInfo.environment[variable].flatMap(UInt64.init)
     }
@@ -35,18 +23,17 @@ struct CrashTests {
         let base = number("LA_SEED") ?? UInt64.random(in: 0...UInt64.max)
         let rounds = number("LA_ROUNDS") ?? 10
         print("LA_SEED=\(base) LA_ROUNDS=\(rounds)")
-        let bench = try await CrashBench()
-        defer { bench.end() }
-        try await bench.sensorsAreThere()
-        for round in 0..<rounds {
-            let seed = base &+ round &* 0xD134_2543_DE82_EF95
-            var random = SplitMix(state: seed)
-            let victim = CrashBench.Victim.allCases.randomElement(using: &random) ?? .daemon
-            let what: Comment = "LA_SEED=\(seed) LA_ROUNDS=1, \(victim)"
-            try await live(bench, victim, what, &random)
-            try await recover(bench, what)
+        try await CrashBench.run { bench in
+            for round in 0..<rounds {
+                let seed = base &+ round &* 0xD134_2543_DE82_EF95
+                var random = SeededGenerator(seed)
+                let victim = CrashBench.Victim.allCases.randomElement(using: &random) ?? .daemon
+                let what: Comment = "LA_SEED=\(seed) LA_ROUNDS=1, \(victim)"
+                try await live(bench, victim, what, &random)
+                try await recover(bench, what)
+            }
+            print("seen:", bench.seen.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })
         }
-        print("seen:", bench.seen.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })
     }
 
     /// Evaluations and attempts, and in the middle of them somebody is killed.
@@ -55,7 +42,7 @@ struct CrashTests {
         _ bench: CrashBench,
         _ victim: CrashBench.Victim,
         _ what: Comment,
-        _ random: inout SplitMix
+        _ random: inout SeededGenerator
     ) async throws {
         bench.told = 0
         bench.wrongPasscodes = 0
@@ -67,12 +54,12 @@ struct CrashTests {
             doomed.connection.export(CrashBench.agentPath, [Agent1Interface(StandInAgent())])
             let theirs = Authentication1Proxy(
                 doomed.connection,
-                destination: Desk.service,
-                path: Desk.root
+                destination: TestDaemon.name,
+                path: TestDaemon.root
             )
             _ = try await theirs.registerAgent(agent: CrashBench.agentPath, options: [:])
         }
-        let clients = [bench.connection, try bench.desk.connect(), doomed.connection]
+        let clients = [bench.connection, try bench.bystander(), doomed.connection]
         var calls: [(isDoomed: Bool, answer: Task<String?, Never>)] = []
         for client in clients {
             for _ in 0..<Int.random(in: 1...2, using: &random) {
@@ -120,7 +107,7 @@ struct CrashTests {
 
     /// Non-matches and calls, until so many messages were seen.
     @BusActor
-    private func attempts(_ bench: CrashBench, _ random: inout SplitMix) async {
+    private func attempts(_ bench: CrashBench, _ random: inout SeededGenerator) async {
         // Every other time the sensors look before anything else happens.
         let ready = Bool.random(using: &random) ? bench.messages + 3 : 0
         for _ in 0..<100 where bench.messages < ready {
@@ -179,34 +166,33 @@ struct CrashTests {
     @Test("Wrong passcodes that were told are counted by the daemon that comes after a kill -9")
     @BusActor
     func wrongPasscodes() async throws {
-        let bench = try await CrashBench()
-        defer { bench.end() }
-        try await bench.sensorsAreThere()
-        for _ in 0..<3 {
-            // Two in each life; the 6th starts the delay.
-            for _ in 0..<2 {
-                bench.wrongPasscodes = 3
-                bench.mood = .wrong
-                async let answer = bench.evaluate(2, ["sensors": .strings(["One"])])
-                while !bench.isRejected { await Task.yield() }
-                bench.isRejected = false
-                bench.cancelAll()
-                #expect(await answer == "org.localauth.Error.UserCancel")
-                bench.mood = .watching
+        try await CrashBench.run { bench in
+            for _ in 0..<3 {
+                // Two in each life; the 6th starts the delay.
+                for _ in 0..<2 {
+                    bench.wrongPasscodes = 3
+                    bench.mood = .wrong
+                    async let answer = bench.evaluate(2, ["sensors": .strings(["One"])])
+                    while !bench.isRejected { await Task.yield() }
+                    bench.isRejected = false
+                    bench.cancelAll()
+                    #expect(await answer == "org.localauth.Error.UserCancel")
+                    bench.mood = .watching
+                }
+                try await bench.kill("daemon")
+                bench.forgetPrompts()
+                try await bench.start("daemon")
+                try await bench.register()
+                try await bench.sensorsAreThere()
             }
-            try await bench.kill("daemon")
-            bench.forgetPrompts()
-            try await bench.start("daemon")
-            try await bench.register()
-            try await bench.sensorsAreThere()
-        }
-        // No sensor is named, so that nothing but the passcode is left.
-        #expect(
-            await bench.evaluate(
-                2,
-                ["sensors": .strings(["None"]), "timeout": .uint64(2000)]
+            // No sensor is named, so that nothing but the passcode is left.
+            #expect(
+                await bench.evaluate(
+                    2,
+                    ["sensors": .strings(["None"]), "timeout": .uint64(2000)]
+                )
+                    == "org.localauth.Error.AuthenticationFailed"
             )
-                == "org.localauth.Error.AuthenticationFailed"
-        )
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What README promises first.
@@ -8,14 +9,11 @@ struct DemoTests {
     func demo() async throws {
         let package = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let log = NSTemporaryDirectory() + "localauth-demo-\(UUID().uuidString).log"
-        defer { try? FileManager.default.removeItem(atPath: log) }
-        let demo = try Program(
-            package.path + "/scripts/demo",
-            [Program.folder],
-            log: log
+        let demo = try ChildProcess(
+            [package.path + "/scripts/demo", ChildProcess.folder],
+            mergesErrors: true
         )
-        #expect(await demo.end() == 0)
-        #expect(demo.said.contains("nothing is left running"), "\(demo.said)")
+        #expect(try await demo.exitStatus(within: .seconds(100)) == 0, "\(demo.output)")
+        #expect(demo.output.contains("nothing is left running"), "\(demo.output)")
     }
 }

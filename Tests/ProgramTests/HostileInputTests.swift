@@ -2,6 +2,7 @@ import DBus
 import Glibc
 import Linux
 import LocalAuthBus
+import TestSupport
 import Testing
 
 /// Whatever a client sends, the daemon answers it and then the next call as if nothing had
@@ -16,7 +17,7 @@ struct HostileInputTests {
         let (end, _) = try descriptorPair()
         return [
             .bool(true), .uint8(7), .int16(-7), .uint16(7), .int32(-7), .uint32(7), .int64(-7),
-            .uint64(7), .double(0.5), .string("seven"), .objectPath(Desk.root),
+            .uint64(7), .double(0.5), .string("seven"), .objectPath(TestDaemon.root),
             .descriptor(end), .bytes([7]), .strings(["seven"]), .dictionary(["seven": .bool(true)]),
             .variant(.uint32(7)),
         ]
@@ -60,7 +61,11 @@ struct HostileInputTests {
 
     @BusActor
     private func isStillThere(_ client: Connection) async throws {
-        let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
+        let manager = Authentication1Proxy(
+            client,
+            destination: TestDaemon.name,
+            path: TestDaemon.root
+        )
         let answer = try await manager.canEvaluate(policy: 2)
         #expect(answer.code == -5 && !answer.available)
     }
@@ -68,17 +73,17 @@ struct HostileInputTests {
     @Test("L16: every method refuses every argument of a wrong type")
     @BusActor
     func wrongTypes() async throws {
-        let desk = try await Desk()
-        let daemon = try await desk.daemon()
-        let sensor = try await desk.sensor()
-        let client = try desk.connect()
-        let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
+        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let daemon = try await TestDaemon(on: bus)
+        let sensor = try await daemon.startSensor()
+        let client = try bus.connect()
+        let manager = daemon.manager(client)
         let context = try await manager.createContext(properties: [:])
         let objects: [(ObjectPath, InterfaceDescription)] = [
-            (Desk.root, Authentication1Interface.description),
+            (TestDaemon.root, Authentication1Interface.description),
             (context, Context1Interface.description),
             (
-                ObjectPath(unchecked: Desk.root.rawValue + "/sensor/Simulated"),
+                ObjectPath(unchecked: TestDaemon.root.rawValue + "/sensor/Simulated"),
                 Device1Interface.description
             ),
             (ObjectPath(unchecked: "/org/localauth/Keychain1"), Keychain1Interface.description),
@@ -111,7 +116,7 @@ struct HostileInputTests {
         }
         #expect(count > 300)
         try await isStillThere(client)
-        #expect(daemon.isRunning && sensor.isRunning)
+        #expect(daemon.process.isRunning && sensor.isRunning)
     }
 
     @Test(
@@ -119,24 +124,27 @@ struct HostileInputTests {
     )
     @BusActor
     func unknownThings() async throws {
-        let desk = try await Desk()
-        let daemon = try await desk.daemon()
-        let client = try desk.connect()
+        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let daemon = try await TestDaemon(on: bus)
+        let client = try bus.connect()
         let properties = "org.freedesktop.DBus.Properties"
         let calls: [(String, String, ObjectPath, [Variant], DBusError.Name)] = [
-            ("Nothing", Desk.service, Desk.root, [], .unknownMethod),
-            ("CanEvaluate", "org.localauth.Nothing1", Desk.root, [.uint32(1)], .unknownInterface),
+            ("Nothing", TestDaemon.name, TestDaemon.root, [], .unknownMethod),
             (
-                "CanEvaluate", Desk.service, ObjectPath(unchecked: "/nowhere"), [.uint32(1)],
+                "CanEvaluate", "org.localauth.Nothing1", TestDaemon.root, [.uint32(1)],
+                .unknownInterface
+            ),
+            (
+                "CanEvaluate", TestDaemon.name, ObjectPath(unchecked: "/nowhere"), [.uint32(1)],
                 .unknownObject
             ),
             (
-                "Get", properties, Desk.root, [.string(Desk.service), .string("Nothing")],
+                "Get", properties, TestDaemon.root, [.string(TestDaemon.name), .string("Nothing")],
                 .unknownProperty
             ),
             (
-                "Set", properties, Desk.root,
-                [.string(Desk.service), .string("Version"), .variant(.string("9"))],
+                "Set", properties, TestDaemon.root,
+                [.string(TestDaemon.name), .string("Version"), .variant(.string("9"))],
                 .propertyReadOnly
             ),
         ]
@@ -145,16 +153,16 @@ struct HostileInputTests {
             #expect(error == expected.rawValue, "\(interface).\(member) at \(path.rawValue)")
         }
         try await isStillThere(client)
-        #expect(daemon.isRunning)
+        #expect(daemon.process.isRunning)
     }
 
     @Test("L16: huge strings, deep variants, NaN durations and unknown options end in an answer")
     @BusActor
     func extremes() async throws {
-        let desk = try await Desk()
-        let daemon = try await desk.daemon()
-        let client = try desk.connect()
-        let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
+        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let daemon = try await TestDaemon(on: bus)
+        let client = try bus.connect()
+        let manager = daemon.manager(client)
         let context = try await manager.createContext(properties: [:])
         var deep = Variant.uint32(1)
         for _ in 0..<40 { deep = .variant(deep) }
@@ -164,8 +172,8 @@ struct HostileInputTests {
         for reason in reasons {
             let error = await client.errorName(
                 of: "Evaluate",
-                on: Desk.service,
-                at: Desk.root,
+                on: TestDaemon.name,
+                at: TestDaemon.root,
                 [.uint32(1), reason, .dictionary([:])]
             )
             #expect(error == invalid)
@@ -178,8 +186,8 @@ struct HostileInputTests {
         for option in options {
             let error = await client.errorName(
                 of: "Evaluate",
-                on: Desk.service,
-                at: Desk.root,
+                on: TestDaemon.name,
+                at: TestDaemon.root,
                 [.uint32(1), .string("open"), .dictionary(option)]
             )
             #expect(error == invalid, "\(option)")
@@ -196,32 +204,32 @@ struct HostileInputTests {
         for odd in [Variant.string("x"), .dictionary(["y": .uint8(1)]), .bytes([0])] {
             let error = await client.errorName(
                 of: "Evaluate",
-                on: Desk.service,
-                at: Desk.root,
+                on: TestDaemon.name,
+                at: TestDaemon.root,
                 [.uint32(1), .string("open"), .dictionary(["no-such-option": odd])]
             )
             #expect(error == "org.localauth.Error.BiometryNotAvailable")
         }
         let nested = await client.errorName(
             of: "Evaluate",
-            on: Desk.service,
-            at: Desk.root,
+            on: TestDaemon.name,
+            at: TestDaemon.root,
             [.uint32(1), .string("open"), .dictionary(["no-such-option": deep])]
         )
         #expect(nested == invalid)
         try await isStillThere(client)
-        #expect(daemon.isRunning)
+        #expect(daemon.process.isRunning)
     }
 
     @Test("L16: a closed or wrong descriptor is refused, and none stays behind")
     @BusActor
     func descriptors() async throws {
-        let desk = try await Desk()
-        let daemon = try await desk.daemon()
-        let client = try desk.connect()
-        let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
+        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let daemon = try await TestDaemon(on: bus)
+        let client = try bus.connect()
+        let manager = daemon.manager(client)
         let context = try await manager.createContext(properties: [:])
-        let before = try daemon.descriptors()
+        let before = try daemon.process.descriptors()
         for _ in 0..<100 {
             // The other end is closed at once.
             let end = try Self.descriptorPair().0
@@ -233,7 +241,7 @@ struct HostileInputTests {
             )
             #expect(error == DBusError.Name.invalidArgs.rawValue)
         }
-        #expect(try daemon.descriptors() == before)
+        #expect(try daemon.process.descriptors() == before)
         try await isStillThere(client)
     }
 }

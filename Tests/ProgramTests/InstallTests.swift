@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What `make install` leaves on a system.
@@ -6,16 +7,10 @@ import Testing
 struct InstallTests {
     /// A folder for an installation; it goes with the object.
     private final class Site: Sendable {
-        let folder = NSTemporaryDirectory() + "localauth-install-" + UUID().uuidString
+        private let temporary: TemporaryFolder
+        var folder: String { temporary.path }
 
-        init() throws {
-            try FileManager.default.createDirectory(
-                atPath: folder,
-                withIntermediateDirectories: false
-            )
-        }
-
-        deinit { try? FileManager.default.removeItem(atPath: folder) }
+        init() throws { temporary = try TemporaryFolder() }
 
         /// Every file below the folder.
         func files() throws -> Set<String> {
@@ -39,26 +34,17 @@ struct InstallTests {
 
     /// Runs make with the programs beside the tests; its catalogues go to another folder.
     private func make(_ arguments: String...) async throws {
-        let build = try Site()
-        let said = try await run(
-            "/usr/bin/make",
-            ["--directory", Self.project, "BUILD=\(build.folder)", "RELEASE=\(Program.folder)"]
-                + arguments
-        )
-        #expect(said.status == 0, "\(said.text)")
+        let build = try TemporaryFolder()
+        let words = [
+            "--directory", Self.project, "BUILD=\(build.path)", "RELEASE=\(ChildProcess.folder)",
+        ]
+        let said = try await run("/usr/bin/make", words + arguments)
+        #expect(said.status == 0, "\(said.output)")
     }
 
     /// Runs a program to its end.
-    private func run(
-        _ path: String,
-        _ arguments: [String]
-    ) async throws -> (
-        status: Int32, text: String
-    ) {
-        let log = NSTemporaryDirectory() + "localauth-install-\(UUID().uuidString).log"
-        defer { try? FileManager.default.removeItem(atPath: log) }
-        let program = try Program(path, arguments, log: log)
-        return (await program.end(), program.said)
+    private func run(_ path: String, _ arguments: [String]) async throws -> ChildProcess.Ended {
+        try await ChildProcess([path] + arguments, mergesErrors: true).ended(within: .seconds(120))
     }
 
     /// An installation whose paths are real: the prefix is a temporary folder.
@@ -146,7 +132,7 @@ struct InstallTests {
         guard FileManager.default.isExecutableFile(atPath: analyze) else { return }
         let system = units.filter { $0.contains("/system/") }.map { "\(site.folder)/\($0)" }
         let said = try await run(analyze, ["verify", "--man=no"] + system)
-        #expect(said.status == 0 && said.text.isEmpty, "\(said.text)")
+        #expect(said.status == 0 && said.output.isEmpty, "\(said.output)")
     }
 
     @Test("The sealed key that localauthctl makes is the one that systemd gives to the service")
@@ -158,8 +144,11 @@ struct InstallTests {
         let name = "localauth.master-key"
         let place = try #require(value("ConditionPathExists", in: unsealing))
         #expect(place == "/etc/credstore.encrypted/" + name)
-        let help = try await run(Program.folder + "/localauthctl", ["keychain", "init", "--help"])
-        #expect(help.text.contains("\(place))."), "\(help.text)")
+        let help = try await run(
+            ChildProcess.folder + "/localauthctl",
+            ["keychain", "init", "--help"]
+        )
+        #expect(help.output.contains("\(place))."), "\(help.output)")
         #expect(value("LoadCredentialEncrypted", in: unsealing) == name)
         let copied = "%d/\(name) /run/credstore/\(name)"
         #expect(value("ExecStart", in: unsealing)?.hasSuffix(" " + copied) == true)
@@ -182,11 +171,11 @@ struct InstallTests {
             "/usr/bin/env",
             ["LC_ALL=C.UTF-8", "LANGUAGE=de", "\(site.folder)/usr/bin/localauthctl", "--help"]
         )
-        #expect(said.text.contains("Fragt, wer da ist"), "\(said.text)")
+        #expect(said.output.contains("Fragt, wer da ist"), "\(said.output)")
     }
 
     /// A system bus of its own: Debian's configuration, with the installed policy alone.
-    private func systemBus(_ site: Site) throws -> (bus: Program, address: String) {
+    private func systemBus(_ site: Site) throws -> (bus: ChildProcess, address: String) {
         let address = "unix:path=\(site.folder)/bus"
         let lines = try String(contentsOfFile: "/usr/share/dbus-1/system.conf", encoding: .utf8)
             .split(separator: "\n")
@@ -203,15 +192,12 @@ struct InstallTests {
         let file = "\(site.folder)/bus.conf"
         try (kept.map(String.init) + own).joined(separator: "\n")
             .write(toFile: file, atomically: true, encoding: .utf8)
-        let said = Pipe()
-        let bus = try Program(
-            "/usr/bin/dbus-daemon",
-            ["--nofork", "--config-file=\(file)", "--print-address"],
-            log: "\(site.folder)/bus.log",
-            output: said.fileHandleForWriting
+        let bus = try ChildProcess(
+            ["/usr/bin/dbus-daemon", "--nofork", "--config-file=\(file)", "--print-address"],
+            hasStream: true
         )
         // It says its address when it listens; nothing at all when it can't.
-        #expect(!said.fileHandleForReading.availableData.isEmpty, "\(bus.said)")
+        #expect(try bus.line() != nil, "\(bus.errors)")
         return (bus, address)
     }
 
@@ -220,15 +206,14 @@ struct InstallTests {
         let site = try await installed("install", "install-simulated")
         let (bus, address) = try systemBus(site)
         // The user of the service need not exist here; nothing else may be said of the files.
-        let complaints = bus.said.split(separator: "\n")
+        let complaints = bus.errors.split(separator: "\n")
             .filter { !$0.contains("\"localauth\"") && !$0.contains("fd limit") }
         #expect(complaints.isEmpty, "\(complaints)")
         guard geteuid() == 0 else { return }
-        let daemon = try Program(
-            "\(site.folder)/usr/libexec/localauth/localauthd",
-            ["--bus", address, "--state-directory", "\(site.folder)/state"],
-            log: "\(site.folder)/daemon.log"
-        )
+        let daemon = try ChildProcess([
+            "\(site.folder)/usr/libexec/localauth/localauthd", "--bus", address,
+            "--state-directory", "\(site.folder)/state",
+        ])
         let busctl = ["--address=\(address)", "--timeout=20"]
         let ping =
             busctl + [
@@ -238,7 +223,7 @@ struct InstallTests {
                 "1",
             ]
         while try await run("/usr/bin/busctl", ping).status != 0 {
-            try #require(daemon.isRunning, "\(daemon.said)")
+            try #require(daemon.isRunning, "\(daemon.errors)")
         }
         let takeName =
             busctl + [
@@ -250,8 +235,8 @@ struct InstallTests {
         let nobody = ["--reuid=nobody", "--regid=nogroup", "--clear-groups", "/usr/bin/busctl"]
         #expect(try await run("/usr/bin/setpriv", nobody + ping).status == 0)
         let refused = try await run("/usr/bin/setpriv", nobody + takeName)
-        #expect(refused.status == 1 && refused.text.contains("ccess denied"), "\(refused.text)")
-        daemon.send(SIGTERM)
-        #expect(await daemon.end() == 0)
+        #expect(refused.status == 1 && refused.output.contains("ccess denied"), "\(refused.output)")
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.exitStatus() == 0)
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Linux
 import LocalAuthBus
+import TestSupport
 
 /// Plays a prompt agent that only looks on.
 @BusActor final class StandInAgent: Agent1Service {
@@ -49,8 +50,8 @@ import LocalAuthBus
     private let connection: Connection
     private var running: CheckedContinuation<Result<String, DBusError>, Never>?
 
-    init(_ desk: Desk, name: String) throws {
-        connection = try desk.connect()
+    init(_ bus: PrivateBus, name: String) throws {
+        connection = try bus.connect()
         connection.export(Self.path, [Sensor1Interface(self)])
         try connection.requestName("org.localauth.Sensor1." + name)
     }
@@ -126,7 +127,7 @@ import LocalAuthBus
 /// Logind's connection is the client's as well: what it tells, the daemon hears before the next
 /// call.
 @BusActor final class SessionBench {
-    let desk: Desk
+    let bus: PrivateBus
     let logind: StandInLogind
     let session: StandInSession
     let agent = StandInAgent()
@@ -134,7 +135,7 @@ import LocalAuthBus
     let owner: String
     let manager: Authentication1Proxy
     let simulated: SimulatedSensor1Proxy
-    private let programs: [Program]
+    private let daemon: TestDaemon
 
     /// The one session is local unless it is said to be remote, and has the user's agent.
     init(
@@ -146,25 +147,21 @@ import LocalAuthBus
     )
         async throws
     {
-        desk = try await Desk()
-        logind = try StandInLogind(desk)
+        bus = try PrivateBus()
+        logind = try StandInLogind(bus)
         session = StandInSession("c1", at: logind, isRemote: isRemote)
         logind.current = session
         logind.display = session
         if startsLogind { try logind.start() }
         let client = logind.connection
-        let verifier = try await desk.verifier()
-        let file = desk.folder + "/localauth.conf"
-        try configuration.write(toFile: file, atomically: true, encoding: .utf8)
-        let daemon = try await desk.daemon(["--config", file])
-        owner = try await client.nameOwner(Desk.service) ?? ""
-        manager = Authentication1Proxy(client, destination: owner, path: Desk.root)
-        let sensor = try desk.start("localauth-sensor-simulated")
-        programs = [daemon, verifier, sensor]
-        try await client.waitForOwner(of: Desk.sensorName)
+        try await bus.startVerifier()
+        daemon = try await TestDaemon(on: bus, configuration: configuration)
+        (owner, manager) = (daemon.owner, daemon.manager(client))
+        try bus.start(["localauth-sensor-simulated"])
+        try await bus.waitForOwner(of: TestDaemon.sensorName)
         simulated = SimulatedSensor1Proxy(
             client,
-            destination: Desk.sensorName,
+            destination: TestDaemon.sensorName,
             path: StandInSensor.path
         )
         _ = try await simulated.addTemplate(uid: getuid(), label: "finger")
@@ -179,11 +176,7 @@ import LocalAuthBus
     }
 
     func device(_ name: String) -> Device1Proxy {
-        Device1Proxy(
-            logind.connection,
-            destination: owner,
-            path: ObjectPath(unchecked: Desk.root.rawValue + "/sensor/" + name)
-        )
+        daemon.device(name, on: logind.connection)
     }
 
     /// Waits until clients see a sensor unavailable for this reason; empty: available.

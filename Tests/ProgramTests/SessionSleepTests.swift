@@ -1,6 +1,7 @@
 import DBus
 import Glibc
 import LocalAuthBus
+import TestSupport
 import Testing
 
 /// L3 and L4: the lid and sleep.
@@ -58,7 +59,7 @@ struct SessionSleepTests {
     @BusActor
     func suspend() async throws {
         let bench = try await SessionBench()
-        let slow = try StandInSensor(bench.desk, name: "Slow")
+        let slow = try StandInSensor(bench.bus, name: "Slow")
         try await bench.device("Slow", becomes: "")
         try await bench.registerAgent()
         #expect(await bench.logind.delays.next() == true)

@@ -2,6 +2,7 @@ import DBus
 import Glibc
 import Linux
 import LocalAuthBus
+import TestSupport
 
 /// Values that come one after the other, for tests that wait for them.
 struct Feed<Value: Sendable>: Sendable {
@@ -39,8 +40,8 @@ struct Feed<Value: Sendable>: Sendable {
     let delays = Feed<Bool>()
     private var delay: EventSource?
 
-    init(_ desk: Desk) throws {
-        connection = try desk.connect()
+    init(_ bus: PrivateBus) throws {
+        connection = try bus.connect()
         connection.export(Self.root, [LogindInterface(logind: self)])
         connection.export(Self.user, [LogindUserInterface(logind: self)])
     }

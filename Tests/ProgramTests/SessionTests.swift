@@ -1,6 +1,7 @@
 import DBus
 import Glibc
 import LocalAuthBus
+import TestSupport
 import Testing
 
 /// L2 and L4: who sits where, by what logind says.
@@ -24,8 +25,8 @@ struct SessionTests {
         let bench = try await SessionBench()
         let announced = Feed<Void>()
         try await bench.registerAgent()
-        let client = try bench.desk.connect()
-        let manager = Authentication1Proxy(client, destination: bench.owner, path: Desk.root)
+        let client = try bench.bus.connect()
+        let manager = Authentication1Proxy(client, destination: bench.owner, path: TestDaemon.root)
         let source = manager.onPropertiesChanged { _, invalidated in
             if invalidated.contains("Interactive") { announced.add(()) }
         }
@@ -248,7 +249,7 @@ struct SessionTests {
         let bench = try await SessionBench()
         try await bench.registerAgent()
         let running = try await bench.evaluation()
-        let forger = try bench.desk.connect()
+        let forger = try bench.bus.connect()
         for destination in [nil, bench.owner] {
             StandInSession.changed(
                 forger,
@@ -266,7 +267,7 @@ struct SessionTests {
             ) { writer throws(DBusError) in try writer.write(true) }
         }
         // Answered behind what it forged.
-        let own = Authentication1Proxy(forger, destination: bench.owner, path: Desk.root)
+        let own = Authentication1Proxy(forger, destination: bench.owner, path: TestDaemon.root)
         #expect(try await own.canEvaluate(policy: 1).code == 0)
         try await bench.simulated.touch(matching: true)
         #expect(await bench.end(of: running) == nil)
@@ -290,24 +291,24 @@ struct SessionTests {
     @Test("L2: on a session bus the system's logind is asked")
     @BusActor
     func sessionBus() async throws {
-        let desk = try await Desk()
-        let system = try await Desk()
+        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let system = try PrivateBus()
         let logind = try StandInLogind(system)
         logind.current = StandInSession("c1", at: logind, isRemote: true)
         try logind.start()
-        let daemon = try Program(
-            "/usr/bin/env",
-            [
-                "DBUS_SESSION_BUS_ADDRESS=" + desk.address,
-                "DBUS_SYSTEM_BUS_ADDRESS=" + system.address,
-                Program.folder + "/localauthd", "--bus", "session",
-                "--state-directory", desk.folder + "/state",
-            ],
-            log: desk.folder + "/localauthd.log"
+        let daemon = try bus.run(
+            ["localauthd", "--bus", "session", "--state-directory", bus.folder + "/state"],
+            environment: [
+                "DBUS_SESSION_BUS_ADDRESS": bus.address,
+                "DBUS_SYSTEM_BUS_ADDRESS": system.address,
+            ]
         )
-        let client = try desk.connect()
-        try await client.waitForOwner(of: Desk.service)
-        let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
+        let owner = try await bus.waitForOwner(of: TestDaemon.name)
+        let manager = Authentication1Proxy(
+            try bus.connect(),
+            destination: try #require(owner),
+            path: TestDaemon.root
+        )
         let answer = try await manager.canEvaluate(policy: 1)
         #expect(answer.code == -6)
         #expect(answer.message.contains("remote session"))

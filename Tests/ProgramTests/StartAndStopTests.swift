@@ -1,6 +1,7 @@
 import DBus
-import Foundation
+import Glibc
 import LocalAuthBus
+import TestSupport
 import Testing
 
 /// How the programs begin and end.
@@ -20,42 +21,33 @@ struct StartAndStopTests {
     )
     @BusActor
     func helpAndVersion(name: String, flag: String) async throws {
-        let program = try Program(
-            Program.folder + "/" + name,
-            [flag],
-            log: NSTemporaryDirectory() + "localauth-\(UUID().uuidString).log"
-        )
-        defer { try? FileManager.default.removeItem(atPath: program.log) }
-        #expect(await program.end() == 0)
-        #expect(!program.said.isEmpty)
+        let program = try ChildProcess([name, flag])
+        #expect(try await program.exitStatus() == 0)
+        #expect(!program.output.isEmpty)
     }
 
     @Test("Without a bus a program ends with status 1 and one line", arguments: services)
     @BusActor
     func noBus(name: String) async throws {
-        let desk = try await Desk()
-        let program = try Program(
-            Program.folder + "/" + name,
-            ["--bus", "unix:path=\(desk.folder)/nothing"],
-            log: desk.folder + "/no-bus.log"
-        )
-        #expect(await program.end() == 1)
-        #expect(program.said.split(separator: "\n").count == 1)
+        let words = [name, "--bus", "unix:path=/tmp/no-bus-is-here"]
+        let program = try ChildProcess(words, mergesErrors: true)
+        #expect(try await program.exitStatus() == 1)
+        #expect(program.output.split(separator: "\n").count == 1)
     }
 
     @Test("A program ends with status 0 at SIGTERM and gives its name back")
     @BusActor
     func terminate() async throws {
-        let desk = try await Desk()
-        let daemon = try await desk.daemon()
-        let verifier = try await desk.verifier()
-        let sensor = try await desk.sensor()
-        let client = try desk.connect()
-        for program in [sensor, verifier, daemon] {
-            program.send(SIGTERM)
-            #expect(await program.end() == 0)
+        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let daemon = try await TestDaemon(on: bus)
+        let verifier = try await bus.startVerifier()
+        let sensor = try await daemon.startSensor()
+        let client = try bus.connect()
+        for program in [sensor, verifier, daemon.process] {
+            program.signal(SIGTERM)
+            #expect(try await program.exitStatus() == 0)
         }
-        for name in [Desk.service, "org.localauth.Passcode1", Desk.sensorName] {
+        for name in [TestDaemon.name, "org.localauth.Passcode1", TestDaemon.sensorName] {
             #expect(try await client.nameOwner(name) == nil)
         }
     }
@@ -63,29 +55,27 @@ struct StartAndStopTests {
     @Test("A second daemon is refused, and the first goes on")
     @BusActor
     func secondDaemon() async throws {
-        let desk = try await Desk()
-        let first = try await desk.daemon()
-        let client = try desk.connect()
-        let owner = try await client.nameOwner(Desk.service)
-        let second = try desk.start("localauthd", ["--state-directory", desk.folder + "/second"])
-        #expect(await second.end() == 1)
-        #expect(try await client.nameOwner(Desk.service) == owner)
-        #expect(first.isRunning)
+        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let first = try await TestDaemon(on: bus)
+        let client = try bus.connect()
+        let owner = try await client.nameOwner(TestDaemon.name)
+        let second = try bus.start(["localauthd", "--state-directory", bus.folder + "/second"])
+        #expect(try await second.exitStatus() == 1)
+        #expect(try await client.nameOwner(TestDaemon.name) == owner)
+        #expect(first.process.isRunning)
     }
 
     @Test("A mistake in the configuration stops the start with file, line and key")
     @BusActor
     func badConfiguration() async throws {
-        let desk = try await Desk()
-        let file = desk.folder + "/localauth.conf"
-        try "# attempts\n[Biometry]\nLockoutAttempts=1000\n"
-            .write(toFile: file, atomically: true, encoding: .utf8)
-        let daemon = try desk.start(
-            "localauthd",
-            ["--state-directory", desk.folder + "/state", "--config", file]
+        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let file = bus.folder + "/localauth.conf"
+        try TemporaryFolder.write(file, "# attempts\n[Biometry]\nLockoutAttempts=1000\n".utf8)
+        let daemon = try bus.start(
+            ["localauthd", "--state-directory", bus.folder + "/state", "--config", file]
         )
-        #expect(await daemon.end() == 1)
-        #expect(daemon.said.contains("localauth.conf:3"))
-        #expect(daemon.said.contains("LockoutAttempts"))
+        #expect(try await daemon.exitStatus() == 1)
+        #expect(daemon.errors.contains("localauth.conf:3"))
+        #expect(daemon.errors.contains("LockoutAttempts"))
     }
 }

@@ -1,5 +1,6 @@
 import DBus
 import LocalAuthBus
+import TestSupport
 import Testing
 
 /// Clients come and go without a word; nothing of them stays.
@@ -10,17 +11,17 @@ struct VanishingClientsTests {
 
     /// Connects, evaluates and vanishes, once for each client.
     @BusActor
-    private func storm(_ desk: Desk, clients: Int) async throws {
+    private func storm(_ daemon: TestDaemon, clients: Int) async throws {
         var connections: [Connection] = []
         for _ in 0..<clients {
-            let client = try desk.connect()
-            let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
+            let client = try Connection(.address(daemon.bus.address))
+            let manager = daemon.manager(client)
             let context = try await manager.createContext(properties: [:])
-            for path in [Desk.root, context] {
+            for path in [TestDaemon.root, context] {
                 _ = try client.startCall(
-                    to: Desk.service,
+                    to: TestDaemon.name,
                     path: path,
-                    interface: path == Desk.root ? Desk.service : "org.localauth.Context1",
+                    interface: path == TestDaemon.root ? TestDaemon.name : "org.localauth.Context1",
                     member: "Evaluate",
                     signature: "usa{sv}",
                     timeout: Connection.noTimeout
@@ -39,27 +40,27 @@ struct VanishingClientsTests {
     @Test("L16: 200 clients that connect, evaluate and vanish leave no descriptor and no memory")
     @BusActor
     func leaveNothing() async throws {
-        let desk = try await Desk()
-        let verifier = try await desk.verifier()
-        let daemon = try await desk.daemon()
-        let sensor = try await desk.sensor()
-        let client = try desk.connect()
-        let manager = Authentication1Proxy(client, destination: Desk.service, path: Desk.root)
+        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let verifier = try await bus.startVerifier()
+        let daemon = try await TestDaemon(on: bus)
+        let sensor = try await daemon.startSensor()
+        let client = try bus.connect()
+        let manager = daemon.manager(client)
         #expect(try await manager.canEvaluate(policy: 1).available)
 
-        let descriptors = try daemon.descriptors()
+        let descriptors = try daemon.process.descriptors()
         // The first storms fill the allocator's free lists; the later ones have to live off them.
         for _ in 0..<3 {
-            try await storm(desk, clients: 200)
+            try await storm(daemon, clients: 200)
             #expect(try await manager.canEvaluate(policy: 1).available)
         }
-        let memory = try daemon.memory()
+        let memory = try daemon.process.memory()
         for _ in 0..<3 {
-            try await storm(desk, clients: 200)
+            try await storm(daemon, clients: 200)
             #expect(try await manager.canEvaluate(policy: 1).available)
         }
-        #expect(try daemon.descriptors() == descriptors)
-        #expect(try daemon.memory() - memory < 512, "KB more after 600 clients more")
-        #expect(daemon.isRunning && sensor.isRunning && verifier.isRunning)
+        #expect(try daemon.process.descriptors() == descriptors)
+        #expect(try daemon.process.memory() - memory < 512, "KB more after 600 clients more")
+        #expect(daemon.process.isRunning && sensor.isRunning && verifier.isRunning)
     }
 }

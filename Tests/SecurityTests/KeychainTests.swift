@@ -3,6 +3,7 @@ import DBus
 import Foundation
 import LocalAuthentication
 import Security
+import TestSupport
 import Testing
 
 /// Items and keys, as far as the service has a keychain.
@@ -14,13 +15,6 @@ struct KeychainTests {
             kSecAttrService as String: "com.example.tests",
             kSecAttrAccount as String: "jo",
         ]
-    }
-
-    private func run(_ body: @Sendable (ClientDesk) async throws -> Void) async throws {
-        try await ClientDesk.run { desk in
-            try await desk.needKeychain()
-            try await body(desk)
-        }
     }
 
     private func adding(
@@ -47,7 +41,7 @@ struct KeychainTests {
 
     @Test("The same item twice is a duplicate, and a deleted one isn't found")
     func duplicate() async throws {
-        try await run { _ in
+        try await ClientDesk.run { _ in
             #expect(adding([]) == errSecSuccess)
             #expect(adding([]) == errSecDuplicateItem)
             #expect(reading().data == Data("secret".utf8))
@@ -59,7 +53,7 @@ struct KeychainTests {
 
     @Test("There are no certificates and no identities, and none is taken")
     func foreignClasses() async throws {
-        try await run { _ in
+        try await ClientDesk.run { _ in
             for name in [kSecClassCertificate, kSecClassIdentity] {
                 let item = [kSecClass as String: name] as CFDictionary
                 #expect(SecItemCopyMatching(item, nil) == errSecItemNotFound)
@@ -70,7 +64,7 @@ struct KeychainTests {
 
     @Test("An update to a guard that can't be stored leaves the item, one that can replaces it")
     func guardChange() async throws {
-        try await run { desk in
+        try await ClientDesk.run { desk in
             #expect(adding([]) == errSecSuccess)
             let changes: [String: Any] = [
                 kSecAttrAccessible as String: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly,
@@ -94,7 +88,7 @@ struct KeychainTests {
 
     @Test("R66: A guarded item is added and deleted freely, and read after a prompt")
     func guarded() async throws {
-        try await run { desk in
+        try await ClientDesk.run { desk in
             #expect(adding(.biometryAny) == errSecSuccess)
             #expect(await desk.agent.count == 0)
             try await desk.queue("match")
@@ -108,7 +102,7 @@ struct KeychainTests {
 
     @Test("R35: An evaluated context reads without another prompt")
     func context() async throws {
-        try await run { desk in
+        try await ClientDesk.run { desk in
             #expect(adding(.biometryAny) == errSecSuccess)
             try await desk.queue("match")
             let context = LAContext()
@@ -126,7 +120,7 @@ struct KeychainTests {
 
     @Test("R36, R68: Cancel, a forbidden prompt and skipping have their own statuses")
     func statuses() async throws {
-        try await run { desk in
+        try await ClientDesk.run { desk in
             #expect(adding(.userPresence) == errSecSuccess)
             await desk.agent.will(.cancel)
             #expect(reading().status == errSecUserCanceled)
@@ -143,7 +137,7 @@ struct KeychainTests {
 
     @Test("R70: An item has an access control or an accessibility; a query may have either")
     func exclusive() async throws {
-        try await run { desk in
+        try await ClientDesk.run { desk in
             let accessible = [kSecAttrAccessible as String: kSecAttrAccessibleWhenUnlocked]
             let quiet = [kSecUseAuthenticationUI as String: kSecUseAuthenticationUIFail]
             #expect(adding(.biometryAny, accessible) == errSecParam)
@@ -168,7 +162,7 @@ struct KeychainTests {
 
     @Test("R71: What evaluateAccessControl proved reads without a second prompt")
     func evaluated() async throws {
-        try await run { desk in
+        try await ClientDesk.run { desk in
             #expect(adding(.biometryAny) == errSecSuccess)
             let control = try #require(
                 SecAccessControlCreateWithFlags(
@@ -196,7 +190,7 @@ struct KeychainTests {
 
     @Test("R67: An item of the current enrolment isn't found after a change")
     func currentSet() async throws {
-        try await run { desk in
+        try await ClientDesk.run { desk in
             #expect(adding(.biometryCurrentSet) == errSecSuccess)
             try await desk.queue("match")
             #expect(reading().data != nil)
@@ -208,7 +202,7 @@ struct KeychainTests {
 
     @Test("A key signs after a prompt, and its public half verifies")
     func key() async throws {
-        try await run { desk in
+        try await ClientDesk.run { desk in
             let control = try #require(
                 SecAccessControlCreateWithFlags(
                     nil,
@@ -243,7 +237,7 @@ struct KeychainTests {
 
     @Test("R80: A persisted right keeps a key and a secret, which need its authorization")
     func right() async throws {
-        try await run { desk in
+        try await ClientDesk.run { desk in
             let store = LARightStore.shared
             let saved = try await store.saveRight(
                 LARight(requirement: .biometry),

@@ -1,6 +1,7 @@
 public import DBus
 import Glibc
 public import LocalAuthBus
+public import TestSupport
 
 /// How a suite starts a sensor and shows it something.
 public struct SensorFixture: Sendable {
@@ -51,7 +52,7 @@ public struct SeenEvent: Hashable, Sendable {
     /// Where it runs.
     public let bus: PrivateBus
     /// The sensor's process.
-    public let program: LaunchedProgram
+    public let program: ChildProcess
     /// The unique name of the sensor.
     public let owner: String
     /// The connection that owns the daemon's name.
@@ -67,21 +68,17 @@ public struct SeenEvent: Hashable, Sendable {
     /// Starts everything and waits until the sensor is on the bus.
     public init(_ fixture: SensorFixture) async throws {
         self.fixture = fixture
-        bus = try await PrivateBus()
+        bus = try PrivateBus()
         daemon = try bus.connect()
         try daemon.requestName(Self.daemonName)
         program = try bus.start(fixture.program)
         let name = "org.localauth.Sensor1." + fixture.name
         do {
-            guard let owner = try await bus.waitForOwner(of: name, within: .seconds(20)) else {
-                throw ContractFailure("expected an owner of \(name)")
-            }
-            self.owner = owner
+            owner = try await bus.waitForOwner(of: name) ?? ""
         } catch {
-            let said = program.output.error
-            await program.end()
+            let said = program.errors
             await bus.end()
-            throw ContractFailure("the sensor did not start: \(error); it said: \(said)")
+            throw TestFailure("the sensor did not start: \(error); it said: \(said)")
         }
         sensor = Self.proxy(daemon, owner)
         listen()
@@ -107,10 +104,7 @@ public struct SeenEvent: Hashable, Sendable {
     }
 
     /// Ends the sensor and the bus.
-    public func end() async {
-        await program.end()
-        await bus.end()
-    }
+    public func end() async { await bus.end() }
 
     /// A number that no operation had.
     public func nextOperation() -> UInt64 {
@@ -174,21 +168,4 @@ public struct SeenEvent: Hashable, Sendable {
         }
         _ = sensor.onTemplatesChanged { self.changes.record($0) }
     }
-}
-
-/// Fails unless `body` throws this error.
-@BusActor public func expectError(
-    _ names: DBusError.Name...,
-    of what: String,
-    _ body: @BusActor () async throws -> Void
-) async throws(ContractFailure) {
-    do {
-        try await body()
-    } catch let error as DBusError {
-        try expect(names.contains(error.name), "expected \(names) of \(what), got \(error)")
-        return
-    } catch {
-        throw ContractFailure("expected \(names) of \(what), got \(error)")
-    }
-    throw ContractFailure("expected \(names) of \(what), got an answer")
 }

@@ -1,5 +1,6 @@
 import DBus
 import LocalAuthBus
+import TestSupport
 
 extension SensorContractSuite {
     /// What everybody sees of a sensor.
@@ -123,7 +124,7 @@ extension SensorContractSuite {
                 }
                 await pause(.milliseconds(20))
             }
-            throw ContractFailure("expected the operation to end within 5 s of its caller")
+            throw TestFailure("expected the operation to end within 5 s of its caller")
         },
     ]
 

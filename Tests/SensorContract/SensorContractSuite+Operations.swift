@@ -1,6 +1,7 @@
 import DBus
 import Glibc
 import LocalAuthBus
+import TestSupport
 
 extension SensorContractSuite {
     /// Verify, and one at a time.
@@ -133,7 +134,7 @@ extension SensorContractSuite {
             let second = try bench.bus.start(bench.fixture.program)
             let status = try await second.exitStatus(within: .seconds(20))
             try expect(status == 1, "status 1, got \(status)")
-            let lines = second.output.error.split(separator: "\n")
+            let lines = second.errors.split(separator: "\n")
             try expect(lines.count == 1, "one line, got \(lines)")
         },
     ]

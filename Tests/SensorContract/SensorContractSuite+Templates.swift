@@ -1,5 +1,6 @@
 import DBus
 import LocalAuthBus
+import TestSupport
 
 extension SensorContractSuite {
     /// Enrolment and what comes of it.

@@ -1,4 +1,5 @@
 import DBus
+import TestSupport
 
 /// Everything that the contract asks of a sensor, as checks that any sensor process can be put
 /// through: `@Test(arguments: SensorContractSuite.checks)` and ``SensorCheck/run(_:)``.

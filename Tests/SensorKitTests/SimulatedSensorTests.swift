@@ -1,6 +1,7 @@
 import DBus
 import LocalAuthBus
 import SensorContract
+import TestSupport
 import Testing
 
 /// The simulated sensor as a real process: the contract of all sensors, and its own.
@@ -107,7 +108,7 @@ struct SimulatedSensorTests {
             let health = try await bench.sensor.health()
             let sentence = "The simulated sensor was reset."
             try expect(health == (state: "degraded", message: sentence), "got \(health)")
-            let said = bench.program.output.error
+            let said = bench.program.errors
             try expect(said.contains("Simulated: \(sentence)\n"), "the log: \(said)")
             let again = try await add(bench, id)
             try await control(bench).queue(outcomes: ["match"])

@@ -1,13 +1,16 @@
 import DBus
 import Foundation
-import SensorContract
+import TestSupport
 import Testing
 
 @testable import AuthService
 
 @Suite("The journal's protocol")
 struct AuditJournalTests {
-    private let path = NSTemporaryDirectory() + "journal-" + UUID().uuidString
+    private let folder: TemporaryFolder
+    private var path: String { folder.path + "/journal" }
+
+    init() throws { folder = try TemporaryFolder() }
 
     @Test("A value can hold anything: it ends where its length says")
     func values() {

@@ -1,8 +1,8 @@
 import DBus
 import Foundation
 import LocalAuthBus
-import SensorContract
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import AuthService

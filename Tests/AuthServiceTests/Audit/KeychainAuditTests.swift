@@ -2,7 +2,7 @@ import AuthEngine
 import DBus
 import Foundation
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 @testable import AuthService
@@ -134,7 +134,7 @@ struct KeychainAuditTests {
             let guarded = try await keychain.add("guarded", flags: .devicePasscode)
             let context = Context1Proxy(
                 person.connection,
-                destination: ServiceBench.name,
+                destination: TestDaemon.name,
                 path: try await bench.manager(person.connection).createContext(properties: [:])
             )
             for _ in 0..<30 { _ = try await keychain.read(free) }

@@ -1,7 +1,7 @@
 import DBus
 import Glibc
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 @Suite("Those who watch evaluations", .timeLimit(.minutes(2)))
@@ -12,7 +12,7 @@ struct MonitorTests {
         _ connection: Connection
     ) async throws -> Witness<[String: Variant]> {
         let seen = Witness<[String: Variant]>()
-        let owner = try await connection.nameOwner(ServiceBench.name)
+        let owner = try await connection.nameOwner(TestDaemon.name)
         _ = bench.manager(connection).onEvaluated(sender: owner) { seen.record($0) }
         try await bench.manager(connection).monitor(options: ["unknown": .bool(true)])
         return seen

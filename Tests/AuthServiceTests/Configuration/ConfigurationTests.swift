@@ -1,5 +1,6 @@
 import AuthEngine
-import Foundation
+import Glibc
+import TestSupport
 import Testing
 
 @testable import AuthService
@@ -364,10 +365,7 @@ struct ConfigurationSyntaxTests {
 
     @Test("Nothing that a file may contain is a trap")
     func noTrap() {
-        let given = ProcessInfo.processInfo.environment["LOCALAUTH_SEED"].flatMap { UInt64($0) }
-        let seed = given ?? UInt64.random(in: 0...UInt64.max)
-        print("LOCALAUTH_SEED=\(seed)")
-        var random = Seeded(state: seed)
+        var random = SeededGenerator()
         let pieces =
             [
                 "[", "]", "=", "\n", " ", "#", ";", "Biometry", "LockoutAttempts", "5", "\0",
@@ -383,30 +381,13 @@ struct ConfigurationSyntaxTests {
             _ = try? Configuration.parse(bytes: bytes, file: "x")
         }
     }
-
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-
-        /// SplitMix64.
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return value ^ (value >> 31)
-        }
-    }
 }
 
 /// Reading from the disk.
 struct ConfigurationFileTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appending(path: "localauth-configuration-\(UUID().uuidString)")
+    private let folder: TemporaryFolder
 
-    private func withFolder(_ body: () throws -> Void) throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try body()
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     private func refusal(of path: String) -> String {
         #expect(throws: ConfigurationError.self) { try Configuration.read(path: path) }?
@@ -415,18 +396,16 @@ struct ConfigurationFileTests {
 
     @Test("A file is read, and its errors name it")
     func read() throws {
-        try withFolder {
-            let path = folder.appending(path: "localauth.conf").path
-            try Data("[Biometry]\nLockoutAttempts=2\n".utf8).write(to: URL(filePath: path))
-            #expect(try Configuration.read(path: path).lockoutAttempts == 2)
-            try Data("[Biometry]\nLockoutAttempts=1000\n".utf8).write(to: URL(filePath: path))
-            #expect(refusal(of: path).hasPrefix("\(path):2: LockoutAttempts=1000 is not allowed"))
-        }
+        let path = folder.path + "/localauth.conf"
+        try folder.write("localauth.conf", "[Biometry]\nLockoutAttempts=2\n".utf8)
+        #expect(try Configuration.read(path: path).lockoutAttempts == 2)
+        try folder.write("localauth.conf", "[Biometry]\nLockoutAttempts=1000\n".utf8)
+        #expect(refusal(of: path).hasPrefix("\(path):2: LockoutAttempts=1000 is not allowed"))
     }
 
     @Test("A file that isn't there is an error that names it")
     func missing() {
-        let path = folder.appending(path: "missing.conf").path
+        let path = folder.path + "/missing.conf"
         #expect(
             refusal(of: path) == "\(path): The file can't be opened: No such file or directory."
         )
@@ -434,23 +413,19 @@ struct ConfigurationFileTests {
 
     @Test("A directory, a device and a FIFO are refused at once")
     func notRegular() throws {
-        try withFolder {
-            let fifo = folder.appending(path: "fifo").path
-            #expect(mkfifo(fifo, 0o600) == 0)
-            for path in [folder.path, "/dev/zero", fifo] {
-                #expect(refusal(of: path) == "\(path): This is not a regular file.")
-            }
+        let fifo = folder.path + "/fifo"
+        #expect(mkfifo(fifo, 0o600) == 0)
+        for path in [folder.path, "/dev/zero", fifo] {
+            #expect(refusal(of: path) == "\(path): This is not a regular file.")
         }
     }
 
     @Test("A file of more than 64 KiB is refused, one of 64 KiB is read")
     func long() throws {
-        try withFolder {
-            let path = folder.appending(path: "localauth.conf").path
-            try Data(repeating: 0x0A, count: 65536).write(to: URL(filePath: path))
-            #expect(try Configuration.read(path: path) == Configuration())
-            try Data(repeating: 0x0A, count: 65537).write(to: URL(filePath: path))
-            #expect(refusal(of: path) == "\(path): The file is longer than 65536 bytes.")
-        }
+        let path = folder.path + "/localauth.conf"
+        try folder.write("localauth.conf", [UInt8](repeating: 0x0A, count: 65536))
+        #expect(try Configuration.read(path: path) == Configuration())
+        try folder.write("localauth.conf", [UInt8](repeating: 0x0A, count: 65537))
+        #expect(refusal(of: path) == "\(path): The file is longer than 65536 bytes.")
     }
 }

@@ -2,7 +2,7 @@ import AuthEngine
 import DBus
 import Foundation
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 @testable import AuthService
@@ -118,15 +118,10 @@ struct DiagnosisTests {
         let missing = check("policy") { $0.hasPolicy = false }
         #expect(missing?.state == .failed)
         #expect(missing?.message.contains("org.localauth.Authentication1.conf") == true)
-        let folder = NSTemporaryDirectory() + "policy-" + UUID().uuidString
-        try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: false
-        )
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        #expect(!BusPolicy.isInstalled(in: [folder, folder + "/none"]))
-        try Data().write(to: URL(fileURLWithPath: folder + "/" + BusPolicy.file))
-        #expect(BusPolicy.isInstalled(in: [folder + "/none", folder]))
+        let folder = try TemporaryFolder()
+        #expect(!BusPolicy.isInstalled(in: [folder.path, folder.path + "/none"]))
+        try folder.write(BusPolicy.file, [])
+        #expect(BusPolicy.isInstalled(in: [folder.path + "/none", folder.path]))
     }
 
     @Test("Lid closed, remote session, no session")

@@ -1,7 +1,7 @@
 import DBus
 import Glibc
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 /// What an app is promised, on the real daemon.
@@ -254,7 +254,7 @@ extension ServiceBench {
         _ options: [String: Variant] = [:],
         reason: String = "test"
     ) throws -> StreamingCall<[String: Variant]> {
-        try Authentication1Proxy(connection, destination: owner, path: Self.root)
+        try Authentication1Proxy(connection, destination: daemon.owner, path: TestDaemon.root)
             .evaluateStream(policy: policy, reason: reason, options: options)
     }
 }

@@ -1,7 +1,7 @@
 import DBus
 import Glibc
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 /// Policies 3 and 4 with a companion: the simulated sensor as a process of its own.

@@ -2,7 +2,7 @@ import AuthEngine
 import DBus
 import Glibc
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 /// L17: a disk without room costs the answers that need it, loses nothing, and is over without a

@@ -1,7 +1,7 @@
 import DBus
 import Glibc
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 /// The rules of the project's own, on the real daemon.
@@ -13,17 +13,17 @@ struct OwnRuleTests {
             let (person, sensor, template) = try await bench.enrolled()
             let app = try person.app(bench.bus)
             let name = app.uniqueName
-            bench.daemon.signal(SIGSTOP)
+            bench.daemon.process.signal(SIGSTOP)
             _ = try bench.begin(app, 2)
             bench.manager(app).sendRequirePasscode(uid: person.peer.uid, cause: "gone")
             app.flush()
             // The bus has what was sent before it answers this.
             _ = try await app.nameOwner(name)
             app.close()
-            try await bench.wait(for: "the app to be gone") {
+            try await eventually("the app to be gone") {
                 try await bench.client.nameOwner(name) == nil
             }
-            bench.daemon.signal(SIGCONT)
+            bench.daemon.process.signal(SIGCONT)
             #expect(try await bench.canEvaluate(as: person.connection).code == 0)
             #expect(person.prompts.seen.isEmpty)
             let call = try bench.begin(person.connection)
@@ -167,13 +167,10 @@ struct OwnRuleTests {
             let (person, sensor, _) = try await bench.enrolled()
             #expect(try await bench.canEvaluate(as: person.connection).code == 0)
             #expect(try await bench.canEvaluate(2, as: person.connection).code == 0)
-            bench.verifierConnection.releaseName(ScriptedVerifier.name)
-            let second = ScriptedVerifier()
-            second.isPasscodeSet = false
-            let connection = try bench.bus.connect()
-            try second.appear(on: connection)
+            bench.verifier.connection.releaseName(ScriptedVerifier.name)
+            let second = try ScriptedVerifier(on: bench.bus, isPasscodeSet: false)
             // Answered behind the news of the name, and while the last answer would be warm.
-            _ = try await bench.manager(connection).version()
+            _ = try await bench.manager(second.connection).version()
             #expect(try await bench.canEvaluate(2, as: person.connection).code == -5)
             second.isPasscodeSet = true
             sensor.connection.close()
@@ -208,10 +205,10 @@ struct OwnRuleTests {
             _ = try await bench.verifier.verified.first("the question") { _ in
                 bench.verifier.verified.seen.count == 4
             }
-            bench.verifierConnection.close()
+            bench.verifier.connection.close()
             for await event in second.events where event.kind == "passcode-required" { break }
-            let next = ScriptedVerifier()
-            try next.appear(on: try bench.bus.connect())
+            let next = try ScriptedVerifier(on: bench.bus)
+            defer { withExtendedLifetime(next) {} }
             person.enter("wrong", into: prompt.channel)
             for await event in second.events where event.kind == "passcode-rejected" {
                 #expect(event.detail["attempts-left"] == .uint32(4))

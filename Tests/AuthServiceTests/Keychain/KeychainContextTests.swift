@@ -2,7 +2,7 @@ import AuthEngine
 import DBus
 import Glibc
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 /// What releases a guarded item, and what doesn't, on the real daemon.
@@ -325,7 +325,7 @@ struct KeychainContextTests {
                 #expect(try await keychain.read(free) == "secret")
                 app.close()
                 sensor.speak()
-                try await bench.wait(for: "no prompt") {
+                try await eventually("no prompt") {
                     person.ends.seen.count == person.shownPrompts
                 }
             }

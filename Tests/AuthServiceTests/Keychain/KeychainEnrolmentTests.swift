@@ -2,7 +2,7 @@ import AuthEngine
 import DBus
 import Glibc
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 /// What items hold on to, and what takes them away, on the real daemon.

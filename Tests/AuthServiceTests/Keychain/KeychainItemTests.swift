@@ -3,7 +3,7 @@ import DBus
 import Glibc
 import Linux
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 /// Items on the bus, as the real daemon keeps them.
@@ -370,7 +370,7 @@ struct KeychainItemTests {
             sensor.signals.templatesChanged(uid: person.peer.uid)
             sensor.templates[person.peer.uid]?.removeAll { $0.id == extra }
             sensor.signals.templatesChanged(uid: person.peer.uid)
-            try await bench.wait(for: "the change to be noticed") {
+            try await eventually("the change to be noticed") {
                 try await bench.state(context) != state
             }
             await expectName(.keychainNotFound) { _ = try await keychain.read(second) }
@@ -413,10 +413,10 @@ struct KeychainItemTests {
             let id = try await keychain.add("a", accessible: "akpu")
             let other = try await keychain.add("b", accessible: "aku")
             #expect(try await keychain.read(id) == "secret")
-            bench.verifierConnection.releaseName(ScriptedVerifier.name)
+            bench.verifier.connection.releaseName(ScriptedVerifier.name)
             _ = try await bench.bus.waitForOwner(of: ScriptedVerifier.name, false)
             #expect(try await keychain.services() == ["a", "b"])
-            try bench.verifierConnection.requestName(ScriptedVerifier.name)
+            try bench.verifier.connection.requestName(ScriptedVerifier.name)
             bench.verifier.isPasscodeSet = false
             #expect(try await keychain.services() == ["b"])
             bench.verifier.isPasscodeSet = true

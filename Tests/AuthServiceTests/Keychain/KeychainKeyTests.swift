@@ -2,9 +2,8 @@ import AuthEngine
 import DBus
 import Glibc
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
-import ToolSupport
 
 /// Keys on the bus; openssl and Python's cryptography say whether they do what they should.
 @Suite("Keychain keys on the bus", .timeLimit(.minutes(2)))
@@ -16,7 +15,7 @@ struct KeychainKeyTests {
         _ arguments: [String],
         _ input: [UInt8] = []
     ) async throws -> [UInt8] {
-        try Tool.run(path, arguments, input: input).output
+        try ChildProcess.run([path] + arguments, input: input).bytes
     }
 
     /// Whether openssl holds a signature for the key's.

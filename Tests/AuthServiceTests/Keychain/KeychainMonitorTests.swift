@@ -1,7 +1,7 @@
 import AuthEngine
 import DBus
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 /// What somebody who monitors the bus gets to see of secrets.
@@ -80,7 +80,7 @@ struct KeychainMonitorTests {
                 "secret-stored", "secret-handed", "password-lent", "open the vault",
             ])
             defer { watcher.signal(9) }
-            try await bench.wait(for: "the monitor") { watcher.output.out.contains("watching\n") }
+            try await eventually("the monitor") { watcher.output.contains("watching\n") }
 
             // Handed in: the one way that a monitor can read, and root alone can monitor.
             _ = try await keychain.add("other", "secret-handed")
@@ -98,12 +98,12 @@ struct KeychainMonitorTests {
             try await person.type("password-lent")
             try await call.value()
             _ = try? await bench.client.nameOwner("end-of-watch.a")
-            try await bench.wait(for: "the monitor's report") {
-                watcher.output.out.contains("done\n")
+            try await eventually("the monitor's report") {
+                watcher.output.contains("done\n")
             }
             // The packet waits all the time.
             #expect(pair.packet() == Array("secret-stored".utf8))
-            let report = watcher.output.out.split(separator: "\n").map(String.init)
+            let report = watcher.output.split(separator: "\n").map(String.init)
             #expect(report.contains("bytes open the vault True"), "it does see messages")
             for word in ["secret-stored", "secret-handed", "password-lent"] {
                 #expect(report.contains("bytes \(word) False"))

@@ -1,7 +1,7 @@
 import AuthEngine
 import DBus
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 /// Items that the app's own password guards, on the real daemon.

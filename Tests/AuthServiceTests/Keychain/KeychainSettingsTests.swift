@@ -1,7 +1,7 @@
 import DBus
 import Glibc
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 /// What an administrator sets and asks about the keychain, on the real daemon.
@@ -13,17 +13,17 @@ struct KeychainSettingsTests {
             let keychain = bench.keychain()
             // Signals are taken from the first answer on; the keychain isn't open by then.
             _ = try await bench.canEvaluate(2)
-            try await bench.reload("[Limits]\nItemsPerUser=3\n")
+            try await bench.daemon.reload("[Limits]\nItemsPerUser=3\n")
             let first = try await keychain.add("1")
             for name in ["2", "3"] { _ = try await keychain.add(name) }
             await expectName(.limitsExceeded) { _ = try await keychain.add("4") }
-            try await bench.reload("[Limits]\nItemsPerUser=1\n")
+            try await bench.daemon.reload("[Limits]\nItemsPerUser=1\n")
             #expect(try await keychain.services() == ["1", "2", "3"])
             #expect(try await keychain.read(first) == "secret")
             try await keychain.proxy.setSecret(id: first, secret: sealed("other"), options: [:])
             #expect(try await keychain.read(first) == "other")
             await expectName(.limitsExceeded) { _ = try await keychain.add("4") }
-            try await bench.reload("[Limits]\nItemsPerUser=4\n")
+            try await bench.daemon.reload("[Limits]\nItemsPerUser=4\n")
             _ = try await keychain.add("4")
             await expectName(.limitsExceeded) { _ = try await keychain.add("5") }
         }
@@ -71,13 +71,13 @@ struct KeychainSettingsTests {
         try await ServiceBench.run { bench in
             _ = try await bench.keychain().add("lost")
             let database = bench.state + "/keychain/items.sqlite"
-            await bench.daemon.end()
+            await bench.daemon.process.end()
             try Self.write(String(repeating: "no database ", count: 999), to: database)
             unlink(database + "-wal")
             try await bench.restartDaemon()
             #expect(try await bench.keychain().services() == [])
             let record = "audit: database-set-aside file=\(database).damaged-1"
-            #expect(bench.daemon.output.error.contains(record))
+            #expect(bench.daemon.process.errors.contains(record))
             let damaged = try await Self.finding(bench)
             #expect(damaged[0] == "warning")
             #expect(damaged[1].hasSuffix("set aside as \(database).damaged-1."))

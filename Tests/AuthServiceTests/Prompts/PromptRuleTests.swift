@@ -1,7 +1,7 @@
 import DBus
 import Glibc
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 /// What the person at the desk is shown and asked, by the real daemon.
@@ -104,7 +104,7 @@ struct PromptRuleTests {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
             let app = try person.app(bench.bus)
-            person.beforeAnswer = { await Person.never() }
+            person.beforeAnswer = { await never() }
             let start = ContinuousClock.now
             let silent = try bench.begin(app, 2)
             await expectName(.systemCancel) { _ = try await silent.reply() }
@@ -192,7 +192,7 @@ struct PromptRuleTests {
             // The next in the row leaves, and is dropped.
             app.close()
             let name = app.uniqueName
-            try await bench.wait(for: "the app to be gone") {
+            try await eventually("the app to be gone") {
                 try await bench.client.nameOwner(name) == nil
             }
             for (number, call) in [calls[0], calls[2], calls[3]].enumerated() {

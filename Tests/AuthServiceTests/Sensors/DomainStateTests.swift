@@ -1,6 +1,6 @@
 import DBus
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 @Suite("Domain state", .timeLimit(.minutes(2)))
@@ -34,11 +34,11 @@ struct DomainStateTests {
             let asked = sensor.count(of: "ListTemplates")
             sensor.isSilent = true
             onLoop { _ = try? await context.canEvaluate(policy: 1) }
-            try await bench.wait(for: "the sensor to be asked") {
+            try await eventually("the sensor to be asked") {
                 sensor.count(of: "ListTemplates") > asked
             }
             leaver.close()
-            try await bench.wait(for: "the client to be gone") {
+            try await eventually("the client to be gone") {
                 try await bench.client.nameOwner(name) == nil
             }
             sensor.speak()
@@ -67,7 +67,7 @@ struct DomainStateTests {
             let second = sensor.add(for: bench.uid)
             sensor.templates[bench.uid]?.removeAll { $0.id == second }
             sensor.signals.templatesChanged(uid: bench.uid)
-            try await bench.wait(for: "a state that was not there before") {
+            try await eventually("a state that was not there before") {
                 seen.insert(try await bench.state(context)).inserted
             }
             sensor.templates[bench.uid]?.removeAll { $0.id == id }
@@ -99,7 +99,6 @@ struct DomainStateTests {
             try await bench.waitForNoDevice()
             #expect(try await bench.state(context) == state)
             try await bench.restartDaemon()
-            try await bench.findOwner()
             #expect(try await bench.state(bench.context()) == state)
             #expect(try await bench.canEvaluate().code == -13)
             let again = try await bench.sensor { $0.templates = sensor.templates }

@@ -1,7 +1,7 @@
 import DBus
 import Glibc
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 @Suite("Enrolment through Device1", .timeLimit(.minutes(2)))

@@ -1,6 +1,6 @@
 import DBus
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 @Suite("Operations of sensors", .timeLimit(.minutes(2)))

@@ -1,7 +1,7 @@
 import DBus
 import Glibc
 import LocalAuthBus
-import SensorContract
+import TestSupport
 import Testing
 
 @Suite("Sensors as the daemon sees them", .timeLimit(.minutes(2)))
@@ -161,7 +161,7 @@ struct SensorTests {
             }
             let answer = try await bench.canEvaluate()
             #expect(answer.time < .seconds(5))
-            try await bench.wait(for: "biometry") { try await bench.canEvaluate().code == 0 }
+            try await eventually("biometry") { try await bench.canEvaluate().code == 0 }
             #expect(announcements.seen.count < 200)
         }
     }
@@ -220,14 +220,16 @@ struct SensorTests {
 extension ServiceBench {
     /// Lets the bus start a simulated sensor, or whatever `program` is.
     func install(_ name: String, program: String? = nil) async throws {
-        let program = program ?? LaunchedProgram.folder + "/localauth-sensor-simulated"
-        try PrivateBus.write(
+        let program = program ?? ChildProcess.folder + "/localauth-sensor-simulated"
+        try TemporaryFolder.write(
+            bus.folder + "/\(name).service",
             """
             [D-BUS Service]
             Name=org.localauth.Sensor1.\(name)
             Exec=\(program) --bus \(bus.address) --name \(name)
-            """,
-            to: bus.folder + "/\(name).service"
+
+            """
+            .utf8
         )
         try await reloadBus()
     }
@@ -249,7 +251,7 @@ extension ServiceBench {
     /// The process that owns a sensor's name; one that this bus started.
     func process(_ name: String) async throws -> Int32 {
         guard let owner = try await client.nameOwner("org.localauth.Sensor1." + name) else {
-            throw ContractFailure("expected an owner of \(name)")
+            throw TestFailure("expected an owner of \(name)")
         }
         return try await client.peer(named: owner).pid
     }

@@ -1,6 +1,6 @@
-import AgentTestSupport
 import DBus
 import Glibc
+import TestSupport
 import Testing
 
 /// `localauthctl` as a process of its own on a terminal of its own.
@@ -18,8 +18,7 @@ import Testing
 
     private func start(_ arguments: String...) throws -> ChildProcess {
         try ChildProcess(
-            localauthctl(),
-            arguments + ["--bus", bus.address],
+            ["localauthctl"] + arguments + ["--bus", bus.address],
             terminal: pty.path
         )
     }
@@ -34,7 +33,7 @@ import Testing
         #expect(pty.shows("Password of jo: ", times: 2))
         pty.type("\(StandInService.passcode)\n")
         #expect(pty.shows("Yes: passcode"))
-        #expect(process.status() == 0)
+        #expect(try process.wait() == 0)
         #expect(pty.isPlain)
         #expect(!pty.screen.contains("correct") && !pty.screen.contains("horse"))
     }
@@ -45,7 +44,7 @@ import Testing
         #expect(pty.shows("Password of jo: "))
         #expect(!pty.isPlain)
         pty.type("half\u{3}")
-        #expect(process.status() == 1)
+        #expect(try process.wait() == 1)
         #expect(pty.shows("localauthctl: It was canceled."))
         #expect(pty.isPlain)
         #expect(!pty.screen.contains("half"))
@@ -56,14 +55,14 @@ import Testing
         let process = try start("evaluate")
         #expect(pty.shows("Password of jo: "))
         process.signal(number)
-        #expect(process.status() == 1)
+        #expect(try process.wait() == 1)
         #expect(pty.isPlain)
     }
 
     @Test("evaluate --no-agent never asks here")
     func noAgent() throws {
         let process = try start("evaluate", "--no-agent")
-        #expect(process.status() == 1)
+        #expect(try process.wait() == 1)
         #expect(pty.shows("localauthctl agent"))
     }
 
@@ -81,7 +80,7 @@ import Testing
         #expect(happened == .registered(process: UInt32(getpid()), isFallback: false))
         #expect(pty.shows("Password: "))
         process.signal(SIGTERM)
-        #expect(process.status() == 0)
+        #expect(try process.wait() == 0)
         #expect(pty.isPlain)
         let last = try await onBus { [service] in
             (await service.next(), await service.next())
@@ -92,10 +91,14 @@ import Testing
     @Test("An agent in a shell's background takes the terminal for a prompt and gives it back")
     func background() async throws {
         try await onBus { [service] in service.isInteractive = true }
-        let shell = try ChildProcess("/bin/bash", ["--norc", "-i"], terminal: pty.path)
-        pty.type("PS1='ready> '; set -m; \(localauthctl()) agent --bus \(bus.address) &\n")
+        let shell = try ChildProcess(["/bin/bash", "--norc", "-i"], terminal: pty.path)
+        pty.type(
+            "PS1='ready> '; set -m; \(ChildProcess.folder)/localauthctl agent --bus \(bus.address) &\n"
+        )
         #expect(pty.shows("Ready: serves process \(shell.pid) and its children."))
-        pty.type("\(localauthctl()) evaluate --bus \(bus.address); echo ended=$?\n")
+        pty.type(
+            "\(ChildProcess.folder)/localauthctl evaluate --bus \(bus.address); echo ended=$?\n"
+        )
         #expect(pty.shows("Password of jo: "))
         pty.type("\(StandInService.passcode)\n")
         #expect(pty.shows("ended=0"))
@@ -104,13 +107,15 @@ import Testing
         #expect(!pty.screen.contains("horse"))
         pty.type("kill %1; wait %1; echo agent=$?; exit 7\n")
         #expect(pty.shows("agent=0"))
-        #expect(shell.status() == 7)
+        #expect(try shell.wait() == 7)
     }
 
     @Test("A prompt is refused while the shell itself is reading")
     func shellReads() async throws {
-        let shell = try ChildProcess("/bin/bash", ["--norc", "-i"], terminal: pty.path)
-        pty.type("PS1='ready> '; set -m; \(localauthctl()) agent --bus \(bus.address) &\n")
+        let shell = try ChildProcess(["/bin/bash", "--norc", "-i"], terminal: pty.path)
+        pty.type(
+            "PS1='ready> '; set -m; \(ChildProcess.folder)/localauthctl agent --bus \(bus.address) &\n"
+        )
         #expect(pty.shows("Ready: serves process \(shell.pid) and its children."))
         await #expect(throws: DBusError.self) {
             try await onBus { [service] in
@@ -121,7 +126,7 @@ import Testing
             }
         }
         pty.type("kill %1; exit 7\n")
-        #expect(shell.status() == 7)
+        #expect(try shell.wait() == 7)
     }
 
     @Test(
@@ -154,7 +159,7 @@ import Testing
         #expect(pty.shows("Done."))
         #expect(try occurrences(of: part, in: process.pid) == 0)
         process.signal(SIGTERM)
-        #expect(process.status() == 0)
+        #expect(try process.wait() == 0)
     }
 
     @Test("agent --session --fallback registers as the session's fallback")
@@ -163,7 +168,7 @@ import Testing
         let happened = try await onBus { [service] in await service.next() }
         #expect(happened == .registered(process: nil, isFallback: true))
         process.signal(SIGTERM)
-        #expect(process.status() == 0)
+        #expect(try process.wait() == 0)
     }
 
     @Test("An agent that is one too many ends with 1 and says what to do")
@@ -172,7 +177,7 @@ import Testing
             service.registrationError = DBusError("org.localauth.Error.AgentExists", "Taken.")
         }
         let process = try start("agent")
-        #expect(process.status() == 1)
+        #expect(try process.wait() == 1)
         #expect(pty.shows("--fallback"))
     }
 
@@ -184,11 +189,11 @@ import Testing
         let path = try await onBus { [service] in
             let sensor = StandInSensor("Finger", at: service)
             sensor.remove()
-            return StandInService.path.rawValue + "/sensor/Finger"
+            return TestDaemon.root.rawValue + "/sensor/Finger"
         }
         #expect(pty.shows("added \(path)"))
         #expect(pty.shows("removed \(path)"))
         pty.type("\u{3}")
-        #expect(process.status() == 0)
+        #expect(try process.wait() == 0)
     }
 }

@@ -1,6 +1,6 @@
-import AgentTestSupport
 import DBus
 import Foundation
+import TestSupport
 import Testing
 
 /// What `localauthctl monitor` shows of evaluations.
@@ -20,31 +20,26 @@ import Testing
     private func lines(_ arguments: [String]) async throws -> [String] {
         let bus = try PrivateBus()
         let service = try await onBus { try StandInService(bus) }
-        var ends: [Int32] = [0, 0]
-        try streamPair(&ends)
         let process = try ChildProcess(
-            localauthctl(),
-            ["monitor", "--bus", bus.address] + arguments,
-            descriptors: [1: ends[1], 2: ends[1]],
+            ["localauthctl", "monitor", "--bus", bus.address] + arguments,
+            hasStream: true,
+            mergesErrors: true,
             hasSession: true
         )
-        close(ends[1])
         while try await onBus({ await service.next() }) != .monitored {}
         try await onBus {
             service.tellEvaluated(Self.granted)
             service.tellEvaluated(Self.hostile)
         }
-        let output = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
-        var text = ""
-        while text.components(separatedBy: "UserCancel").count < 2 {
-            let data = output.availableData
-            if data.isEmpty { break }
-            text += String(decoding: data, as: UTF8.self)
+        var lines: [String] = []
+        while let line = try process.line() {
+            lines.append(line)
+            if line.contains("UserCancel") { break }
         }
         process.signal(SIGTERM)
-        #expect(process.status() == 0)
+        #expect(try process.wait() == 0)
         try await onBus { service.leave() }
-        return text.components(separatedBy: "\n").filter { $0.contains("evaluated") }
+        return lines.filter { $0.contains("evaluated") }
     }
 
     @Test("One line an evaluation: time, app, policy, outcome, mechanism, sensor and attempts")

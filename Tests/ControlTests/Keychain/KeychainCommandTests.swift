@@ -1,5 +1,5 @@
-import AgentTestSupport
 import Foundation
+import TestSupport
 import Testing
 
 /// The verbs of `localauthctl keychain`, with nothing stood in for.
@@ -13,17 +13,18 @@ import Testing
     }
 
     /// Runs a verb without any terminal.
-    private func keychain(_ verb: String, _ arguments: String...) async throws -> Ended {
+    private func keychain(_ verb: String, _ arguments: String...) async throws -> ChildProcess.Ended
+    {
         try await control(["keychain", verb, "--bus", service.bus.address] + arguments)
     }
 
-    private func json(_ ended: Ended) throws -> [String: Any] {
+    private func json(_ ended: ChildProcess.Ended) throws -> [String: Any] {
         #expect(ended.status == 0, "\(ended.errors)")
         let value = try JSONSerialization.jsonObject(with: Data(ended.output.utf8))
         return try #require(value as? [String: Any])
     }
 
-    private func bytes(_ ended: Ended, _ name: String) throws -> Data {
+    private func bytes(_ ended: ChildProcess.Ended, _ name: String) throws -> Data {
         let text = try #require(try json(ended)[name] as? String)
         return try #require(Data(base64Encoded: text))
     }
@@ -95,18 +96,18 @@ import Testing
         let adding = try service.start(["keychain", "add", "--service", "mail"], on: pty)
         #expect(pty.shows("Secret:"))
         pty.type("op\u{7F}en sesame\n")
-        #expect(adding.status() == 0)
+        #expect(try adding.wait() == 0)
         #expect(pty.shows("Stored as "))
         #expect(!pty.screen.contains("sesame") && pty.isPlain)
         #expect(try await keychain("read", "--service", "mail").output == "oen sesame")
         let reading = try service.start(["keychain", "read", "--service", "mail"], on: pty)
-        #expect(reading.status() == 0)
+        #expect(try reading.wait() == 0)
         #expect(pty.shows("oen sesame\r\n"))
 
         let canceled = try service.start(["keychain", "add", "--service", "no"], on: pty)
         #expect(pty.shows("Secret:", times: 2))
         pty.type("never\u{3}")
-        #expect(canceled.status() == 1)
+        #expect(try canceled.wait() == 1)
         #expect(try await keychain("list", "--service", "no", "--json").output == "[]\n")
     }
 
@@ -117,9 +118,9 @@ import Testing
         let enrolling = try service.start(["enroll"], on: pty)
         if geteuid() != 0 {
             #expect(pty.shows("Password of"))
-            pty.type("\(RealService.passcode)\n")
+            pty.type("\(PAMService.passcode)\n")
         }
-        #expect(enrolling.status() == 0)
+        #expect(try enrolling.wait() == 0)
         let id = try await add("vault", "sesame", "--flags", "biometry-current-set")
 
         let output = folder.path + "/secret"
@@ -131,12 +132,12 @@ import Testing
         try await service.queue("no-match", "no-match", "no-match")
         let refused = try service.start(words, on: pty)
         #expect(pty.shows("is trying to use an item of your keychain"))
-        #expect(refused.status() == 1)
+        #expect(try refused.wait() == 1)
         #expect(pty.shows("localauthctl doctor"))
         #expect(!FileManager.default.fileExists(atPath: output))
 
         try await service.queue("match")
-        #expect(try service.start(words, on: pty).status() == 0)
+        #expect(try service.start(words, on: pty).wait() == 0)
         #expect(try String(contentsOfFile: output, encoding: .utf8) == "sesame")
         #expect(!pty.screen.contains("sesame"))
     }
@@ -155,7 +156,7 @@ import Testing
         let reading = try service.start(["keychain", "read", id], on: pty)
         #expect(pty.shows("is trying to use an item of your keychain"))
         pty.type("1234\n")
-        #expect(reading.status() == 0)
+        #expect(try reading.wait() == 0)
         #expect(pty.shows("sesame"))
     }
 

@@ -1,5 +1,5 @@
-import AgentTestSupport
 import Foundation
+import TestSupport
 import Testing
 
 /// L18: the master key in its file, lost and brought back, with the real daemon.
@@ -21,7 +21,7 @@ import Testing
         return exported.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    private func restore(_ text: String) async throws -> Ended {
+    private func restore(_ text: String) async throws -> ChildProcess.Ended {
         let file = try host.folder.file(Data(text.utf8))
         return try await host.keychain("restore", "--key-file", file)
     }
@@ -143,14 +143,13 @@ import Testing
         try FileManager.default.removeItem(atPath: host.keyFile)
         let pty = try Pty()
         let restoring = try ChildProcess(
-            localauthctl(),
-            ["keychain", "restore", "--state-directory", host.state],
+            ["localauthctl", "keychain", "restore", "--state-directory", host.state],
             terminal: pty.path
         )
         #expect(pty.shows("Recovery key:"))
         let typed = text.lowercased().replacing("-", with: " ")
         pty.type(typed + "\n")
-        #expect(restoring.status() == 0)
+        #expect(try restoring.wait() == 0)
         #expect(pty.shows("The master key is in place."))
         #expect(!pty.screen.contains(typed.prefix(4)) && !pty.screen.contains(text.prefix(4)))
         #expect(try host.bytes(host.keyFile) == key)

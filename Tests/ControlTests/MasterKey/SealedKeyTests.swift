@@ -1,5 +1,5 @@
-import AgentTestSupport
 import Foundation
+import TestSupport
 import Testing
 
 /// L18: the master key sealed by a TPM: swtpm, through the system's own systemd-creds.

@@ -1,5 +1,5 @@
-import AgentTestSupport
 import Foundation
+import TestSupport
 import Testing
 
 /// A TPM 2.0 of a test's own, by swtpm, which goes with the object.
@@ -31,16 +31,14 @@ final class SoftwareTPM: Sendable {
         let socket = folder.path + "/tpm"
         unlink(socket)
         unlink(socket + ".ctrl")
-        let swtpm = try ChildProcess(
+        let swtpm = try ChildProcess([
             "/usr/bin/swtpm",
-            [
-                "socket", "--tpm2", "--daemon", "--tpmstate", "dir=" + folder.path, "--server",
-                "type=unixio,path=" + socket, "--ctrl", "type=unixio,path=\(socket).ctrl",
-                "--flags", "not-need-init,startup-clear",
-            ],
-            isSilent: true
+            "socket", "--tpm2", "--daemon", "--tpmstate", "dir=" + folder.path, "--server",
+            "type=unixio,path=" + socket, "--ctrl", "type=unixio,path=\(socket).ctrl",
+            "--flags", "not-need-init,startup-clear",
+        ]
         )
-        try #require(swtpm.status() == 0)
+        try #require(try swtpm.wait() == 0)
     }
 
     private func stop() {

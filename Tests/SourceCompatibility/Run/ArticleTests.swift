@@ -2,6 +2,7 @@ import ClientTestSupport
 import Foundation
 import LocalAuthentication
 import SourceCompatibility6
+import TestSupport
 import Testing
 
 /// The article about moving an app has no code that doesn't compile and run.

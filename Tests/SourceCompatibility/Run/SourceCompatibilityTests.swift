@@ -4,6 +4,7 @@ import Glibc
 import LocalAuthentication
 import SourceCompatibility5
 import SourceCompatibility6
+import TestSupport
 import Testing
 
 /// Code for Apple's systems, unmodified, compiled in both language modes and run here.
@@ -79,8 +80,7 @@ struct SourceCompatibilityTests {
 
     @Test("An item lives through add, read, update and delete")
     func items() async throws {
-        try await ClientDesk.run { desk in
-            try await desk.needKeychain()
+        try await ClientDesk.run { _ in
             let expected: [OSStatus] = [0, 0, 0, 0, 0, 0, errSecItemNotFound]
             #expect(SourceCompatibility6.KeychainExpressions.life("six") == expected)
             #expect(SourceCompatibility5.KeychainExpressions.life("five") == expected)

@@ -24,7 +24,7 @@ public import DBus
         _ what: String,
         within limit: Duration = .seconds(5),
         where matches: @BusActor (Element) -> Bool
-    ) async throws(ContractFailure) -> Element {
+    ) async throws(TestFailure) -> Element {
         var isLate = false
         let timer = EventLoop.shared.schedule(after: limit) {
             isLate = true
@@ -33,7 +33,7 @@ public import DBus
         defer { timer.cancel() }
         while true {
             if let found = seen.first(where: { matches($0) }) { return found }
-            if isLate { throw ContractFailure("expected \(what) within \(limit), got \(seen)") }
+            if isLate { throw TestFailure("expected \(what) within \(limit), got \(seen)") }
             let count = wakes
             await withCheckedContinuation { continuation in
                 // It may have happened on the way here.

@@ -13,7 +13,7 @@ package import LocalAuthBus
     package init(_ name: String, at service: StandInService) {
         self.name = name
         connection = service.connection
-        path = ObjectPath(unchecked: StandInService.path.rawValue + "/sensor/" + name)
+        path = ObjectPath(unchecked: TestDaemon.root.rawValue + "/sensor/" + name)
         connection.export(path, [Device1Interface(self)], managed: true)
     }
 

@@ -1,14 +1,13 @@
-package import DBus
+import CSystemd
+public import DBus
 import Glibc
 package import Linux
-import LocalAuthBus
-import LocalAuthClient
-package import SensorContract
+public import LocalAuthBus
 
 /// A person who answers every prompt as the test says.
-@BusActor package final class ScriptedAgent: Agent1Service {
+@BusActor public final class ScriptedAgent: Agent1Service {
     /// What the person does when a prompt appears.
-    package enum Act: Sendable {
+    public enum Act: Sendable {
         /// Leaves it to the sensor.
         case wait
         /// Presses Cancel.
@@ -20,41 +19,48 @@ package import SensorContract
     }
 
     /// One prompt.
-    package struct Prompt: Sendable {
-        package let handle: String
-        package let details: [String: Variant]
+    public struct Prompt: Sendable {
+        /// What the daemon calls it.
+        public let handle: String
+        /// What it is about.
+        public let details: [String: Variant]
     }
 
     private static let path = ObjectPath(trusted: "/test/agent")
 
-    package let connection: Connection
+    /// Where it serves.
+    public let connection: Connection
     /// What the person does with this prompt and those that come.
-    package var act = Act.wait
+    public var act = Act.wait
     /// Every prompt so far.
-    package let prompts = Witness<Prompt>()
+    public let prompts = Witness<Prompt>()
     /// How each prompt ended.
-    package let ends = Witness<String>()
+    public let ends = Witness<String>()
     /// What happened in the prompts.
-    package let updates = Witness<String>()
+    public let updates = Witness<String>()
     private var channels: [String: OwnedDescriptor] = [:]
 
-    package init(_ connection: Connection) {
-        self.connection = connection
+    /// Serves prompts on a connection of its own, once it is registered.
+    public init(on bus: PrivateBus) throws(DBusError) {
+        connection = try bus.connect()
         connection.export(Self.path, [Agent1Interface(self)])
     }
 
     /// What the person does from now on.
-    package func will(_ act: Act) { self.act = act }
+    public func will(_ act: Act) { self.act = act }
 
-    package func register() async throws {
+    /// Has the daemon show its prompts here.
+    public func register() async throws {
         _ = try await manager.registerAgent(agent: Self.path, options: [:])
     }
 
-    private var manager: Authentication1Proxy {
-        Authentication1Proxy(connection, destination: RemoteService.name, path: RemoteService.path)
+    /// The daemon as it calls it.
+    public var manager: Authentication1Proxy {
+        Authentication1Proxy(connection, destination: TestDaemon.name, path: TestDaemon.root)
     }
 
-    package func begin(
+    /// A prompt appears.
+    public func begin(
         prompt: String,
         details: [String: Variant],
         passcode: OwnedDescriptor,
@@ -70,7 +76,8 @@ package import SensorContract
         return .now(())
     }
 
-    package func update(
+    /// Something happens in a prompt.
+    public func update(
         prompt: String,
         kind: String,
         detail: [String: Variant],
@@ -86,7 +93,8 @@ package import SensorContract
         return .now(())
     }
 
-    package func end(
+    /// A prompt goes away.
+    public func end(
         prompt: String,
         outcome: String,
         call: IncomingCall
@@ -103,35 +111,13 @@ package import SensorContract
     }
 
     /// How many prompts there were.
-    package var count: Int { prompts.seen.count }
+    public var count: Int { prompts.seen.count }
 
     /// The prompt that was shown as the `number`th, from 0.
-    package func prompt(_ number: Int = 0) async throws -> Prompt {
+    public func prompt(_ number: Int = 0) async throws -> Prompt {
         _ = try await prompts.first("prompt \(number)", within: .seconds(10)) { _ in
             prompts.seen.count > number
         }
         return prompts.seen[number]
-    }
-}
-
-/// A passcode verifier for whom everybody has one passcode.
-@BusActor package final class ScriptedVerifier: Passcode1Service {
-    package nonisolated static let passcode = "horse battery 2468"
-
-    package var isPasscodeSet = true
-
-    package func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
-        .now(isPasscodeSet)
-    }
-
-    package func verify(
-        uid: UInt32,
-        socket: OwnedDescriptor,
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Bool> {
-        var packet = [UInt8](repeating: 0, count: 256)
-        let count = recv(socket.rawValue, &packet, packet.count, Int32(MSG_DONTWAIT))
-        guard count > 0 else { throw DBusError(.passcodeCanceled, "no packet came") }
-        return .now(Array(packet.prefix(count)) == Array(Self.passcode.utf8))
     }
 }

@@ -20,10 +20,10 @@ package final class Pty {
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard
             master >= 0, ioctl(master, setLock, &lock) == 0, ioctl(master, getNumber, &number) == 0
-        else { throw SupportError("No pseudoterminal.") }
+        else { throw TestFailure("No pseudoterminal.") }
         path = "/dev/pts/\(number)"
         slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard slave >= 0 else { throw SupportError("\(path) can't be opened.") }
+        guard slave >= 0 else { throw TestFailure("\(path) can't be opened.") }
     }
 
     deinit {

@@ -18,8 +18,6 @@ package enum Happening: Hashable, Sendable {
 
 /// Plays the service: says what it is told to, remembers what it is asked.
 @BusActor package final class StandInService {
-    package nonisolated static let name = "org.localauth.Authentication1"
-    package nonisolated static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
     /// The one right passcode.
     package nonisolated static let passcode = "correct horse"
 
@@ -45,9 +43,9 @@ package enum Happening: Hashable, Sendable {
     package init(_ bus: PrivateBus) throws {
         connection = try bus.connect()
         (happenings, remember) = AsyncStream.makeStream()
-        connection.serveObjectManager(at: Self.path)
-        connection.export(Self.path, [Authentication1Interface(self)])
-        try connection.requestName(Self.name)
+        connection.serveObjectManager(at: TestDaemon.root)
+        connection.export(TestDaemon.root, [Authentication1Interface(self)])
+        try connection.requestName(TestDaemon.name)
     }
 
     /// Leaves the bus.
@@ -55,7 +53,7 @@ package enum Happening: Hashable, Sendable {
 
     /// Tells those who watch how an evaluation ended.
     package func tellEvaluated(_ record: [String: Variant]) {
-        let signals = Authentication1Signals(connection, path: Self.path)
+        let signals = Authentication1Signals(connection, path: TestDaemon.root)
         for monitor in monitors { signals.evaluated(record: record, to: monitor) }
     }
 
@@ -85,7 +83,7 @@ package enum Happening: Hashable, Sendable {
         let handle = "prompt\(prompts)"
         var ends: [Int32] = [0, 0]
         let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw SupportError("No sockets.") }
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw TestFailure("No sockets.") }
         let ours = OwnedDescriptor(adopting: ends[0])
         let theirs = OwnedDescriptor(adopting: ends[1])
         let source = EventLoop.shared.watch(descriptor: ours.rawValue) { [weak self] in

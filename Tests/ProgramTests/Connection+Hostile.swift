@@ -1,0 +1,56 @@
+import DBus
+import TestSupport
+
+extension Connection {
+    /// The name of the error that a call was answered with; nil: it succeeded.
+    func errorName(
+        of member: String,
+        on interface: String,
+        at path: ObjectPath,
+        _ arguments: [Variant],
+        to destination: String = TestDaemon.name
+    ) async -> String? {
+        do throws(DBusError) {
+            _ = try await call(
+                to: destination,
+                path: path,
+                interface: interface,
+                member: member,
+                signature: arguments.map(\.signature).joined(),
+                timeout: .seconds(20)
+            ) { writer throws(DBusError) in
+                for argument in arguments { try argument.writeBare(to: &writer) }
+            }
+            return nil
+        } catch {
+            return error.name.rawValue
+        }
+    }
+}
+
+extension Variant {
+    /// Writes the value without saying its type.
+    func writeBare(to writer: inout MessageWriter) throws(DBusError) {
+        switch self {
+        case .bool(let value): try writer.write(value)
+        case .uint8(let value): try writer.write(value)
+        case .int16(let value): try writer.write(value)
+        case .uint16(let value): try writer.write(value)
+        case .int32(let value): try writer.write(value)
+        case .uint32(let value): try writer.write(value)
+        case .int64(let value): try writer.write(value)
+        case .uint64(let value): try writer.write(value)
+        case .double(let value): try writer.write(value)
+        case .string(let value): try writer.write(value)
+        case .objectPath(let value): try writer.write(value)
+        case .signature(let value): try writer.write(value)
+        case .descriptor(let value): try writer.write(value)
+        case .bytes(let value): try writer.write(value)
+        case .strings(let value): try writer.write(value)
+        case .dictionary(let value): try writer.write(value)
+        case .variant(let value): try writer.write(value)
+        case .array, .structure, .entries:
+            throw DBusError(.notSupported, "the tests send none of these alone")
+        }
+    }
+}

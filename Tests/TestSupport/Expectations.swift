@@ -1,0 +1,64 @@
+public import DBus
+
+/// A check that failed: what was expected and what came.
+public struct TestFailure: Error, CustomStringConvertible, Hashable {
+    /// One sentence.
+    public let description: String
+
+    /// Makes a failure from one sentence.
+    public init(_ message: String) { description = message }
+}
+
+/// Fails with a sentence unless the condition holds.
+public func expect(
+    _ condition: Bool,
+    _ message: @autoclosure () -> String
+) throws(TestFailure) {
+    guard condition else { throw TestFailure(message()) }
+}
+
+/// Fails unless `body` throws one of these errors.
+@BusActor public func expectError(
+    _ names: DBusError.Name...,
+    of what: String,
+    _ body: @BusActor () async throws -> Void
+) async throws(TestFailure) {
+    do {
+        try await body()
+    } catch let error as DBusError {
+        try expect(names.contains(error.name), "expected \(names) of \(what), got \(error)")
+        return
+    } catch {
+        throw TestFailure("expected \(names) of \(what), got \(error)")
+    }
+    throw TestFailure("expected \(names) of \(what), got an answer")
+}
+
+/// Asks every few milliseconds until the answer is yes.
+@BusActor public func eventually(
+    _ what: @autoclosure () -> String,
+    within limit: Duration = .seconds(10),
+    _ isSo: @BusActor () async throws -> Bool
+) async throws {
+    let end = ContinuousClock.now + limit
+    while try await !isSo() {
+        try expect(ContinuousClock.now < end, "expected \(what()) within \(limit)")
+        await pause(.milliseconds(5))
+    }
+}
+
+/// Runs a test's body on the bus loop, which has its own thread.
+public func onBus<T: Sendable>(
+    _ body: @escaping @BusActor @Sendable () async throws -> T
+) async throws -> T {
+    EventLoop.shared.startThread()
+    return try await withCheckedThrowingContinuation { continuation in
+        onLoop {
+            do {
+                continuation.resume(returning: try await body())
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+public import DBus
+import Glibc
+import Synchronization
+
+/// A `dbus-daemon` of a test's own, in a temporary folder that goes with it.
+///
+/// Everything that was started on it ends with the last reference, or with ``end()``.
+public final class PrivateBus: Sendable {
+    /// Room for tests with more connections, or more calls in flight, than a system bus allows.
+    public static let wideLimits = [
+        "max_connections_per_user": 1024, "max_completed_connections": 1024,
+        "max_replies_per_connection": 50_000,
+    ]
+
+    /// What programs take after `--bus`.
+    public let address: String
+    /// The temporary folder, for whatever the test needs.
+    ///
+    /// `.service` files in it are what the bus can start.
+    public let folder: String
+    private let temporary: TemporaryFolder
+    private let daemon: ChildProcess
+    private let dependents = Mutex<(connections: [Connection], programs: [ChildProcess])>(([], []))
+
+    /// Starts a bus that lets everybody own and call everything, and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - limits: By their names in dbus-daemon's configuration; without any, those of dbus-daemon
+    ///     itself, which Debian's system bus has as well.
+    ///   - launcher: Words before the program.
+    /// - Throws: When it does not start.
+    public init(
+        limits: [String: Int] = [:],
+        launcher: [String] = []
+    ) throws(TestFailure) {
+        // Connections live on the loop.
+        EventLoop.shared.startThread()
+        temporary = try TemporaryFolder()
+        folder = temporary.path
+        // Another user may have to reach the socket.
+        chmod(folder, 0o711)
+        let configuration = Self.configuration(folder, limits)
+        try temporary.write("bus.conf", configuration.utf8)
+        daemon = try ChildProcess(
+            launcher + [
+                "/usr/bin/dbus-daemon", "--nofork", "--nopidfile", "--print-address",
+                "--config-file=\(folder)/bus.conf",
+            ],
+            hasStream: true
+        )
+        // It says its address once it listens, with a GUID that not every client understands.
+        guard try daemon.line() != nil else {
+            throw TestFailure("dbus-daemon did not start: \(daemon.errors)")
+        }
+        address = "unix:path=\(folder)/bus"
+    }
+
+    private static func configuration(_ folder: String, _ limits: [String: Int]) -> String {
+        let limits = limits.map { "  <limit name=\"\($0.key)\">\($0.value)</limit>" }
+        return """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig>
+              <type>session</type>
+              <listen>unix:path=\(folder)/bus</listen>
+              <auth>EXTERNAL</auth>
+              <servicedir>\(folder)</servicedir>
+              <policy context="default">
+                <allow user="*"/><allow own="*"/><allow send_destination="*"/>
+                <allow receive_type="signal"/><allow receive_type="method_call"/>
+                <allow receive_type="error"/><allow receive_type="method_return"/>
+              </policy>
+            \(limits.joined(separator: "\n"))
+            </busconfig>
+
+            """
+    }
+
+    /// Gives a test a bus of its own, and ends it whatever happens.
+    ///
+    /// - Throws: What the test throws, with what the programs on the bus said.
+    public static func run(
+        limits: [String: Int] = [:],
+        _ body: @BusActor (PrivateBus) async throws -> Void
+    ) async throws {
+        let bus = try PrivateBus(limits: limits)
+        do {
+            try await body(bus)
+        } catch {
+            let said = bus.errors
+            await bus.end()
+            // A test that ended itself says why already.
+            guard !Task.isCancelled, !said.isEmpty else { throw error }
+            throw TestFailure("\(error); the programs said: \(said)")
+        }
+        await bus.end()
+    }
+
+    /// A new connection, closed with the bus.
+    @BusActor public func connect() throws(DBusError) -> Connection {
+        let connection = try Connection(.address(address))
+        dependents.withLock { $0.connections.append(connection) }
+        return connection
+    }
+
+    /// Starts a program on this bus, which it gets as `--bus`; it ends with the bus.
+    @discardableResult
+    public func start(
+        _ words: [String],
+        environment: [String: String] = [:]
+    ) throws(TestFailure) -> ChildProcess {
+        try run(words + ["--bus", address], environment: environment)
+    }
+
+    /// Starts a program with nothing added; it ends with the bus.
+    @discardableResult
+    public func run(
+        _ words: [String],
+        environment: [String: String] = [:]
+    ) throws(TestFailure) -> ChildProcess {
+        let program = try ChildProcess(words, environment: environment)
+        dependents.withLock { $0.programs.append(program) }
+        return program
+    }
+
+    /// What the programs on it wrote to standard error.
+    public var errors: String {
+        dependents.withLock { $0.programs }.map(\.errors).joined()
+    }
+
+    /// Waits until a name has an owner, or none.
+    @BusActor @discardableResult
+    public func waitForOwner(
+        of name: String,
+        _ wanted: Bool = true,
+        within limit: Duration = .seconds(20)
+    ) async throws -> String? {
+        let owners = Witness<String?>()
+        let connection = try Connection(.address(address))
+        defer { connection.close() }
+        let watch = connection.watchName(name) { owners.record($0) }
+        defer { watch.cancel() }
+        let what = wanted ? "an owner of \(name)" : "\(name) to be free"
+        return try await owners.first(what, within: limit) { ($0 != nil) == wanted }
+    }
+
+    /// Ends everything on the bus, and the bus, and removes its folder.
+    @BusActor public func end() async {
+        let dependents = self.dependents.withLock { all in
+            defer { all = ([], []) }
+            return all
+        }
+        for program in dependents.programs.reversed() { await program.end() }
+        for connection in dependents.connections { connection.close() }
+        await daemon.end()
+        temporary.remove()
+    }
+}

@@ -1,0 +1,72 @@
+public import DBus
+import Glibc
+public import LocalAuthBus
+
+/// A passcode verifier for whom everybody's passcode is the same.
+@BusActor public final class ScriptedVerifier: Passcode1Service {
+    /// Its bus name.
+    public nonisolated static let name = "org.localauth.Passcode1"
+    /// Everybody's passcode.
+    public nonisolated static let passcode = "horse battery 2468"
+
+    /// Where it serves.
+    public let connection: Connection
+    /// Whether everybody has a passcode.
+    public var isPasscodeSet: Bool
+    /// It can't say whether a passcode is set.
+    public var isBroken = false
+    /// So many verifications say neither yes nor no.
+    public var faults = 0
+    /// Verifications are not answered.
+    public var isSilent = false
+    /// The users of whom it was asked whether a passcode is set.
+    public let asked = Witness<UInt32>()
+    /// The users whose passcode it was to verify.
+    public let verified = Witness<UInt32>()
+
+    /// Takes its name on a bus.
+    public init(on bus: PrivateBus, isPasscodeSet: Bool = true) throws(DBusError) {
+        self.isPasscodeSet = isPasscodeSet
+        connection = try bus.connect()
+        connection.export(
+            ObjectPath(trusted: "/org/localauth/Passcode1"),
+            [Passcode1Interface(self)]
+        )
+        try connection.requestName(Self.name)
+    }
+
+    /// Whether a passcode is set, unless it is broken.
+    public func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
+        asked.record(uid)
+        guard !isBroken else { throw DBusError(.failed, "scripted") }
+        return .now(isPasscodeSet)
+    }
+
+    /// Compares what was typed, unless the script says something else.
+    public func verify(
+        uid: UInt32,
+        socket: OwnedDescriptor,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Bool> {
+        verified.record(uid)
+        var packet = [UInt8](repeating: 0, count: 256)
+        let count = recv(socket.rawValue, &packet, packet.count, Int32(MSG_DONTWAIT))
+        guard count > 0 else { throw DBusError(.passcodeCanceled, "no packet came") }
+        if isSilent {
+            return .later { () throws(DBusError) in
+                await never()
+                return false
+            }
+        }
+        if faults > 0 {
+            faults -= 1
+            throw DBusError(.failed, "scripted")
+        }
+        return .now(Array(packet.prefix(count)) == Array(Self.passcode.utf8))
+    }
+}
+
+/// Does not return within a test's life.
+@BusActor public func never() async {
+    _ = try? await Witness<Bool>().first("nothing", within: .seconds(60)) { _ in false }
+}
