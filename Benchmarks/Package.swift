@@ -44,14 +44,13 @@ let package = Package(
         .target(
             name: "BenchSupport",
             dependencies: [
-                .product(name: "AuthService", package: project),
-                .product(name: "LocalAuthBus", package: project),
+                .product(name: "TestSupport", package: project)
             ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "localauth-bench",
-            dependencies: ["BenchSupport"],
+            dependencies: ["BenchSupport", .product(name: "TestSupport", package: project)],
             swiftSettings: strict
         ),
         .systemLibrary(
@@ -71,26 +70,26 @@ let package = Package(
         .executableTarget(
             name: "keychain-bench",
             dependencies: [
-                "BenchSupport", .product(name: "AuthService", package: project),
-                .product(name: "LocalAuthBus", package: project),
+                "BenchSupport", .product(name: "LocalAuthBus", package: project),
+                .product(name: "TestSupport", package: project),
             ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "fingerprint-bench",
             dependencies: [
-                "BenchSupport", .product(name: "AuthService", package: project),
-                .product(name: "FingerprintRig", package: project),
+                "BenchSupport", .product(name: "FingerprintRig", package: project),
                 .product(name: "LocalAuthBus", package: project),
+                .product(name: "TestSupport", package: project),
             ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "face-bench",
             dependencies: [
-                "BenchSupport", .product(name: "AuthService", package: project),
-                .product(name: "FaceSensor", package: project),
+                "BenchSupport", .product(name: "FaceSensor", package: project),
                 .product(name: "LocalAuthBus", package: project),
+                .product(name: "TestSupport", package: project),
             ],
             swiftSettings: strict
         ),

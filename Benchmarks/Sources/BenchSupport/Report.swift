@@ -1,5 +1,14 @@
 import Foundation
 
+/// Why a measurement could not be made.
+public struct BenchmarkError: Error, CustomStringConvertible {
+    /// One sentence.
+    public let description: String
+
+    /// Makes an error of one sentence.
+    public init(_ description: String) { self.description = description }
+}
+
 /// What the tables of the benchmarks have in common.
 public enum Report {
     /// One line, at once even into a pipe.

@@ -2,6 +2,7 @@ import BenchSupport
 import DBus
 import Foundation
 import LocalAuthBus
+import TestSupport
 
 /// Not in Swift's Glibc module, because it takes any number of arguments; all of them are numbers.
 @_silgen_name("prctl")
@@ -10,8 +11,10 @@ private func prctl(_ option: Int32, _ argument: UInt) -> Int32
 /// Evaluate by face over the bus: the real daemon, the real sensor, and clips for its camera.
 @BusActor
 final class EvaluateBench {
+    private let limit = Duration.seconds(20)
     private static let name = "org.localauth.Sensor1.Face"
 
+    private let bus: PrivateBus
     private let desk: Desk
     private let device: Device1Proxy
     /// What the sensor replays; another clip takes its place.
@@ -22,13 +25,11 @@ final class EvaluateBench {
     ///   - programs: The daemon and the sensor.
     /// - Throws: Whatever keeps the programs from running.
     init(folder: String, programs: String) async throws {
-        desk = try await Desk(programs: programs)
-        clip = desk.folder + "/clip.mjpeg"
-        device = Device1Proxy(
-            desk.app,
-            destination: "org.localauth.Authentication1",
-            path: ObjectPath(trusted: "/org/localauth/Authentication1/sensor/Face")
-        )
+        bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        desk = try Desk(on: bus, programs: programs)
+        desk.agent.will(.type(ScriptedVerifier.passcode))
+        device = try await desk.startDaemon().device("Face", on: desk.agent.connection)
+        clip = bus.folder + "/clip.mjpeg"
         try show(folder + "/clips/enroll.mjpeg")
         // Whom the bus started is orphaned at once. The daemon knows that it ended well when its
         // end was collected, which not every init does soon: here this process does it
@@ -36,12 +37,12 @@ final class EvaluateBench {
         guard prctl(36, 1) == 0 else { throw BenchmarkError("orphans can't be adopted") }
         // The bus starts it, as it does in an installation.
         let words = [
-            programs + "/localauth-sensor-face", "--bus", desk.address, "--replay", clip,
-            "--models", folder + "/models", "--state-directory", desk.folder + "/face",
+            programs + "/localauth-sensor-face", "--bus", bus.address, "--replay", clip,
+            "--models", folder + "/models", "--state-directory", bus.folder + "/face",
         ]
         let service = "[D-BUS Service]\nName=\(Self.name)\nExec=\(words.joined(separator: " "))\n"
         try service.write(
-            toFile: "\(desk.folder)/\(Self.name).service",
+            toFile: "\(bus.folder)/\(Self.name).service",
             atomically: true,
             encoding: .utf8
         )
@@ -49,9 +50,9 @@ final class EvaluateBench {
     }
 
     /// What the programs said, for a failure's message.
-    var log: String { desk.log }
+    var log: String { bus.errors }
 
-    func end() { desk.end() }
+    func end() async { await bus.end() }
 
     /// Milliseconds from the call to its answer.
     func measure(_ rounds: Int, of match: String) async throws -> (warm: [Double], cold: [Double]) {
@@ -100,7 +101,7 @@ final class EvaluateBench {
             try writer.write(Self.name)
             try writer.write(UInt32(0))
         }
-        try await desk.wait(for: "the face sensor") { await self.isAvailable }
+        try await eventually("the face sensor", within: limit) { await self.isAvailable }
     }
 
     /// Ends its process; the daemon knows that the bus can start it again.
@@ -113,11 +114,11 @@ final class EvaluateBench {
         guard pid > 1, kill(pid_t(pid), SIGTERM) == 0 else {
             throw BenchmarkError("the sensor can't be ended")
         }
-        try await desk.wait(for: "the sensor's end") {
+        try await eventually("the sensor's end", within: limit) {
             waitpid(pid_t(pid), nil, WNOHANG) != 0
         }
-        try await desk.wait(for: "a sensor that sleeps") { await self.isAvailable }
-        guard try await desk.app.nameOwner(Self.name) == nil else {
+        try await eventually("a sensor that sleeps", within: limit) { await self.isAvailable }
+        guard try await desk.agent.connection.nameOwner(Self.name) == nil else {
             throw BenchmarkError("the sensor was started by something else than Evaluate")
         }
     }
@@ -131,7 +132,7 @@ final class EvaluateBench {
         _ signature: String,
         _ arguments: (inout MessageWriter) throws(DBusError) -> Void
     ) async throws(DBusError) -> Message {
-        try await desk.app.call(
+        try await desk.agent.connection.call(
             to: "org.freedesktop.DBus",
             path: ObjectPath(trusted: "/org/freedesktop/DBus"),
             interface: "org.freedesktop.DBus",

@@ -3,6 +3,7 @@ import CameraDevice
 import FaceSensor
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Measures on clips; times are milliseconds of wall clock.
 struct FaceBench {
@@ -254,16 +255,9 @@ struct FaceBench {
     // MARK: Printing
 
     private static func output(of words: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: words[0])
-        process.arguments = Array(words.dropFirst())
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw BenchmarkError("\(words[0]) failed") }
-        return String(decoding: data, as: UTF8.self)
+        let ended = try ChildProcess.run(words, within: .seconds(600))
+        guard ended.status == 0 else { throw BenchmarkError("\(words[0]) failed") }
+        return ended.output
     }
 
     private func row(_ what: String, _ value: String) { Report.row(what, value, "") }

@@ -4,56 +4,30 @@ import FingerprintRig
 import Glibc
 import Linux
 import LocalAuthBus
-import SensorContract
+import TestSupport
 
 /// The programs, a rig with the real fprintd, and an agent that shows prompts to nobody.
-@BusActor final class FingerprintBench: Agent1Service {
+@BusActor final class FingerprintBench {
     private let rig: FingerprintRig
-    private let bus: SensorContract.PrivateBus
+    private let bus: PrivateBus
     private let manager: Authentication1Proxy
     private let image: Fingerprints.Image
     private let clock = ContinuousClock()
 
     init(programs: String) async throws {
         rig = try await FingerprintRig()
-        bus = try await SensorContract.PrivateBus()
+        bus = try PrivateBus()
         image = try Fingerprints.image(1, again: true)
-        let options = ["--bus", bus.address]
-        for words in [
-            ["\(programs)/localauth-passcode", "--passcode-set", "always"] + options,
-            ["\(programs)/localauthd", "--state-directory", rig.folder + "/state"] + options,
-            rig.words(["\(programs)/localauth-sensor-fingerprint"]) + options,
-        ] { _ = try rig.run(words) }
-        for name in ["Authentication1", "Passcode1", "Sensor1.Fingerprint"] {
-            _ = try await bus.waitForOwner(of: "org.localauth." + name, within: .seconds(10))
-        }
-        let app = try bus.connect()
-        let root = ObjectPath(trusted: "/org/localauth/Authentication1")
-        guard let owner = try await app.nameOwner("org.localauth.Authentication1") else {
-            throw ContractFailure("expected a daemon")
-        }
-        manager = Authentication1Proxy(app, destination: owner, path: root)
-        let agent = ObjectPath(trusted: "/bench/agent")
-        app.export(agent, [Agent1Interface(self)])
-        _ = try await manager.registerAgent(agent: agent, options: [:])
-        try await enroll()
+        let desk = try Desk(on: bus, programs: programs)
+        manager = try await desk.startDaemon().manager
+        try bus.start(rig.words(["\(programs)/localauth-sensor-fingerprint"]))
+        try await bus.waitForOwner(of: "org.localauth.Sensor1.Fingerprint")
+        try await rig.enroll(1, as: "right-index-finger", of: "tester")
     }
 
     func end() async {
         await bus.end()
         await rig.end()
-    }
-
-    private func enroll() async throws {
-        let program = try rig.run(
-            rig.words(["/usr/bin/fprintd-enroll", "-f", "right-index-finger", "tester"])
-        )
-        let first = try Fingerprints.image(1)
-        while program.isRunning {
-            if await rig.isFingerNeeded() { rig.readers[0].touch(first) }
-            await pause(.milliseconds(10))
-        }
-        try expect(try await program.exitStatus() == 0, "fprintd-enroll said \(program.output)")
     }
 
     /// Measures and prints the medians.
@@ -94,7 +68,7 @@ import SensorContract
     }
 
     private func evaluate() async throws -> Duration {
-        try await waitUntilFree()
+        try await rig.waitUntilFree()
         let call = try manager.evaluateStream(policy: 1, reason: "be measured", options: [:])
         try await rig.waitForFingerNeeded()
         let start = clock.now
@@ -105,10 +79,10 @@ import SensorContract
 
     /// Until fprintd-verify has written its result.
     private func verify(_ round: Int) async throws -> Duration {
-        try await waitUntilFree()
+        try await rig.waitUntilFree()
         let path = "\(rig.folder)/verify-\(round)"
-        mkfifo(path + ".out", 0o600)
-        let end = OwnedDescriptor(adopting: open(path + ".out", O_RDONLY | O_NONBLOCK | O_CLOEXEC))
+        mkfifo(path, 0o600)
+        let end = OwnedDescriptor(adopting: open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC))
         let said = Witness<ContinuousClock.Instant>()
         var text = ""
         let watch = EventLoop.shared.watch(descriptor: end.rawValue) {
@@ -118,8 +92,9 @@ import SensorContract
             if said.seen.isEmpty, text.contains("verify-match") { said.record(self.clock.now) }
         }
         defer { watch.cancel() }
-        let words = rig.words(["/usr/bin/fprintd-verify", "-f", "any", "tester"])
-        let program = try LaunchedProgram(words, output: path)
+        let program = try rig.run(
+            rig.words(["/bin/sh", "-c", "exec /usr/bin/fprintd-verify -f any tester >\(path)"])
+        )
         try await rig.waitForFingerNeeded()
         let start = clock.now
         rig.readers[0].touch(image)
@@ -127,39 +102,4 @@ import SensorContract
         _ = try await program.exitStatus()
         return finish - start
     }
-
-    private func waitUntilFree() async throws {
-        for _ in 0..<500 {
-            let other = try Connection(.address(rig.address))
-            defer { other.close() }
-            if (try? await rig.device("Claim", "bob", by: other)) != nil {
-                try await rig.device("Release", by: other)
-                return
-            }
-            await pause(.milliseconds(10))
-        }
-        throw ContractFailure("expected the reader to be given back")
-    }
-
-    // MARK: The agent
-
-    func begin(
-        prompt: String,
-        details: [String: Variant],
-        passcode: OwnedDescriptor,
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { .now(()) }
-
-    func update(
-        prompt: String,
-        kind: String,
-        detail: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { .now(()) }
-
-    func end(
-        prompt: String,
-        outcome: String,
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { .now(()) }
 }

@@ -2,6 +2,7 @@ import BenchSupport
 import DBus
 import Foundation
 import LocalAuthBus
+import TestSupport
 
 /// The keychain and gnome-keyring, each with a client of its own that is told what to do.
 ///
@@ -30,34 +31,27 @@ final class KeychainBench {
     }
 
     /// - Throws: Whatever keeps the programs from running.
-    init(desk: Desk, programs: String, items: Int) async throws {
+    init(desk: Desk, items: Int) async throws {
         self.desk = desk
         kept = items / Self.sizes.count
-        let sensor = "org.localauth.Sensor1.Simulated"
-        try await desk.start([programs + "/localauth-sensor-simulated"])
-        simulated = await SimulatedSensor1Proxy(
-            desk.app,
-            destination: try await desk.owner(of: sensor),
-            path: ObjectPath(trusted: "/org/localauth/Sensor1")
-        )
-        _ = try await simulated.addTemplate(uid: getuid(), label: "right index")
-        daemon = try Self.startKeyring(at: desk.address, in: desk.folder)
-        _ = try await desk.owner(of: "org.freedesktop.secrets")
+        simulated = await desk.sensor
+        let bus = desk.bus
+        daemon = try Self.startKeyring(at: bus.address, in: bus.folder)
+        try await bus.waitForOwner(of: "org.freedesktop.secrets")
         let tools = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
             .deletingLastPathComponent().path
         theirs = try ChildProcess(
             [tools + "/libsecret-client"],
-            variables: ["DBUS_SESSION_BUS_ADDRESS": desk.address]
+            environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address],
+            hasStream: true
         )
         // The client looks on the system bus first: that is this one.
         ours = try ChildProcess(
             [tools + "/security-client"],
-            variables: ["DBUS_SYSTEM_BUS_ADDRESS": desk.address]
+            environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address],
+            hasStream: true
         )
         for client in [theirs, ours] { try client.waitUntilReady() }
-        try await desk.wait(for: "a usable sensor") {
-            try await desk.manager.canEvaluate(policy: 1).code == 0
-        }
     }
 
     /// With nothing of the user's: neither their environment nor their keyrings.
@@ -70,14 +64,11 @@ final class KeychainBench {
                 attributes: [.posixPermissions: 0o700]
             )
         }
-        return try ChildProcess(
-            [
-                "/usr/bin/env", "-i", "HOME=\(home)", "XDG_DATA_HOME=\(home)/data",
-                "XDG_RUNTIME_DIR=\(home)/run", "DBUS_SESSION_BUS_ADDRESS=\(address)",
-                keyring, "--foreground", "--components=secrets",
-            ],
-            errors: folder + "/keyring.log"
-        )
+        return try ChildProcess([
+            "/usr/bin/env", "-i", "HOME=\(home)", "XDG_DATA_HOME=\(home)/data",
+            "XDG_RUNTIME_DIR=\(home)/run", "DBUS_SESSION_BUS_ADDRESS=\(address)",
+            keyring, "--foreground", "--components=secrets",
+        ])
     }
 
     func end() {
@@ -163,10 +154,10 @@ final class KeychainBench {
         by client: ChildProcess
     ) throws -> [Double] {
         client.tell("\(verb) \(size) \(first) \(count)")
-        let line = try client.readLine()
+        let line = try client.line() ?? "nothing more"
         let times = line.split(separator: " ").compactMap { Double($0) }.map { $0 / 1e6 }
         guard times.count == count else {
-            throw BenchmarkError("\(client.name) said \(line)")
+            throw BenchmarkError("the client said \(line)")
         }
         return times
     }
@@ -199,7 +190,7 @@ final class KeychainBench {
         let over = mounts.filter { mount in
             guard mount.count > 2 else { return false }
             let place = mount[1] == "/" ? "" : mount[1]
-            return desk.folder.hasPrefix(place + "/")
+            return desk.bus.folder.hasPrefix(place + "/")
         }
         return over.max { $0[1].count < $1[1].count }.map { String($0[2]) } ?? "an unknown disk"
     }

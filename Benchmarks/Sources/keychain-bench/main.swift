@@ -1,6 +1,7 @@
 import BenchSupport
 import DBus
 import Foundation
+import TestSupport
 
 // keychain-bench --programs FOLDER [--rounds N] [--items N]: what writing, reading and unlocking
 // take where there are N other items, by turns with gnome-keyring through libsecret, on the same
@@ -16,19 +17,15 @@ guard FileManager.default.isExecutableFile(atPath: KeychainBench.keyring) else {
     exit(69)
 }
 
-EventLoop.shared.startThread()
 do {
-    let desk = try await Desk(programs: programs)
-    do {
-        let bench = try await KeychainBench(desk: desk, programs: programs, items: items)
+    try await PrivateBus.run(limits: PrivateBus.wideLimits) { bus in
+        let desk = try Desk(on: bus, programs: programs)
+        desk.agent.will(.type(ScriptedVerifier.passcode))
+        try await desk.startEverything()
+        let bench = try await KeychainBench(desk: desk, items: items)
         try await bench.measure(rounds)
-        bench.end()
-    } catch {
-        Report.complain(await desk.log)
-        await desk.end()
-        throw error
+        await bench.end()
     }
-    await desk.end()
 } catch {
     Report.complain("keychain-bench: \(error)")
     exit(EXIT_FAILURE)

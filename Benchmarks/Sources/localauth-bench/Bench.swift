@@ -1,5 +1,7 @@
 import BenchSupport
+import DBus
 import Foundation
+import TestSupport
 
 /// Where the programs are, and how they are started.
 struct Bench {
@@ -32,20 +34,36 @@ struct Bench {
 
     func daemon(
         on bus: PrivateBus,
-        at place: ChildProcess.Place? = nil,
+        at place: Place? = nil,
         settings: String = ""
     ) throws -> ChildProcess {
         // A daemon never depends on the settings of the machine that it is measured on.
         let file = bus.folder + "/localauth.conf"
         try settings.write(toFile: file, atomically: false, encoding: .utf8)
         return try ChildProcess(
-            [
+            (place?.launcher ?? []) + [
                 programs + "/localauthd", "--bus", bus.address,
                 "--state-directory", bus.folder + "/state", "--config", file,
-            ],
-            at: place,
-            errors: bus.folder + "/programs.log"
+            ]
         )
+    }
+
+    /// Starts the client that says when it is ready, waits for its turn, and prints its figures.
+    func client(
+        _ words: [String],
+        launcher: [String] = [],
+        descriptor: Int32? = nil
+    ) throws -> ChildProcess {
+        try ChildProcess(
+            launcher + [tools + "/bench-client"] + words,
+            hasStream: true,
+            descriptor: descriptor
+        )
+    }
+
+    /// A bus beside the clients, with room for every call that is in flight.
+    func bus() throws -> PrivateBus {
+        try PrivateBus(limits: PrivateBus.wideLimits, launcher: Place.clients.launcher)
     }
 
     /// Starts something and waits until it owns a name.
@@ -54,11 +72,11 @@ struct Bench {
         on bus: PrivateBus,
         _ start: () throws -> ChildProcess
     ) throws -> (process: ChildProcess, milliseconds: Double) {
-        let watcher = try ChildProcess([tools + "/bench-client", "name", bus.address, name])
+        let watcher = try client(["name", bus.address, name])
         try watcher.waitUntilReady()
         let begun = Self.now()
         let process = try start()
-        guard let owned = Double(try watcher.readLine(within: 20)) else {
+        guard let owned = Double(try watcher.line(within: .seconds(20)) ?? "") else {
             throw BenchmarkError("the watcher gave no time")
         }
         try watcher.waitForEnd()
@@ -79,15 +97,16 @@ struct Bench {
         descriptor: Int32? = nil,
         window: Int
     ) throws -> Round {
-        let client = try ChildProcess(
-            [tools + "/bench-client", "calls"] + target + ["\(calls)", "\(window)"],
-            at: .clients,
+        let client = try self.client(
+            ["calls"] + target + ["\(calls)", "\(window)"],
+            launcher: Place.clients.launcher,
             descriptor: descriptor
         )
         try client.waitUntilReady()
         let before = try service.processorTime()
         client.go()
-        let figures = try client.readLine().split(separator: " ").compactMap { Double($0) }
+        let figures = (try client.line() ?? "").split(separator: " ")
+            .compactMap { Double($0) }
         try client.waitUntilReady()
         let after = try service.processorTime()
         client.go()
@@ -101,26 +120,20 @@ struct Bench {
 
     /// One round of calls over a socket pair, against a service of its own.
     func peerRound(_ service: Service, folder: String, window: Int) throws -> Round {
-        let (serving, calling) = try ChildProcess.socketPair()
+        let (serving, calling) = try streamPair()
+        defer { withExtendedLifetime((serving, calling)) {} }
         let command =
             service == .yardstick
             ? ["/csdbus-service", "--descriptor", "3"]
             : ["/peer-service", "--descriptor", "3", folder + "/peer-state"]
-        let process: ChildProcess
-        do {
-            defer { close(serving) }
-            process = try ChildProcess(
-                [tools + command[0]] + command.dropFirst(),
-                at: .service,
-                descriptor: serving,
-                errors: folder + "/programs.log"
-            )
-        }
-        defer { close(calling) }
+        let process = try ChildProcess(
+            Place.service.launcher + [tools + command[0]] + command.dropFirst(),
+            descriptor: serving.rawValue
+        )
         return try callRound(
             of: process,
             target: ["--descriptor", "3"],
-            descriptor: calling,
+            descriptor: calling.rawValue,
             window: window
         )
     }

@@ -1,5 +1,6 @@
 import BenchSupport
 import Foundation
+import TestSupport
 
 extension Bench {
     private static let name = "org.localauth.Authentication1"
@@ -18,10 +19,12 @@ extension Bench {
 
     /// Rounds that alternate between the two services, so that a slow minute hits both.
     func callRows() throws -> [Row] {
-        let yardstickBus = try PrivateBus(at: .clients)
-        let ourBus = try PrivateBus(at: .clients)
+        let yardstickBus = try bus()
+        let ourBus = try bus()
         let yardstick = try awaitName(Self.name, on: yardstickBus) {
-            try ChildProcess([tools + "/csdbus-service", yardstickBus.address], at: .service)
+            try ChildProcess(
+                Place.service.launcher + [tools + "/csdbus-service", yardstickBus.address]
+            )
         }
         .process
         let passcode = try verifier(on: ourBus)
@@ -98,14 +101,14 @@ extension Bench {
 
     /// From the start of the process until its name is owned.
     func startRow() throws -> Row {
-        let bus = try PrivateBus(at: .clients)
+        let bus = try self.bus()
         var yardstick: [Double] = []
         var ours: [Double] = []
         for _ in 0..<(2 * rounds) {
             let (first, itTook) = try awaitName(Self.name, on: bus) {
                 try ChildProcess([tools + "/csdbus-service", bus.address])
             }
-            kill(first.pid, SIGKILL)
+            first.signal(SIGKILL)
             try? first.waitForEnd()
             let (second, weTook) = try awaitName(Self.name, on: bus) { try daemon(on: bus) }
             try second.terminate()
@@ -124,7 +127,7 @@ extension Bench {
 
     /// Memory of a daemon that has answered and waits.
     func idleRow() throws -> Row {
-        let bus = try PrivateBus(at: .clients)
+        let bus = try self.bus()
         let passcode = try verifier(on: bus)
         let sensor = try awaitName("org.localauth.Sensor1.Simulated", on: bus) {
             try ChildProcess([programs + "/localauth-sensor-simulated", "--bus", bus.address])
@@ -152,7 +155,7 @@ extension Bench {
     /// touches belong to no context, and that share changes with what else the machine runs.
     func contextRows() throws -> [Row] {
         let (connections, each) = (64, 157)
-        let bus = try PrivateBus(at: .clients)
+        let bus = try self.bus()
         let settings = "[Limits]\nContextsPerUser=20000\n"
         let ours = try awaitName(Self.name, on: bus) {
             try daemon(on: bus, settings: settings)
@@ -217,9 +220,7 @@ extension Bench {
         _ connections: Int,
         _ each: Int
     ) throws -> (empty: Double, full: Double) {
-        let client = try ChildProcess([
-            tools + "/bench-client", "contexts", bus.address, "\(connections)", "\(each)",
-        ])
+        let client = try self.client(["contexts", bus.address, "\(connections)", "\(each)"])
         try client.waitUntilReady()
         let empty = try service.anonymousMemory()
         client.go()
