@@ -41,6 +41,7 @@ let package = Package(
             name: "FlowTests",
             dependencies: [
                 .product(name: "LocalAuthBus", package: "localauthentication-linux"),
+                .product(name: "TestSupport", package: "localauthentication-linux"),
                 "application-password", "biometry-tool", "current-set", "device-login",
                 "device-server", "server-compare", "settings-switch", "three-flags",
             ]

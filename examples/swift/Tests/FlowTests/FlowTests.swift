@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Each flow from beginning to end, with a finger that is enrolled in the middle.
@@ -6,7 +7,7 @@ import Testing
 struct FlowTests {
     @Test("The settings switch trusts one enrolment, and another one after the app's password")
     func settingsSwitch() async throws {
-        try await Desk.run { desk in
+        try await ExampleDesk.run { desk in
             await desk.person.will(.cancel)
             let declined = try await desk.run("settings-switch", "on")
             #expect(declined.status == 1)
@@ -39,7 +40,7 @@ struct FlowTests {
 
     @Test("The biometry tool keeps who allowed biometry, and asks before it forgets")
     func biometryTool() async throws {
-        try await Desk.run { desk in
+        try await ExampleDesk.run { desk in
             #expect(try await desk.run("biometry-tool", "type").said == "touchID\n")
             #expect(try await desk.run("biometry-tool", "can-use") == ("yes\n", 0))
 
@@ -66,7 +67,7 @@ struct FlowTests {
             let closed = try await desk.run("biometry-tool", "info", "jo").said
             #expect(closed == "allowed: false, same enrolment: false\n")
 
-            await desk.person.will(.type(Desk.passcode))
+            await desk.person.will(.type(ScriptedVerifier.passcode))
             try await desk.queue("no-match", "no-match", "no-match")
             #expect(try await desk.run("biometry-tool", "open-with-password").status == 0)
             await desk.person.will(.wait)
@@ -80,7 +81,7 @@ struct FlowTests {
 
     @Test("The three flags go through their table")
     func threeFlags() async throws {
-        try await Desk.run { desk in
+        try await ExampleDesk.run { desk in
             let fresh = try await desk.run("three-flags", "show").said
             #expect(fresh == "Before login: nil, nil, NO\n")
             #expect(try await desk.run("three-flags", "start").said.contains("Login page."))
@@ -113,7 +114,7 @@ struct FlowTests {
 
     @Test("The server compares enrolments, and a changed one needs the password")
     func serverCompare() async throws {
-        try await Desk.run { desk in
+        try await ExampleDesk.run { desk in
             let url = try await server(desk)
             let wrong = try await desk.run("server-compare", url, "enable", "jo", "guess")
             #expect(wrong == ("The server refuses (401).\n", 1))
@@ -144,7 +145,7 @@ struct FlowTests {
     }
 
     /// Starts the server on a port of the system's choice, with a database of its own.
-    private func server(_ desk: Desk) async throws -> String {
+    private func server(_ desk: ExampleDesk) async throws -> String {
         let database = desk.folder + "/server.sqlite"
         let line = try await desk.serve("device-server", "--database", database)
         let port = try #require(line.split { $0 == " " || $0 == "\n" }.last)

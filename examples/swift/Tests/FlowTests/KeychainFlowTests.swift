@@ -1,16 +1,17 @@
 import Foundation
+import TestSupport
 import Testing
 
 // The flows that keep something in the keychain.
 extension FlowTests {
     @Test("An item of the current enrolment notices another finger by itself")
     func currentSet() async throws {
-        try await run { desk in
+        try await ExampleDesk.run { desk in
             #expect(try await desk.run("current-set", "on") == ("The switch is on.\n", 0))
-            #expect(await desk.person.prompts == 0)
+            #expect(await desk.person.count == 0)
             try await desk.queue("match")
             #expect(try await desk.run("current-set", "verify") == ("Logged in.\n", 0))
-            #expect(await desk.person.prompts == 1)
+            #expect(await desk.person.count == 1)
 
             try await desk.enroll("somebody else's finger")
             try await desk.queue("match")
@@ -28,7 +29,7 @@ extension FlowTests {
 
     @Test("The same password reads an item, another one does not, and without one it is asked for")
     func applicationPassword() async throws {
-        try await run { desk in
+        try await ExampleDesk.run { desk in
             let name = "application-password"
             #expect(try await desk.run(name, "store", "open sesame", "dear diary").status == 0)
             let right = try await desk.run(name, "read", "open sesame")
@@ -49,7 +50,7 @@ extension FlowTests {
 
     @Test("A bound device logs in, another enrolment does not, and unbinding ends it")
     func deviceLogin() async throws {
-        try await run { desk in
+        try await ExampleDesk.run { desk in
             let database = desk.folder + "/server.sqlite"
             let line = try await desk.serve("device-server", "--database", database)
             let port = try #require(line.split { $0 == " " || $0 == "\n" }.last)
@@ -60,10 +61,10 @@ extension FlowTests {
             #expect(bound == ("The device is bound.\n", 0))
             #expect(try await desk.run("device-login", url, "button").said == "button\n")
             try await desk.queue("match")
-            let before = await desk.person.prompts
+            let before = await desk.person.count
             let login = try await desk.run("device-login", url, "login")
             #expect(login == ("Logged in as jo.\n", 0))
-            #expect(await desk.person.prompts == before + 1)
+            #expect(await desk.person.count == before + 1)
 
             try await desk.enroll("somebody else's finger")
             try await desk.queue("match")
@@ -74,14 +75,6 @@ extension FlowTests {
             let off = try await desk.run("device-login", url, "unbind", "jo", "correct horse")
             #expect(off.status == 0)
             #expect(try await desk.run("device-login", url, "button").said == "no button\n")
-        }
-    }
-
-    /// Ends the test when the service has no keychain.
-    private func run(_ body: @Sendable (Desk) async throws -> Void) async throws {
-        try await Desk.run { desk in
-            guard await desk.hasKeychain() else { try Test.cancel("There is no keychain.") }
-            try await body(desk)
         }
     }
 }
