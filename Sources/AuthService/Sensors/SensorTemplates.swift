@@ -89,14 +89,16 @@ final class SensorTemplates {
 extension DBusError {
     /// A sensor's error in our own words: what it says itself is for its own log.
     init(sensor name: Name) {
-        switch name {
-        case .sensorCanceled: self.init(name, "The operation was canceled.")
-        case .sensorBusy: self.init(name, "The sensor is busy.")
-        case .sensorNoTemplates: self.init(name, "There is no such template.")
-        case .sensorFull: self.init(name, "There is no room for another template.")
-        case .sensorDuplicate: self.init(name, "This is enrolled already.")
-        case .sensorDisconnected: self.init(name, "The sensor is not connected.")
-        default: self.init(.sensorFailed, "The sensor failed.")
-        }
+        self =
+            switch name {
+            case .sensorCanceled: DBusError(.sensorCanceled, "The operation was canceled.")
+            case .sensorBusy: DBusError(.sensorBusy, "The sensor is busy.")
+            case .sensorNoTemplates: DBusError(.sensorNoTemplates, "There is no such template.")
+            case .sensorFull: DBusError(.sensorFull, "There is no room for another template.")
+            case .sensorDuplicate: DBusError(.sensorDuplicate, "This is enrolled already.")
+            case .sensorDisconnected:
+                DBusError(.sensorDisconnected, "The sensor is not connected.")
+            default: DBusError(.sensorFailed, "The sensor failed.")
+            }
     }
 }
