@@ -251,7 +251,6 @@ struct Prompt: Hashable, Sendable {
         case .proving:
             let isVerifying = channel == .verifying
             proved.append(grant)
-            channel = .idle
             if let factors = later.popFirst() {
                 stage = .proving(Proving(factors))
             } else if asksApplicationPassword {
@@ -260,6 +259,8 @@ struct Prompt: Hashable, Sendable {
                 stage = .proved
                 return .conclusion
             }
+            // Where this was all, the end sees to a passcode that is still being verified.
+            channel = .idle
             return .nextStage(isVerifying: isVerifying)
         case .takenBack(var rest):
             rest.acceptance = nil
