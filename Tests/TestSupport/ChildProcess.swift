@@ -1,6 +1,7 @@
-import CSystemd
-public import DBus
+import CLinux
+import DBus
 import Glibc
+public import Linux
 import Synchronization
 
 /// A process that a test started.

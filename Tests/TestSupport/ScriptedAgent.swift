@@ -1,7 +1,7 @@
-import CSystemd
+import CLinux
 public import DBus
 import Glibc
-package import Linux
+public import Linux
 public import LocalAuthBus
 
 /// A person who answers every prompt as the test says.

@@ -1,5 +1,6 @@
 public import DBus
 import Glibc
+public import Linux
 public import LocalAuthBus
 
 /// A passcode verifier for whom everybody's passcode is the same.

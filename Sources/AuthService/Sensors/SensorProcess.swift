@@ -1,6 +1,7 @@
 import AuthEngine
 import AuthStore
 import DBus
+import Linux
 import LocalAuthBus
 
 /// The program behind a sensor: who owns its name on the bus, what it says of itself, how it is
