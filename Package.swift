@@ -306,7 +306,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AgentKitTests",
-            dependencies: ["AgentKit", "TestSupport", "DBus", "LocalAuthBus"],
+            dependencies: ["AgentKit", "DBus", "TestSupport"]
         ),
         .testTarget(
             name: "LocalizationTests",

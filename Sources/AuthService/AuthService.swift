@@ -9,7 +9,8 @@ import ServiceProgram
 
 /// The daemon: the objects on the bus around one engine.
 ///
-/// All of it runs on the loop's thread; here alone does the engine change.
+/// All of it runs on the loop's thread. The service and its parts keep each other: they live as
+/// long as the process.
 @BusActor
 public final class AuthService {
     /// The daemon's bus name.
@@ -28,7 +29,7 @@ public final class AuthService {
 
     // The parts, from those that know nothing of others to those that stand on them. What a part
     // has to tell those above it goes through a protocol named after it, which the service answers.
-    private(set) lazy var clients: Clients = Clients { [unowned self] client in
+    private(set) lazy var clients: Clients = Clients { [self] client in
         left(client)
     }
     private(set) lazy var sessions = Sessions(connection: connection, events: self)
@@ -46,7 +47,7 @@ public final class AuthService {
     private(set) lazy var verifier: PasscodeVerifier = PasscodeVerifier(
         connection: connection,
         isTrusted: Self.isTrusted
-    ) { [unowned self] uid in
+    ) { [self] uid in
         items.passcodeRemoved(uid)
     }
     private(set) lazy var agents = AgentDirectory(
@@ -67,7 +68,7 @@ public final class AuthService {
         facts: FactFinder(enrolments: enrolments, verifier: verifier, sessions: sessions),
         saves: saves,
         clients: clients
-    ) { [unowned self] evaluation, outcome in
+    ) { [self] evaluation, outcome in
         let report = EvaluationReport(evaluation, outcome)
         audit.write(report.record)
         monitors.tell(report)

@@ -2,8 +2,8 @@ import DBus
 
 /// One look-up for each user that many callers may wait for.
 ///
-/// Callers that come while one is under way share the next one, so that every answer is younger than
-/// its question, and a flood of questions is two look-ups.
+/// Callers that come while one is under way share the next one, so that every answer is younger
+/// than its question, and a flood of questions is two look-ups.
 @BusActor
 final class SharedLookUps {
     /// The look-up that has not begun yet, and the last one that has, for each user.

@@ -10,7 +10,7 @@ import ServiceProgram
 final class AuthenticationObject: Authentication1Service {
     static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
 
-    private unowned let service: AuthService
+    private let service: AuthService
     private var evaluations: Evaluations { service.evaluations }
 
     init(service: AuthService) {

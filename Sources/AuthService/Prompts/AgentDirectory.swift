@@ -34,7 +34,7 @@ final class AgentDirectory {
     private let sessions: Sessions
     private let clients: Clients
     private let audit: AuditTrail
-    private unowned let events: any AgentEvents
+    private let events: any AgentEvents
 
     init(sessions: Sessions, clients: Clients, audit: AuditTrail, events: any AgentEvents) {
         self.sessions = sessions

@@ -26,7 +26,7 @@ final class Enrolments {
     private let lookUps = SharedLookUps()
     private let store: AuthStore
     private let sensors: SensorDirectory
-    private unowned let events: any EnrolmentEvents
+    private let events: any EnrolmentEvents
 
     init(
         _ known: [UInt32: Enrolment],

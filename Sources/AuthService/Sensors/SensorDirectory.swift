@@ -21,7 +21,7 @@ final class SensorDirectory {
     private var activatable: Set<String> = []
     private let connection: Connection
     private let isTrusted: @BusActor (_ uid: UInt32) -> Bool
-    private unowned let events: any SensorEvents
+    private let events: any SensorEvents
 
     /// `isTrusted` says whether a process of a user may be a sensor.
     init(

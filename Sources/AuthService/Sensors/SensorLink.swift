@@ -10,7 +10,7 @@ final class SensorLink: SensorProcessEvents {
     let process: SensorProcess
     let operations: SensorOperations
     let templates: SensorTemplates
-    private unowned let events: any SensorEvents
+    private let events: any SensorEvents
 
     init(
         name: String,

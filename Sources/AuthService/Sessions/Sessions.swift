@@ -37,7 +37,7 @@ final class Sessions {
     private var callers: [Caller: ObjectPath?] = [:]
     private var logind: Logind?
     private let connection: Connection
-    private unowned let events: any SessionEvents
+    private let events: any SessionEvents
 
     /// `connection` is where the service serves.
     init(connection: Connection, events: any SessionEvents) {

@@ -73,7 +73,7 @@ struct UnlockTests {
             #expect(try await manager.canEvaluate(policy: 1).code == 0)
             try await bench.restartDaemon()
             try await bench.waitForDevice(is: "")
-            #expect(try await manager.canEvaluate(policy: 1).code == 0)
+            #expect(try await bench.manager(person.connection).canEvaluate(policy: 1).code == 0)
         }
     }
 

@@ -93,7 +93,8 @@ import Testing
         try await onBus { [service] in service.isInteractive = true }
         let shell = try ChildProcess(["/bin/bash", "--norc", "-i"], terminal: pty.path)
         pty.type(
-            "PS1='ready> '; set -m; \(ChildProcess.folder)/localauthctl agent --bus \(bus.address) &\n"
+            "PS1='ready> '; set -m; \(ChildProcess.folder)/localauthctl agent "
+                + "--bus \(bus.address) &\n"
         )
         #expect(pty.shows("Ready: serves process \(shell.pid) and its children."))
         pty.type(
@@ -114,7 +115,8 @@ import Testing
     func shellReads() async throws {
         let shell = try ChildProcess(["/bin/bash", "--norc", "-i"], terminal: pty.path)
         pty.type(
-            "PS1='ready> '; set -m; \(ChildProcess.folder)/localauthctl agent --bus \(bus.address) &\n"
+            "PS1='ready> '; set -m; \(ChildProcess.folder)/localauthctl agent "
+                + "--bus \(bus.address) &\n"
         )
         #expect(pty.shows("Ready: serves process \(shell.pid) and its children."))
         await #expect(throws: DBusError.self) {
