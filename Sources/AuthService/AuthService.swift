@@ -13,9 +13,6 @@ import ServiceProgram
 /// long as the process.
 @BusActor
 public final class AuthService {
-    /// The daemon's bus name.
-    public static let name = "org.localauth.Authentication1"
-
     let connection: Connection
     let audit: AuditTrail
     /// Where a damaged database was put at this start; nil: there was none.
@@ -127,14 +124,14 @@ public final class AuthService {
     public func start() throws(DBusError) {
         // Sensors may run as the same user: they are not to look into this process.
         if isSystemBus { _ = forbid_tracing() }
-        connection.serveObjectManager(at: AuthenticationObject.path)
-        connection.export(AuthenticationObject.path, [Authentication1Interface(manager)])
-        connection.export(KeychainObject.path, [Keychain1Interface(items)])
+        connection.serveObjectManager(at: Authentication1.path)
+        connection.export(Authentication1.path, [Authentication1Interface(manager)])
+        connection.export(Keychain1.path, [Keychain1Interface(items)])
         sensors.disabled = Set(configuration.disabledSensors)
         sessions.start()
         sensors.start()
         verifier.start()
-        if !connection.isPeerToPeer { try connection.requestName(Self.name) }
+        if !connection.isPeerToPeer { try connection.requestName(Authentication1.busName) }
         audit.write(AuditRecord(.serviceStarted))
         if let setAside { audit.write(AuditRecord(.databaseSetAside, [.file: setAside])) }
     }
@@ -147,7 +144,7 @@ public final class AuthService {
             onLoop { continuation.resume() }
         }
         connection.flush()
-        connection.releaseName(Self.name)
+        connection.releaseName(Authentication1.busName)
         connection.flush()
         audit.close()
         store.close()
@@ -215,7 +212,7 @@ public final class AuthService {
     /// Tells everybody that properties of the manager have changed.
     private func announce(_ properties: String...) {
         connection.propertiesChanged(
-            AuthenticationObject.path,
+            Authentication1.path,
             Authentication1Interface(manager),
             properties
         )

@@ -1,13 +1,29 @@
 import DBusModel
 
 extension SourceText {
-    /// What the runtime and the Introspect call know of an interface.
+    /// The names of an interface, and what the runtime and the Introspect call know of it.
     mutating func description(_ interface: Interface) {
+        doc("The names of `\(interface.name)`.")
+        block("public enum \(interface.prefix)") { source in
+            source.doc("The name of the interface.")
+            source.line("public static let interface = \"\(interface.name)\"")
+            if let path = interface.path {
+                source.line()
+                source.doc("Where the object with it is.")
+                source.line("public static let path = ObjectPath(trusted: \"\(path)\")")
+            }
+            if let busName = interface.busName {
+                source.line()
+                source.doc("The bus name of the program that has the object.")
+                source.line("public static let busName = \"\(busName)\"")
+            }
+        }
+        line()
         block("extension \(interface.prefix)Interface") { source in
             source.doc("The members of `\(interface.name)` and its introspection data.")
             source.line("public nonisolated static let description = InterfaceDescription(")
             source.indented { source in
-                source.line("name: \"\(interface.name)\",")
+                source.line("name: \(interface.prefix).interface,")
                 source.elements("methods: [", empty: "methods: [:]", methods(of: interface))
                 source.elements("properties: [", empty: "properties: []", properties(of: interface))
                 source.line("introspection: introspection")

@@ -42,8 +42,7 @@ extension SourceText {
     }
 
     private mutating func proxyStart(_ interface: Interface) {
-        doc("The name of the interface.")
-        line("public nonisolated static let interface = \"\(interface.name)\"")
+        line("private nonisolated static let interface = \(interface.prefix).interface")
         line()
         doc("What the calls go over.")
         line("public let connection: Connection")

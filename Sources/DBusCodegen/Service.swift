@@ -221,7 +221,8 @@ extension SourceText {
             source.send(
                 "connection.emit(",
                 [
-                    "path: path", "interface: \"\(interface.name)\"", "member: \"\(signal.name)\"",
+                    "path: path", "interface: \(interface.prefix).interface",
+                    "member: \"\(signal.name)\"",
                     "signature: \"\(signal.arguments.signature)\"", "to: destination",
                 ],
                 signal.arguments

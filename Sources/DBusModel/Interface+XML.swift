@@ -17,6 +17,7 @@ private enum Known {
     static let timeout = "org.localauth.Timeout"
     static let delivery = "org.localauth.Delivery"
     static let errors = "org.localauth.Errors"
+    static let busName = "org.localauth.BusName"
     static let type = "org.localauth.Type"
 }
 
@@ -37,13 +38,23 @@ private struct IntrospectionReader {
             children: ["annotation", "method", "signal", "property"]
         )
         let name = try name(of: element, "an interface's name", where: Names.isInterface)
-        let notes = try annotations(of: element, known: [Known.doc, Known.errors])
+        let path = root["name"]
+        if let path, !Names.isPath(path) { throw error(root, "'\(path)' is no object path") }
+        let known: Set = [Known.doc, Known.errors, Known.busName]
+        let notes = try annotations(of: element, known: known)
+        let busName = notes.value(Known.busName)
+        if let busName, !Names.isInterface(busName) {
+            throw error(element, "'\(busName)' is no bus name")
+        }
         let result = Interface(
             name: name,
             file: file,
+            path: path,
+            busName: busName,
             line: element.line,
             doc: try doc(notes, of: element, "the interface '\(name)'"),
-            annotations: notes,
+            // The bus name is for the generator: whoever introspects an object has found it.
+            annotations: notes.filter { $0.name != Known.busName },
             errors: try errors(notes, of: element),
             methods: try members("method", of: element, method),
             signals: try members("signal", of: element, signal),

@@ -6,6 +6,12 @@ public struct Interface: Hashable, Sendable {
     /// The file that it was read from, for errors.
     public let file: String
 
+    /// Where the object with it is; nil when that is told at run time.
+    public let path: String?
+
+    /// The bus name of the program that has the object; nil when that is told at run time.
+    public let busName: String?
+
     /// The line of its element, for errors.
     public let line: Int
 

@@ -17,6 +17,13 @@ enum Names {
             && elements.allSatisfy { isMember($0) }
     }
 
+    /// `/org/localauth/Keychain1`: one or more elements, each like a member.
+    static func isPath(_ name: String) -> Bool {
+        name.hasPrefix("/")
+            && name.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+                .allSatisfy { isMember($0) }
+    }
+
     /// `CanEvaluate`, not `can_evaluate`: what becomes a Swift name by a change of case.
     static func isUpperCamel(_ name: some StringProtocol) -> Bool {
         isMember(name) && name.utf8.first.map(isUppercase) == true && !name.contains("_")

@@ -3,9 +3,6 @@ public import DBus
 /// Who owns `org.localauth.Authentication1` now: the only caller that sensors and the passcode
 /// verifier serve.
 @BusActor public final class DaemonCaller {
-    /// The bus name of the daemon.
-    public nonisolated static let busName = "org.localauth.Authentication1"
-
     private var owner: String?
     private var isKnown = false
     private var firstLook: [CheckedContinuation<Void, Never>] = []
@@ -13,7 +10,9 @@ public import DBus
 
     /// Returns when the present owner, or that there is none, is known.
     public init(on connection: Connection) async {
-        watch = connection.watchName(Self.busName) { [weak self] owner in self?.changed(owner) }
+        watch = connection.watchName(Authentication1.busName) { [weak self] owner in
+            self?.changed(owner)
+        }
         if !isKnown { await withCheckedContinuation { firstLook.append($0) } }
     }
 
@@ -22,7 +21,10 @@ public import DBus
     /// - Throws: `accessDenied`.
     public func require(_ call: IncomingCall) throws(DBusError) {
         guard let owner, call.peer.name == owner, !call.peer.hasLeft else {
-            throw DBusError(.accessDenied, "Only the owner of \(Self.busName) may call this.")
+            throw DBusError(
+                .accessDenied,
+                "Only the owner of \(Authentication1.busName) may call this."
+            )
         }
     }
 

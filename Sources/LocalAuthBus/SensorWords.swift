@@ -1,3 +1,8 @@
+extension Sensor1 {
+    /// Every sensor has a bus name of its own below this one: `org.localauth.Sensor1.NAME`.
+    public static let namespace = interface
+}
+
 /// Why a sensor can't be used: the words of `Device1.Unavailability` and `Sensor1.Unavailability`.
 ///
 /// On the wire a sensor that can be used has the empty string.

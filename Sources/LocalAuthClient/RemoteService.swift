@@ -7,10 +7,6 @@ package import LocalAuthBus
 /// between is never mistaken for this one.
 @BusActor
 package struct RemoteService: Sendable {
-    package nonisolated static let name = "org.localauth.Authentication1"
-    package nonisolated static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
-    package nonisolated static let keychainPath = ObjectPath(trusted: "/org/localauth/Keychain1")
-
     package let connection: Connection
     package let owner: String
 
@@ -21,28 +17,28 @@ package struct RemoteService: Sendable {
 
     /// Finds the service on a bus; one that the bus can start is started.
     package static func find(on connection: Connection) async throws(DBusError) -> RemoteService {
-        if let owner = try await connection.nameOwner(name) {
+        if let owner = try await connection.nameOwner(Authentication1.busName) {
             return RemoteService(connection, owner: owner)
         }
         // The first call starts it.
         _ = try await connection.call(
-            to: name,
-            path: path,
+            to: Authentication1.busName,
+            path: Authentication1.path,
             interface: "org.freedesktop.DBus.Peer",
             member: "Ping"
         )
-        guard let owner = try await connection.nameOwner(name) else {
+        guard let owner = try await connection.nameOwner(Authentication1.busName) else {
             throw DBusError(.nameHasNoOwner, "The service ended at once.")
         }
         return RemoteService(connection, owner: owner)
     }
 
     package var manager: Authentication1Proxy {
-        Authentication1Proxy(connection, destination: owner, path: Self.path)
+        Authentication1Proxy(connection, destination: owner, path: Authentication1.path)
     }
 
     package var keychain: Keychain1Proxy {
-        Keychain1Proxy(connection, destination: owner, path: Self.keychainPath)
+        Keychain1Proxy(connection, destination: owner, path: Keychain1.path)
     }
 
     package func context(at path: ObjectPath) -> Context1Proxy {
@@ -57,7 +53,7 @@ package struct RemoteService: Sendable {
     package func sensors() async throws(DBusError) -> [RemoteSensor] {
         let reply = try await connection.call(
             to: owner,
-            path: Self.path,
+            path: Authentication1.path,
             interface: "org.freedesktop.DBus.ObjectManager",
             member: "GetManagedObjects"
         )
@@ -83,7 +79,7 @@ package struct RemoteSensor: Hashable, Sendable {
 
     /// A sensor by the interfaces of its object; nil for another object.
     package init?(_ path: ObjectPath, _ interfaces: [String: [String: Variant]]) {
-        guard let properties = interfaces[Device1Proxy.interface] else { return nil }
+        guard let properties = interfaces[Device1.interface] else { return nil }
         self.path = path
         name = properties["Name"]?.asString ?? ""
         description = properties["Description"]?.asString ?? ""

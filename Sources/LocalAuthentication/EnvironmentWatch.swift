@@ -27,7 +27,7 @@ final class EnvironmentWatch {
         guard ownerWatch == nil, let service = try? await ServiceConnection.shared.current() else {
             return
         }
-        ownerWatch = service.connection.watchName(RemoteService.name) { [weak self] _ in
+        ownerWatch = service.connection.watchName(Authentication1.busName) { [weak self] _ in
             onLoop {
                 await self?.listen(session, changed)
                 await self?.read(session, changed)

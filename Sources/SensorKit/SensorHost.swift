@@ -13,7 +13,7 @@ import LocalAuthBus
 
     init(_ connection: Connection) {
         self.connection = connection
-        signals = Sensor1Signals(connection, path: SensorObject.path)
+        signals = Sensor1Signals(connection, path: Sensor1.path)
     }
 
     /// A user's templates changed other than by Enroll or Remove, which announce it themselves.
@@ -37,7 +37,7 @@ import LocalAuthBus
         ]
         .filter(\.1).map(\.0)
         guard !changed.isEmpty else { return }
-        connection.propertiesChanged(SensorObject.path, interface, changed)
+        connection.propertiesChanged(Sensor1.path, interface, changed)
     }
 
     /// Releases the name a moment before the process ends, so that the daemon can tell an orderly
@@ -50,7 +50,7 @@ import LocalAuthBus
     }
 
     private static func busName(of sensor: any Sensor) -> String {
-        "org.localauth.Sensor1." + sensor.name
+        Sensor1.namespace + "." + sensor.name
     }
 
     func serve(_ sensor: any Sensor, _ object: SensorObject) throws(DBusError) {
@@ -58,7 +58,7 @@ import LocalAuthBus
         self.sensor = sensor
         self.interface = interface
         announced = sensor.properties
-        connection.export(SensorObject.path, [interface] + sensor.interfaces)
+        connection.export(Sensor1.path, [interface] + sensor.interfaces)
         try connection.requestName(Self.busName(of: sensor))
     }
 }

@@ -6,8 +6,6 @@ import ServiceProgram
 
 /// `org.localauth.Passcode1`: asks PAM, in one child process for each check.
 @BusActor final class PasscodeObject: Passcode1Service {
-    static let busName = "org.localauth.Passcode1"
-    static let path = ObjectPath(trusted: "/org/localauth/Passcode1")
     static let maximumChildren = 8
 
     private let daemon: DaemonCaller
@@ -24,8 +22,8 @@ import ServiceProgram
     }
 
     func serve(on connection: Connection) throws(DBusError) {
-        connection.export(Self.path, [Passcode1Interface(self)])
-        try connection.requestName(Self.busName)
+        connection.export(Passcode1.path, [Passcode1Interface(self)])
+        try connection.requestName(Passcode1.busName)
     }
 
     func stop() {

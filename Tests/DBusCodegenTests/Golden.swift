@@ -1,8 +1,9 @@
 /// A small interface and the sources that it must give.
 enum Golden {
     static let xml = #"""
-        <node>
+        <node name="/org/example/Door1">
           <interface name="org.example.Door1">
+            <annotation name="org.localauth.BusName" value="org.example.House"/>
             <annotation name="org.gtk.GDBus.DocString" value="
               A door. It opens
               and closes."/>
@@ -134,7 +135,7 @@ enum Golden {
             public func event(kind: String, detail: [String: Variant], to destination: String) {
                 connection.emit(
                     path: path,
-                    interface: "org.example.Door1",
+                    interface: Door1.interface,
                     member: "Event",
                     signature: "sa{sv}",
                     to: destination
@@ -150,10 +151,22 @@ enum Golden {
         // Made by dbus-codegen from dbus/org.example.Door1.xml. Do not edit.
         public import DBus
 
+        /// The names of `org.example.Door1`.
+        public enum Door1 {
+            /// The name of the interface.
+            public static let interface = "org.example.Door1"
+
+            /// Where the object with it is.
+            public static let path = ObjectPath(trusted: "/org/example/Door1")
+
+            /// The bus name of the program that has the object.
+            public static let busName = "org.example.House"
+        }
+
         extension Door1Interface {
             /// The members of `org.example.Door1` and its introspection data.
             public nonisolated static let description = InterfaceDescription(
-                name: "org.example.Door1",
+                name: Door1.interface,
                 methods: [
                     "Open": .init(name: "Open", input: "(su)", output: "bd"),
                     "Close": .init(name: "Close", input: "", output: ""),
@@ -203,8 +216,7 @@ enum Golden {
         /// Calls `org.example.Door1` of one object; the docs are at `Door1Service`.
         @BusActor
         public struct Door1Proxy: Sendable {
-            /// The name of the interface.
-            public nonisolated static let interface = "org.example.Door1"
+            private nonisolated static let interface = Door1.interface
 
             /// What the calls go over.
             public let connection: Connection

@@ -193,4 +193,34 @@ struct InterfaceTests {
                 == "dbus/x.xml:1: 'Door' is invalid as an interface's name"
         )
     }
+
+    @Test("The object path and the bus name are read, and stay out of the introspection data")
+    func names() throws {
+        let text = named("/org/example/Door1", "org.example.House")
+        let door = try Interface(xml: Array(text.utf8), file: "dbus/x.xml")
+        #expect(door.path == "/org/example/Door1")
+        #expect(door.busName == "org.example.House")
+        #expect(door.annotations.map(\.name) == ["org.gtk.GDBus.DocString"])
+        let plain = try Interface(xml: Array(interface("").utf8), file: "dbus/x.xml")
+        #expect(plain.path == nil)
+        #expect(plain.busName == nil)
+    }
+
+    @Test(
+        "A name of a node that is no object path is refused",
+        arguments: ["", "/", "org/example", "/org/", "//org", "/org/a-b", "/org/Ä"]
+    )
+    func path(_ path: String) {
+        #expect(failure(named(path, "a.b")) == "dbus/x.xml:1: '\(path)' is no object path")
+    }
+
+    @Test("A bus name that is none is refused", arguments: ["House", "org..House", ":1.5", "a.b."])
+    func busName(_ name: String) {
+        #expect(failure(named("/a", name)) == "dbus/x.xml:2: '\(name)' is no bus name")
+    }
+
+    private func named(_ path: String, _ busName: String) -> String {
+        interface("<annotation name='org.localauth.BusName' value='\(busName)'/>")
+            .replacing("<node>", with: "<node name='\(path)'>")
+    }
 }

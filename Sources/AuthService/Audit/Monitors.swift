@@ -43,7 +43,7 @@ final class Monitors {
         let audience = watching.values.filter { $0.uid == 0 || $0.uid == report.uid }
         guard !audience.isEmpty else { return }
         let record = report.wire
-        let signals = Authentication1Signals(connection, path: AuthenticationObject.path)
+        let signals = Authentication1Signals(connection, path: Authentication1.path)
         for peer in audience { signals.evaluated(record: record, to: peer.name) }
     }
 }

@@ -134,7 +134,7 @@ extension KeychainObject {
 
 /// The policy without which the system bus gives the service no name.
 enum BusPolicy {
-    static let file = "org.localauth.Authentication1.conf"
+    static let file = Authentication1.busName + ".conf"
     static let folders = ["/usr/share/dbus-1/system.d", "/etc/dbus-1/system.d"]
 
     static func isInstalled(in folders: [String] = folders) -> Bool {

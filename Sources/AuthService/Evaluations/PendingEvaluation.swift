@@ -24,7 +24,7 @@ struct Audience {
         switch source {
         case .oneShot(let serial):
             detail["call"] = .uint32(serial)
-            Authentication1Signals(connection, path: AuthenticationObject.path)
+            Authentication1Signals(connection, path: Authentication1.path)
                 .event(kind: kind.rawValue, detail: detail, to: peer.name)
         case .context(let path):
             Context1Signals(connection, path: path)

@@ -8,8 +8,6 @@ import ServiceProgram
 /// This is the service's front: it checks what comes in, and hands it to the part that it is about.
 @BusActor
 final class AuthenticationObject: Authentication1Service {
-    static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
-
     private let service: AuthService
     private var evaluations: Evaluations { service.evaluations }
 

@@ -46,7 +46,7 @@ final class ContextObject: Context1Service {
     ) throws(DBusError) {
         id = ContextID(evaluations.nextID())
         path = ObjectPath(
-            unchecked: AuthenticationObject.path.rawValue + "/context/" + Handle.random()
+            unchecked: Authentication1.path.rawValue + "/context/" + Handle.random()
         )
         self.client = client
         self.connection = connection

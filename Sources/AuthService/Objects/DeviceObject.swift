@@ -38,7 +38,7 @@ final class DeviceObject: Device1Service {
     }
 
     static func path(of sensor: SensorLink) -> ObjectPath {
-        ObjectPath(unchecked: AuthenticationObject.path.rawValue + "/sensor/" + sensor.name)
+        ObjectPath(unchecked: Authentication1.path.rawValue + "/sensor/" + sensor.name)
     }
 
     func export() {

@@ -7,8 +7,6 @@ import LocalAuthBus
 /// `/org/localauth/Keychain1`: secrets and keys that only an authentication releases.
 @BusActor
 final class KeychainObject: Keychain1Service {
-    static let path = ObjectPath(trusted: "/org/localauth/Keychain1")
-
     let store: Keychain?
     let evaluations: Evaluations
     let enrolments: Enrolments

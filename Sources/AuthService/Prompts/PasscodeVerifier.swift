@@ -9,8 +9,6 @@ import LocalAuthBus
 /// The daemon hands it the channel and hears yes or no.
 @BusActor
 final class PasscodeVerifier {
-    static let name = "org.localauth.Passcode1"
-    static let path = ObjectPath(trusted: "/org/localauth/Passcode1")
     /// How long it may take to say whether a passcode is set.
     static let patience = Duration.seconds(5)
     /// A little longer than its own deadline for PAM.
@@ -42,7 +40,7 @@ final class PasscodeVerifier {
     /// Over a socketpair there is none.
     func start() {
         guard !connection.isPeerToPeer else { return }
-        _ = connection.watchName(Self.name) { [weak self] owner in
+        _ = connection.watchName(Passcode1.busName) { [weak self] owner in
             onLoop { await self?.ownerChanged(owner) }
         }
     }
@@ -82,7 +80,7 @@ final class PasscodeVerifier {
             answers[uid] = nil
             return
         }
-        let proxy = Passcode1Proxy(connection, destination: owner, path: Self.path)
+        let proxy = Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
         // Where the question did not get through, the last answer of the same verifier stands.
         guard let isSet = try? await proxy.isSet(uid: uid, timeout: Self.patience),
             self.owner == owner
@@ -98,7 +96,7 @@ final class PasscodeVerifier {
     private func currentOwner() async -> String? {
         if let owner { return owner }
         guard !connection.isPeerToPeer,
-            let owner = try? await connection.nameOwner(Self.name)
+            let owner = try? await connection.nameOwner(Passcode1.busName)
         else { return nil }
         await ownerChanged(owner)
         return self.owner
@@ -107,7 +105,7 @@ final class PasscodeVerifier {
     /// Has the packet that waits on `channel` verified.
     func verify(uid: UInt32, channel: OwnedDescriptor) async -> PasscodeVerdict {
         guard let owner = await currentOwner() else { return .failed }
-        let proxy = Passcode1Proxy(connection, destination: owner, path: Self.path)
+        let proxy = Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
         do throws(DBusError) {
             let isCorrect = try await proxy.verify(
                 uid: uid,

@@ -5,7 +5,6 @@ import LocalAuthBus
 /// Every sensor that the bus knows, found by name alone.
 @BusActor
 final class SensorDirectory {
-    static let prefix = "org.localauth.Sensor1"
     /// More sensors than anybody has; a flood of names costs no more than this.
     static let limit = 64
 
@@ -39,7 +38,7 @@ final class SensorDirectory {
     /// Over a socketpair there are none.
     func start() {
         guard !connection.isPeerToPeer else { return }
-        _ = connection.watchNames(under: Self.prefix) { [weak self] name, owner in
+        _ = connection.watchNames(under: Sensor1.namespace) { [weak self] name, owner in
             self?.ownerChanged(name, owner)
         }
         _ = connection.onActivatableNamesChanged { [weak self] in
@@ -130,8 +129,9 @@ final class SensorDirectory {
 
     /// `Face` of `org.localauth.Sensor1.Face`; nil when the name has another form.
     private static func element(of busName: String) -> String? {
-        guard busName.hasPrefix(prefix + ".") else { return nil }
-        let element = busName.dropFirst(prefix.utf8.count + 1)
+        let prefix = Sensor1.namespace + "."
+        guard busName.hasPrefix(prefix) else { return nil }
+        let element = busName.dropFirst(prefix.utf8.count)
         let isPlain = element.utf8.allSatisfy {
             (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
                 || (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_")

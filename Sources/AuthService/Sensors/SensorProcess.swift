@@ -14,8 +14,6 @@ final class SensorProcess {
     static let patience = Duration.seconds(2)
     /// How long the bus may take to start a sensor.
     static let startPatience = Duration.seconds(3)
-    /// Where every sensor has its object.
-    static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
 
     /// What became of it.
     enum State: Equatable {
@@ -103,7 +101,7 @@ final class SensorProcess {
     }
 
     var proxy: Sensor1Proxy? {
-        owner.map { Sensor1Proxy(connection, destination: $0, path: Self.path) }
+        owner.map { Sensor1Proxy(connection, destination: $0, path: Sensor1.path) }
     }
 
     /// What it can be asked through, once it is awake: one that sleeps is woken first.
@@ -188,7 +186,7 @@ final class SensorProcess {
     }
 
     private func activate() async {
-        let name = SensorDirectory.prefix + "." + name
+        let name = Sensor1.namespace + "." + name
         let isStarted = (try? await connection.startService(name, Self.startPatience)) != nil
         if isStarted, owner == nil || state == .probing {
             let limit = EventLoop.shared.schedule(after: Self.startPatience) { self.release() }
@@ -212,7 +210,7 @@ final class SensorProcess {
             guard self.owner == owner else { return }
             guard isTrusted(peer.uid) else { return exclude(.untrusted) }
             descriptor = try? ProcessDescriptor.open(peer.pid)
-            let proxy = Sensor1Proxy(connection, destination: owner, path: Self.path)
+            let proxy = Sensor1Proxy(connection, destination: owner, path: Sensor1.path)
             if subscriptions.isEmpty { subscribe(to: proxy) }
             let properties = try await proxy.properties(timeout: Self.patience)
             guard self.owner == owner else { return }

@@ -1,10 +1,16 @@
 // Made by dbus-codegen from dbus/org.localauth.Agent1.xml. Do not edit.
 public import DBus
 
+/// The names of `org.localauth.Agent1`.
+public enum Agent1 {
+    /// The name of the interface.
+    public static let interface = "org.localauth.Agent1"
+}
+
 extension Agent1Interface {
     /// The members of `org.localauth.Agent1` and its introspection data.
     public nonisolated static let description = InterfaceDescription(
-        name: "org.localauth.Agent1",
+        name: Agent1.interface,
         methods: [
             "Begin": .init(name: "Begin", input: "sa{sv}h", output: ""),
             "Update": .init(name: "Update", input: "ssa{sv}", output: ""),

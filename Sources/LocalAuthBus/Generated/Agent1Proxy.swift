@@ -5,8 +5,7 @@ public import Linux
 /// Calls `org.localauth.Agent1` of one object; the docs are at `Agent1Service`.
 @BusActor
 public struct Agent1Proxy: Sendable {
-    /// The name of the interface.
-    public nonisolated static let interface = "org.localauth.Agent1"
+    private nonisolated static let interface = Agent1.interface
 
     /// What the calls go over.
     public let connection: Connection

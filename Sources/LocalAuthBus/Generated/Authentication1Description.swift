@@ -1,10 +1,22 @@
 // Made by dbus-codegen from dbus/org.localauth.Authentication1.xml. Do not edit.
 public import DBus
 
+/// The names of `org.localauth.Authentication1`.
+public enum Authentication1 {
+    /// The name of the interface.
+    public static let interface = "org.localauth.Authentication1"
+
+    /// Where the object with it is.
+    public static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
+
+    /// The bus name of the program that has the object.
+    public static let busName = "org.localauth.Authentication1"
+}
+
 extension Authentication1Interface {
     /// The members of `org.localauth.Authentication1` and its introspection data.
     public nonisolated static let description = InterfaceDescription(
-        name: "org.localauth.Authentication1",
+        name: Authentication1.interface,
         methods: [
             "CanEvaluate": .init(name: "CanEvaluate", input: "u", output: "bis"),
             "Evaluate": .init(name: "Evaluate", input: "usa{sv}", output: "a{sv}"),

@@ -4,8 +4,7 @@ public import DBus
 /// Calls `org.localauth.Authentication1` of one object; the docs are at `Authentication1Service`.
 @BusActor
 public struct Authentication1Proxy: Sendable {
-    /// The name of the interface.
-    public nonisolated static let interface = "org.localauth.Authentication1"
+    private nonisolated static let interface = Authentication1.interface
 
     /// What the calls go over.
     public let connection: Connection

@@ -450,7 +450,7 @@ public struct Authentication1Signals {
     public func event(kind: String, detail: [String: Variant], to destination: String) {
         connection.emit(
             path: path,
-            interface: "org.localauth.Authentication1",
+            interface: Authentication1.interface,
             member: "Event",
             signature: "sa{sv}",
             to: destination
@@ -479,7 +479,7 @@ public struct Authentication1Signals {
     public func evaluated(record: [String: Variant], to destination: String) {
         connection.emit(
             path: path,
-            interface: "org.localauth.Authentication1",
+            interface: Authentication1.interface,
             member: "Evaluated",
             signature: "a{sv}",
             to: destination

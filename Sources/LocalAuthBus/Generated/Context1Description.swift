@@ -1,10 +1,16 @@
 // Made by dbus-codegen from dbus/org.localauth.Context1.xml. Do not edit.
 public import DBus
 
+/// The names of `org.localauth.Context1`.
+public enum Context1 {
+    /// The name of the interface.
+    public static let interface = "org.localauth.Context1"
+}
+
 extension Context1Interface {
     /// The members of `org.localauth.Context1` and its introspection data.
     public nonisolated static let description = InterfaceDescription(
-        name: "org.localauth.Context1",
+        name: Context1.interface,
         methods: [
             "CanEvaluate": .init(name: "CanEvaluate", input: "u", output: "bis"),
             "Evaluate": .init(name: "Evaluate", input: "usa{sv}", output: "a{sv}"),

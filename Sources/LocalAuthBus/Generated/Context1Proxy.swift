@@ -5,8 +5,7 @@ public import Linux
 /// Calls `org.localauth.Context1` of one object; the docs are at `Context1Service`.
 @BusActor
 public struct Context1Proxy: Sendable {
-    /// The name of the interface.
-    public nonisolated static let interface = "org.localauth.Context1"
+    private nonisolated static let interface = Context1.interface
 
     /// What the calls go over.
     public let connection: Connection

@@ -435,7 +435,7 @@ public struct Context1Signals {
     public func event(kind: String, detail: [String: Variant], to destination: String) {
         connection.emit(
             path: path,
-            interface: "org.localauth.Context1",
+            interface: Context1.interface,
             member: "Event",
             signature: "sa{sv}",
             to: destination

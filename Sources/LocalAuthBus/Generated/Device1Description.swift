@@ -1,10 +1,16 @@
 // Made by dbus-codegen from dbus/org.localauth.Device1.xml. Do not edit.
 public import DBus
 
+/// The names of `org.localauth.Device1`.
+public enum Device1 {
+    /// The name of the interface.
+    public static let interface = "org.localauth.Device1"
+}
+
 extension Device1Interface {
     /// The members of `org.localauth.Device1` and its introspection data.
     public nonisolated static let description = InterfaceDescription(
-        name: "org.localauth.Device1",
+        name: Device1.interface,
         methods: [
             "ListTemplates": .init(name: "ListTemplates", input: "a{sv}", output: "a(ssx)"),
             "Enroll": .init(name: "Enroll", input: "sa{sv}", output: "s"),

@@ -4,8 +4,7 @@ public import DBus
 /// Calls `org.localauth.Device1` of one object; the docs are at `Device1Service`.
 @BusActor
 public struct Device1Proxy: Sendable {
-    /// The name of the interface.
-    public nonisolated static let interface = "org.localauth.Device1"
+    private nonisolated static let interface = Device1.interface
 
     /// What the calls go over.
     public let connection: Connection

@@ -271,7 +271,7 @@ public struct Device1Signals {
     public func event(kind: String, detail: [String: Variant], to destination: String) {
         connection.emit(
             path: path,
-            interface: "org.localauth.Device1",
+            interface: Device1.interface,
             member: "Event",
             signature: "sa{sv}",
             to: destination

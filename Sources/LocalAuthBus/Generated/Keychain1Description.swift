@@ -1,10 +1,22 @@
 // Made by dbus-codegen from dbus/org.localauth.Keychain1.xml. Do not edit.
 public import DBus
 
+/// The names of `org.localauth.Keychain1`.
+public enum Keychain1 {
+    /// The name of the interface.
+    public static let interface = "org.localauth.Keychain1"
+
+    /// Where the object with it is.
+    public static let path = ObjectPath(trusted: "/org/localauth/Keychain1")
+
+    /// The bus name of the program that has the object.
+    public static let busName = "org.localauth.Authentication1"
+}
+
 extension Keychain1Interface {
     /// The members of `org.localauth.Keychain1` and its introspection data.
     public nonisolated static let description = InterfaceDescription(
-        name: "org.localauth.Keychain1",
+        name: Keychain1.interface,
         methods: [
             "Add": .init(name: "Add", input: "a{sv}ha{sv}a{sv}", output: "s"),
             "Search": .init(name: "Search", input: "a{sv}a{sv}", output: "aa{sv}"),

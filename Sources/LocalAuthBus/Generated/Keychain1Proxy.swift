@@ -5,8 +5,7 @@ public import Linux
 /// Calls `org.localauth.Keychain1` of one object; the docs are at `Keychain1Service`.
 @BusActor
 public struct Keychain1Proxy: Sendable {
-    /// The name of the interface.
-    public nonisolated static let interface = "org.localauth.Keychain1"
+    private nonisolated static let interface = Keychain1.interface
 
     /// What the calls go over.
     public let connection: Connection

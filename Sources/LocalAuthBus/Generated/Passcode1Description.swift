@@ -1,10 +1,22 @@
 // Made by dbus-codegen from dbus/org.localauth.Passcode1.xml. Do not edit.
 public import DBus
 
+/// The names of `org.localauth.Passcode1`.
+public enum Passcode1 {
+    /// The name of the interface.
+    public static let interface = "org.localauth.Passcode1"
+
+    /// Where the object with it is.
+    public static let path = ObjectPath(trusted: "/org/localauth/Passcode1")
+
+    /// The bus name of the program that has the object.
+    public static let busName = "org.localauth.Passcode1"
+}
+
 extension Passcode1Interface {
     /// The members of `org.localauth.Passcode1` and its introspection data.
     public nonisolated static let description = InterfaceDescription(
-        name: "org.localauth.Passcode1",
+        name: Passcode1.interface,
         methods: [
             "IsSet": .init(name: "IsSet", input: "u", output: "b"),
             "Verify": .init(name: "Verify", input: "uh", output: "b"),

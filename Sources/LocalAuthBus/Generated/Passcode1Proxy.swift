@@ -5,8 +5,7 @@ public import Linux
 /// Calls `org.localauth.Passcode1` of one object; the docs are at `Passcode1Service`.
 @BusActor
 public struct Passcode1Proxy: Sendable {
-    /// The name of the interface.
-    public nonisolated static let interface = "org.localauth.Passcode1"
+    private nonisolated static let interface = Passcode1.interface
 
     /// What the calls go over.
     public let connection: Connection

@@ -1,10 +1,19 @@
 // Made by dbus-codegen from dbus/org.localauth.Sensor1.xml. Do not edit.
 public import DBus
 
+/// The names of `org.localauth.Sensor1`.
+public enum Sensor1 {
+    /// The name of the interface.
+    public static let interface = "org.localauth.Sensor1"
+
+    /// Where the object with it is.
+    public static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
+}
+
 extension Sensor1Interface {
     /// The members of `org.localauth.Sensor1` and its introspection data.
     public nonisolated static let description = InterfaceDescription(
-        name: "org.localauth.Sensor1",
+        name: Sensor1.interface,
         methods: [
             "Verify": .init(name: "Verify", input: "tua{sv}", output: "s"),
             "Enroll": .init(name: "Enroll", input: "tusa{sv}", output: "s"),

@@ -4,8 +4,7 @@ public import DBus
 /// Calls `org.localauth.Sensor1` of one object; the docs are at `Sensor1Service`.
 @BusActor
 public struct Sensor1Proxy: Sendable {
-    /// The name of the interface.
-    public nonisolated static let interface = "org.localauth.Sensor1"
+    private nonisolated static let interface = Sensor1.interface
 
     /// What the calls go over.
     public let connection: Connection

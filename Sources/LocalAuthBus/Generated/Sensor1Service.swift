@@ -335,7 +335,7 @@ public struct Sensor1Signals {
     ) {
         connection.emit(
             path: path,
-            interface: "org.localauth.Sensor1",
+            interface: Sensor1.interface,
             member: "Event",
             signature: "tsa{sv}",
             to: destination
@@ -354,7 +354,7 @@ public struct Sensor1Signals {
     public func templatesChanged(uid: UInt32, to destination: String? = nil) {
         connection.emit(
             path: path,
-            interface: "org.localauth.Sensor1",
+            interface: Sensor1.interface,
             member: "TemplatesChanged",
             signature: "u",
             to: destination

@@ -1,10 +1,19 @@
 // Made by dbus-codegen from dbus/org.localauth.SimulatedSensor1.xml. Do not edit.
 public import DBus
 
+/// The names of `org.localauth.SimulatedSensor1`.
+public enum SimulatedSensor1 {
+    /// The name of the interface.
+    public static let interface = "org.localauth.SimulatedSensor1"
+
+    /// Where the object with it is.
+    public static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
+}
+
 extension SimulatedSensor1Interface {
     /// The members of `org.localauth.SimulatedSensor1` and its introspection data.
     public nonisolated static let description = InterfaceDescription(
-        name: "org.localauth.SimulatedSensor1",
+        name: SimulatedSensor1.interface,
         methods: [
             "Queue": .init(name: "Queue", input: "as", output: ""),
             "Touch": .init(name: "Touch", input: "b", output: ""),

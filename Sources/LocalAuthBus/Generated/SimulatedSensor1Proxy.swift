@@ -4,8 +4,7 @@ public import DBus
 /// Calls `org.localauth.SimulatedSensor1` of one object; the docs are at `SimulatedSensor1Service`.
 @BusActor
 public struct SimulatedSensor1Proxy: Sendable {
-    /// The name of the interface.
-    public nonisolated static let interface = "org.localauth.SimulatedSensor1"
+    private nonisolated static let interface = SimulatedSensor1.interface
 
     /// What the calls go over.
     public let connection: Connection

@@ -44,7 +44,7 @@ struct DoctorCommand: ParsableCommand {
         do throws(Failure) {
             return try await RemoteService.reach(address)
         } catch {
-            let file = "dbus-1/system.d/org.localauth.Authentication1.conf"
+            let file = "dbus-1/system.d/\(Authentication1.busName).conf"
             let isThere = ["/usr/share/", "/etc/"].contains { access($0 + file, R_OK) == 0 }
             guard address == .system, !isThere else { throw error }
             throw Failure(

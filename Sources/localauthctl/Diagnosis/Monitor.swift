@@ -17,13 +17,13 @@ import Localization
     }
 
     func start() {
-        for name in [RemoteService.name, "org.localauth.Passcode1"] {
+        for name in [Authentication1.busName, Passcode1.busName] {
             names.append(
                 connection.watchName(name) { [weak self] owner in self?.nameChanged(name, owner) }
             )
         }
         names.append(
-            connection.watchNames(under: "org.localauth.Sensor1") { [weak self] name, owner in
+            connection.watchNames(under: Sensor1.namespace) { [weak self] name, owner in
                 self?.nameChanged(name, owner)
             }
         )
@@ -35,7 +35,7 @@ import Localization
 
     private func nameChanged(_ name: String, _ owner: String?) {
         say("name", name, [("owner", .string(owner ?? ""))])
-        if name == RemoteService.name { follow(owner) }
+        if name == Authentication1.busName { follow(owner) }
     }
 
     private func follow(_ owner: String?) {
@@ -44,7 +44,7 @@ import Localization
         guard let owner else { return }
         let objects = "org.freedesktop.DBus.ObjectManager"
         for member in ["InterfacesAdded", "InterfacesRemoved"] {
-            listen(owner, RemoteService.path, objects, member) { [weak self] message in
+            listen(owner, Authentication1.path, objects, member) { [weak self] message in
                 try self?.objectsChanged(message)
             }
         }
