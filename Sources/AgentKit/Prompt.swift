@@ -1,6 +1,7 @@
 public import DBus
 import Glibc
 import Linux
+import LocalAuthBus
 
 /// One prompt that the service asked for.
 @BusActor public final class Prompt {
@@ -12,16 +13,17 @@ import Linux
     public private(set) var hasEnded = false
 
     private let channel: OwnedDescriptor
-    private let submit: @BusActor (_ member: String, _ handle: String) -> Void
+    /// If an answer is lost, the prompt ends at the deadline, which the service reports with End.
+    private let service: Authentication1Proxy
 
-    /// A prompt that sends its answers through `submit` and its passcodes through `channel`.
+    /// A prompt that sends its answers to `service` and its passcodes through `channel`.
     /// - Throws: InvalidArgs when the channel isn't a `SOCK_SEQPACKET` socket: in anything else an
     ///   eavesdropper with a copy of the descriptor could read the passcode.
     init(
         handle: String,
         details: PromptDetails,
         channel: OwnedDescriptor,
-        submit: @escaping @BusActor (_ member: String, _ handle: String) -> Void
+        service: Authentication1Proxy
     ) throws(DBusError) {
         guard
             socketOption(channel, SO_DOMAIN) == AF_UNIX,
@@ -32,17 +34,17 @@ import Linux
         self.handle = handle
         self.details = details
         self.channel = channel
-        self.submit = submit
+        self.service = service
     }
 
     /// The user cancels.
-    public func cancel() { answer("SubmitCancel") }
+    public func cancel() { if !hasEnded { service.sendSubmitCancel(prompt: handle) } }
 
     /// The user takes the fallback; only after `fallbackAvailable`.
-    public func fallBack() { answer("SubmitFallback") }
+    public func fallBack() { if !hasEnded { service.sendSubmitFallback(prompt: handle) } }
 
     /// The user confirms a match; only after `confirmationRequired`.
-    public func confirm() { answer("SubmitConfirm") }
+    public func confirm() { if !hasEnded { service.sendSubmitConfirm(prompt: handle) } }
 
     /// Sends one passcode as one packet, straight from the memory it was typed into.
     /// - Throws: InvalidArgs when it is empty, Failed when the service doesn't take it.
@@ -60,11 +62,6 @@ import Linux
     }
 
     func end() { hasEnded = true }
-
-    private func answer(_ member: String) {
-        guard !hasEnded else { return }
-        submit(member, handle)
-    }
 }
 
 private func socketOption(_ socket: OwnedDescriptor, _ option: Int32) -> Int32? {

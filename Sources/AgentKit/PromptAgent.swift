@@ -26,8 +26,6 @@ public import LocalAuthBus
     /// The most prompts that are held at once.
     public static let promptLimit = 4
 
-    private static let service = "org.localauth.Authentication1"
-    private static let servicePath = ObjectPath(trusted: "/org/localauth/Authentication1")
     private static let path = ObjectPath(trusted: "/org/localauth/Agent1")
 
     /// Where the registration stands.
@@ -67,7 +65,7 @@ public import LocalAuthBus
     public func start() {
         guard watch == nil else { return }
         connection.export(Self.path, [Agent1Interface(self)])
-        watch = connection.watchName(Self.service) { [weak self] owner in
+        watch = connection.watchName(Authentication1.busName) { [weak self] owner in
             self?.ownerChanged(owner)
         }
     }
@@ -86,7 +84,7 @@ public import LocalAuthBus
     }
 
     private func proxy(_ owner: String) -> Authentication1Proxy {
-        Authentication1Proxy(connection, destination: owner, path: Self.servicePath)
+        Authentication1Proxy(connection, destination: owner, path: Authentication1.path)
     }
 
     private func ownerChanged(_ new: String?) {
@@ -133,21 +131,6 @@ public import LocalAuthBus
             throw DBusError(.accessDenied, "Only the authentication service may call an agent.")
         }
     }
-
-    private func submit(_ member: String, _ handle: String) {
-        guard let owner else { return }
-        // If the answer is lost, the prompt ends at the deadline, which the service reports with
-        // End.
-        connection.send(
-            to: owner,
-            path: Self.servicePath,
-            interface: Self.service,
-            member: member,
-            signature: "s"
-        ) { writer throws(DBusError) in
-            try writer.write(handle)
-        }
-    }
 }
 
 extension PromptAgent: Agent1Service {
@@ -170,10 +153,9 @@ extension PromptAgent: Agent1Service {
         let prompt = try Prompt(
             handle: handle,
             details: PromptDetails(details),
-            channel: passcode
-        ) { [weak self] member, handle in
-            self?.submit(member, handle)
-        }
+            channel: passcode,
+            service: proxy(call.peer.name)
+        )
         try view.begin(prompt)
         prompts[handle] = prompt
         return .now(())
