@@ -1,4 +1,5 @@
 public import DBus
+import LocalAuthBus
 
 /// What happens while a prompt is up.
 public enum PromptProgress: Hashable, Sendable {
@@ -24,35 +25,35 @@ public enum PromptProgress: Hashable, Sendable {
     /// Decodes an event; nil for an unknown kind, or when a detail is missing.
     public init?(kind: String, detail: [String: Variant]) {
         let left = detail["attempts-left"]?.asUInt32
-        switch kind {
-        case "prompt-shown":
+        switch EventKind(rawValue: kind) {
+        case .promptShown:
             self = .promptShown
-        case "sensor-ready":
+        case .sensorReady:
             let sensor = plainText(detail["sensor"]?.asString ?? "", limit: 64)
             self = .sensorReady(
                 sensor: sensor,
                 biometryType: detail["biometry-type"]?.asUInt32 ?? 0
             )
-        case "hint":
+        case .hint:
             guard let hint = detail["hint"]?.asString else { return nil }
             self = .hint(plainText(hint, limit: 64))
-        case "no-match":
+        case .noMatch:
             guard let left else { return nil }
             self = .noMatch(attemptsLeft: left)
-        case "fallback-available":
+        case .fallbackAvailable:
             self = .fallbackAvailable
-        case "confirmation-required":
+        case .confirmationRequired:
             self = .confirmationRequired
-        case "passcode-required":
+        case .passcodeRequired:
             self = .passcodeRequired(
                 cause: plainText(detail["cause"]?.asString ?? "", limit: 256)
             )
-        case "passcode-rejected":
+        case .passcodeRejected:
             guard let left else { return nil }
             self = .passcodeRejected(attemptsLeft: left)
-        case "success":
+        case .success:
             self = .success
-        default:
+        case nil:
             return nil
         }
     }

@@ -25,22 +25,22 @@ public enum AuthenticationEvent: Hashable, Sendable {
     init(_ event: StreamEvent) {
         let detail = event.detail
         let attempts = Int(detail["attempts-left"]?.asUInt32 ?? 0)
-        switch event.kind {
-        case "prompt-shown": self = .promptShown
-        case "sensor-ready":
+        switch EventKind(rawValue: event.kind) {
+        case .promptShown: self = .promptShown
+        case .sensorReady:
             let type = detail["biometry-type"]?.asUInt32 ?? 0
             self = .sensorReady(
                 sensor: detail["sensor"]?.asString ?? "",
                 BiometryType(rawValue: type) ?? .none
             )
-        case "hint": self = .hint(detail["hint"]?.asString ?? "")
-        case "no-match": self = .noMatch(attemptsLeft: attempts)
-        case "fallback-available": self = .fallbackAvailable
-        case "confirmation-required": self = .confirmationRequired
-        case "passcode-required":
+        case .hint: self = .hint(detail["hint"]?.asString ?? "")
+        case .noMatch: self = .noMatch(attemptsLeft: attempts)
+        case .fallbackAvailable: self = .fallbackAvailable
+        case .confirmationRequired: self = .confirmationRequired
+        case .passcodeRequired:
             self = .passcodeRequired(cause: detail["cause"]?.asString ?? "")
-        case "passcode-rejected": self = .passcodeRejected(attemptsLeft: attempts)
-        default: self = .other(event.kind)
+        case .passcodeRejected: self = .passcodeRejected(attemptsLeft: attempts)
+        case .success, nil: self = .other(event.kind)
         }
     }
 }

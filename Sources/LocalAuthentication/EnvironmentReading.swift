@@ -18,7 +18,9 @@ struct EnvironmentReading: Hashable, Sendable {
         reading.biometryCode = (try? await service.manager.canEvaluate(policy: 1).code) ?? -6
         reading.passcodeCode = (try? await service.manager.canEvaluate(policy: 2).code) ?? -6
         let sensors = (try? await service.sensors()) ?? []
-        reading.isLidClosed = sensors.contains { $0.unavailability == "lid-closed" }
+        reading.isLidClosed = sensors.contains {
+            Unavailability(rawValue: $0.unavailability) == .lidClosed
+        }
         return reading
     }
 }

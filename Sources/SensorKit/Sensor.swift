@@ -77,8 +77,8 @@ public struct SensorProperties: Hashable, Sendable {
     public var strength: Strength
     /// Whether the hardware is there.
     public var isPresent = true
-    /// Why it can't be used, in the contract's words; empty when it can.
-    public var unavailability = ""
+    /// Why it can't be used; nil when it can.
+    public var unavailability: Unavailability?
     /// Stages of an enrolment; -1: unknown.
     public var enrollStages: Int32 = -1
     /// Templates that it holds for one user; 0: no limit.

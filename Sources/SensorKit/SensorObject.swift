@@ -4,7 +4,6 @@ import ServiceProgram
 
 /// `org.localauth.Sensor1` on the bus: checks who calls and what, and asks the driver.
 @BusActor final class SensorObject: Sensor1Service {
-    static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
     static let maximumLabel = 256
     static let maximumIdentifier = 256
 
@@ -132,13 +131,13 @@ import ServiceProgram
         call: IncomingCall
     ) throws(DBusError) -> Answer<(state: String, message: String)> {
         try daemon.require(call)
-        switch sensor.health {
-        case .ok:
-            guard let fault = notes.last else { return .now((state: "ok", message: "")) }
-            return .now((state: "degraded", message: fault))
-        case .degraded(let message): return .now((state: "degraded", message: message))
-        case .failed(let message): return .now((state: "failed", message: message))
-        }
+        let (state, message): (HealthState, String) =
+            switch sensor.health {
+            case .ok: notes.last.map { (.degraded, $0) } ?? (.ok, "")
+            case .degraded(let message): (.degraded, message)
+            case .failed(let message): (.failed, message)
+            }
+        return .now((state: state.rawValue, message: message))
     }
 
     // MARK: Properties
@@ -148,7 +147,9 @@ import ServiceProgram
     func biometryType(for peer: Peer?) -> UInt32 { sensor.properties.biometryType.rawValue }
     func strength(for peer: Peer?) -> String { sensor.properties.strength.rawValue }
     func present(for peer: Peer?) -> Bool { sensor.properties.isPresent }
-    func unavailability(for peer: Peer?) -> String { sensor.properties.unavailability }
+    func unavailability(for peer: Peer?) -> String {
+        sensor.properties.unavailability?.rawValue ?? ""
+    }
     func enrollStages(for peer: Peer?) -> Int32 { sensor.properties.enrollStages }
     func maxTemplates(for peer: Peer?) -> UInt32 { sensor.properties.maximumTemplates }
 

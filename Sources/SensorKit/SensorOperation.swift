@@ -35,18 +35,18 @@ import LocalAuthBus
     /// The sensor looks now.
     public func ready() {
         isReady = true
-        tell("ready", [:])
+        tell(.ready, [:])
     }
 
     /// Something to tell people.
-    public func hint(_ hint: SensorHint) { tell("hint", ["hint": .string(hint.rawValue)]) }
+    public func hint(_ hint: SensorHint) { tell(.hint, ["hint": .string(hint.rawValue)]) }
 
     /// One failed attempt of Verify.
-    public func noMatch() { tell("no-match", [:]) }
+    public func noMatch() { tell(.noMatch, [:]) }
 
     /// The number of enrolment stages that are done; `total` -1: unknown.
     public func stage(_ done: UInt32, of total: Int32) {
-        tell("stage", ["stage": .uint32(done), "stages": .int32(total)])
+        tell(.stage, ["stage": .uint32(done), "stages": .int32(total)])
     }
 
     func cancel() {
@@ -63,8 +63,8 @@ import LocalAuthBus
         return try result.get()
     }
 
-    private func tell(_ kind: String, _ detail: [String: Variant]) {
+    private func tell(_ kind: SensorEventKind, _ detail: [String: Variant]) {
         guard !isCanceled else { return }
-        signals.event(operation: number, kind: kind, detail: detail, to: caller.name)
+        signals.event(operation: number, kind: kind.rawValue, detail: detail, to: caller.name)
     }
 }

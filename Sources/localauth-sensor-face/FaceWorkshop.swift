@@ -1,5 +1,6 @@
 import CameraDevice
 import FaceSensor
+import LocalAuthBus
 import SensorKit
 import ServiceProgram
 
@@ -73,20 +74,20 @@ extension FaceSettings {
     /// Whether the sensor can be used, and why not; the message is empty when it can.
     func availability(
         _ engineFault: FaceFault?
-    ) -> (isPresent: Bool, unavailability: String, message: String) {
-        guard FaceEngine.isBuilt else { return (true, "failed", FaceEngine.notBuilt) }
+    ) -> (isPresent: Bool, unavailability: Unavailability?, message: String) {
+        guard FaceEngine.isBuilt else { return (true, .failed, FaceEngine.notBuilt) }
         do throws(CameraFault) {
             _ = try camera()
         } catch {
             switch error {
-            case .untrusted(let message): return (true, "untrusted", message)
-            default: return (false, "no-hardware", "There is no camera.")
+            case .untrusted(let message): return (true, .untrusted, message)
+            default: return (false, .noHardware, "There is no camera.")
             }
         }
         if case .failed(let message)? = models.fault ?? engineFault {
-            return (true, "failed", message)
+            return (true, .failed, message)
         }
-        return (true, "", "")
+        return (true, nil, "")
     }
 }
 

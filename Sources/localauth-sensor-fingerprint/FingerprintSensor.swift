@@ -37,7 +37,7 @@ import SensorKit
         )
         properties.maximumTemplates = UInt32(Finger.allCases.count)
         properties.isPresent = false
-        properties.unavailability = "no-hardware"
+        properties.unavailability = .noHardware
     }
 
     var health: SensorHealth {
@@ -53,7 +53,7 @@ import SensorKit
             properties.enrollStages = reader.enrollStages
         }
         properties.isPresent = reader != nil
-        properties.unavailability = reader == nil ? "no-hardware" : ""
+        properties.unavailability = reader == nil ? .noHardware : nil
         host.propertiesChanged()
         lookAround()
     }

@@ -61,7 +61,7 @@ import SensorKit
 
     func setPresent(_ isPresent: Bool) {
         properties.isPresent = isPresent
-        properties.unavailability = isPresent ? "" : "no-hardware"
+        properties.unavailability = isPresent ? nil : .noHardware
         host.propertiesChanged()
         if !isPresent { interrupt(.disconnected) }
     }
@@ -84,11 +84,7 @@ import SensorKit
     }
 
     func pendingChanged() {
-        host.connection.propertiesChanged(
-            ObjectPath(trusted: "/org/localauth/Sensor1"),
-            control,
-            ["Pending"]
-        )
+        host.connection.propertiesChanged(SimulatedSensor1.path, control, ["Pending"])
     }
 
     // MARK: Templates

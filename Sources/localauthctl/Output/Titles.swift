@@ -1,3 +1,4 @@
+import LocalAuthBus
 import Localization
 
 // Words of the bus, translated; words that this version doesn't know are shown unchanged.
@@ -41,15 +42,15 @@ func mechanismTitle(_ mechanism: String) -> String {
 
 /// Why a sensor can't be used.
 func unavailabilityTitle(_ word: String) -> String {
-    switch word {
-    case "no-hardware": localized("no device")
-    case "lid-closed": localized("lid closed")
-    case "suspended": localized("suspended")
-    case "crashed": localized("crashed")
-    case "failed": localized("failed")
-    case "incompatible": localized("incompatible")
-    case "untrusted": localized("not trusted")
-    case "remote-session": localized("remote session")
-    default: word
+    switch Unavailability(rawValue: word) {
+    case .noHardware: localized("no device")
+    case .lidClosed: localized("lid closed")
+    case .suspended: localized("suspended")
+    case .crashed: localized("crashed")
+    case .failed: localized("failed")
+    case .incompatible: localized("incompatible")
+    case .untrusted: localized("not trusted")
+    case .remoteSession: localized("remote session")
+    case nil: word
     }
 }

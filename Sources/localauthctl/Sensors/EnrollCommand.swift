@@ -51,8 +51,8 @@ struct EnrollCommand: ParsableCommand {
 }
 
 private func tell(_ event: StreamEvent) {
-    switch event.kind {
-    case "stage":
+    switch SensorEventKind(rawValue: event.kind) {
+    case .stage:
         guard let stage = event.detail["stage"]?.asUInt32 else { return }
         let stages = event.detail["stages"]?.asInt32 ?? -1
         tell(
