@@ -317,6 +317,19 @@ struct ProjectRuleTests {
         #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
     }
 
+    @Test("L10: A wrong passcode counts even if a finger won while it was verified")
+    func lateVerdictAfterMatch() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometricsOrPasscode)
+        #expect(desk.send(.passcodeOffered(id)) == [.verifyPasscode(id)])
+        desk.scan(matching: true)
+        #expect(desk.grant(id)?.mechanism == .biometry)
+        desk.send(.passcodeVerified(id, .wrong))
+        desk.send(.passcodeVerified(id, .wrong))
+        #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
+        #expect(desk.grant(id)?.mechanism == .biometry, "the answer stays")
+    }
+
     @Test("L10: A wrong passcode is written before anybody is told of it")
     func passcodeWrittenFirst() {
         var desk = Desk()
