@@ -56,7 +56,7 @@ extension AuthEngine {
         save(unlocked, of: uid, stricter: before)
     }
 
-    /// A biometric unlock counts once it was granted: one that was canceled meanwhile is none.
+    /// A biometric unlock counts only once it is granted; a canceled one never does.
     mutating func noteUnlock(of uid: UInt32) {
         var record = record(of: uid)
         record.lastBiometricUnlock = now

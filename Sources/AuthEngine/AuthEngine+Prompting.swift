@@ -4,7 +4,7 @@ extension AuthEngine {
         guard let request = evaluations[id]?.request else { return }
         let until = now + settings.agentPatience
         evaluations[id]?.phase = .beginning(prompt, plan: plan, until: until)
-        let asked: Presentation.Stage =
+        let asked: Presentation.Opening =
             if case .password = prompt.stage { .applicationPassword } else { .passcode }
         let types = Set(plan.map(\.type)).subtracting([.none])
         let presentation = Presentation(

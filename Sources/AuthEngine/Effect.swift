@@ -30,7 +30,7 @@ public enum Effect: Hashable, Sendable {
 /// What a prompt shows when it comes up.
 public struct Presentation: Hashable, Sendable {
     /// What it asks for first.
-    public enum Stage: String, Sendable {
+    public enum Opening: String, Sendable {
         /// The sensors look.
         case biometry
         /// The passcode is asked for.
@@ -40,7 +40,7 @@ public struct Presentation: Hashable, Sendable {
     }
 
     /// What it asks for first.
-    public var stage: Stage
+    public var stage: Opening
     /// The sensors that will look.
     public var sensors: [String]
     /// Their types, without companions, each once, in ascending order.
@@ -56,7 +56,7 @@ public enum Progress: Hashable, Sendable {
     /// A sensor looks.
     case sensorReady(sensor: String, type: BiometryType)
     /// What to do better.
-    case hint(SensorHint)
+    case hint(Hint)
     /// A failed attempt.
     case noMatch(attemptsLeft: Int)
     /// The fallback button is there now.

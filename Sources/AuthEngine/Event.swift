@@ -25,7 +25,7 @@ public enum Event: Hashable, Sendable {
     /// A sensor looks.
     case sensorReady(OperationID)
     /// A sensor says what to do better.
-    case sensorHinted(OperationID, SensorHint)
+    case sensorHinted(OperationID, Hint)
     /// A scan that was nobody.
     case sensorMismatched(OperationID)
     /// A scan that was the user; the template's id.
@@ -55,7 +55,7 @@ public enum Event: Hashable, Sendable {
     case unlocked(uid: UInt32, byPasscode: Bool)
     /// The user's last session ended.
     case loggedOut(uid: UInt32)
-    /// The user's templates are others now: no context keeps a success by biometry.
+    /// The user's templates have changed: no context keeps a success by biometry.
     case enrolmentChanged(uid: UInt32)
     /// The store wrote a record.
     case saved(SaveID)
@@ -67,8 +67,8 @@ public enum Event: Hashable, Sendable {
     case suspending
     /// The machine is awake again.
     case resumed
-    /// The administrator's numbers are others now; they count at once, and running evaluations
-    /// keep going.
+    /// The administrator's settings have changed; the new ones count at once, and running
+    /// evaluations continue.
     case configured(Settings)
     /// `nextDeadline` has come (or any time has passed).
     case timePassed

@@ -64,7 +64,7 @@ public enum Strength: String, Sendable, CaseIterable, Comparable {
 ///
 /// One of the words of the interface's documentation, or one that a newer sensor knows: the engine
 /// passes it on as it is.
-public struct SensorHint: RawRepresentable, Hashable, Sendable {
+public struct Hint: RawRepresentable, Hashable, Sendable {
     /// As it is sent.
     public let rawValue: String
 

@@ -60,9 +60,13 @@ final class Writer: Sendable {
 
     /// Writes what is queued, frees what `commit` has captured and ends the thread.
     ///
-    /// Called by a `done`, it doesn't wait for that.
+    /// Called by a `done`, it doesn't wait for that. Closing twice is closing once.
     func close() {
-        state.withLock { $0.isClosed = true }
+        let wasClosed = state.withLock { state in
+            defer { state.isClosed = true }
+            return state.isClosed
+        }
+        guard !wasClosed else { return }
         thread.perform { self.commit.withLock { $0 = nil } }
         thread.close(waiting: true)
     }

@@ -85,7 +85,7 @@ extension [Argument] {
     /// ` -> Type`, or nothing for nothing.
     var returns: String { isEmpty ? "" : " -> \(swift)" }
 
-    /// Those that say something of themselves.
+    /// The arguments that have a doc comment.
     var docs: [(name: String, doc: String)] {
         compactMap { argument in argument.doc.map { (argument.name, $0) } }
     }

@@ -9,7 +9,7 @@ struct ItemID: Hashable, Comparable {
         ItemID(unchecked: SecretBytes.random(count: size))
     }
 
-    /// One from its text: 32 lower-case hexadecimal digits; nil: it is none.
+    /// Reads 32 lower-case hexadecimal digits; nil for any other text.
     init?(_ text: String) {
         let digits = Array(text.utf8)
         guard digits.count == 2 * Self.size else { return nil }

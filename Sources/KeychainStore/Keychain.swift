@@ -2,8 +2,8 @@ import Glibc
 import Linux
 import Synchronization
 
-/// The keychain on a thread of its own: a slow disk, or a password that is stretched, delays the
-/// one answer that waits for it, never the bus.
+/// The keychain on a thread of its own: a slow disk, or deriving a key from a password, delays
+/// the one answer that waits for it, never the bus.
 public actor Keychain {
     private let thread: SerialThread
     private let open: @Sendable () throws(KeychainError) -> KeychainStore

@@ -113,7 +113,7 @@ struct MasterKey {
         }
     }
 
-    /// What keys that gave way are called, before their number.
+    /// The file name of replaced keys, before their number.
     private static func replaced(_ folder: DatabaseFolder) -> String {
         folder.key + ".replaced"
     }

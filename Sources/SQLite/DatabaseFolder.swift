@@ -1,7 +1,7 @@
 import Glibc
 package import Linux
 
-/// A private directory with one database, and the key that it is of no use without.
+/// A private directory with one database and the key that the database needs.
 package struct DatabaseFolder: Sendable {
     package let directory: PrivateDirectory
     /// The path of the database.

@@ -20,7 +20,7 @@ struct ItemDictionary: Sendable {
         case skipped
     }
 
-    /// Those that cross the bus, under their names there.
+    /// The attributes that cross the bus, under their names there.
     var attributes: [String: Variant] = [:]
     var secret: [UInt8]?
     var accessControl: SecAccessControl?

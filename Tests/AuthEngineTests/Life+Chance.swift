@@ -163,7 +163,7 @@ extension Life {
     private mutating func sensorEvent(_ operation: OperationID) -> Event {
         switch Int.random(in: 0..<10, using: &random) {
         case 0: .sensorReady(operation)
-        case 1: .sensorHinted(operation, SensorHint(rawValue: "hold-still"))
+        case 1: .sensorHinted(operation, Hint(rawValue: "hold-still"))
         case 2: .sensorEnded(operation)
         case 3, 4: .sensorMatched(operation, template: "t")
         default: .sensorMismatched(operation)

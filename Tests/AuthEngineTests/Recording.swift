@@ -71,7 +71,7 @@ private func source(_ value: Any) -> String {
     case let id as OperationID: return ".init(rawValue: \(id.rawValue))"
     case let id as SaveID: return ".init(rawValue: \(id.rawValue))"
     case let cause as PasscodeCause: return ".init(rawValue: \(source(cause.rawValue)))"
-    case let hint as SensorHint: return ".init(rawValue: \(source(hint.rawValue)))"
+    case let hint as Hint: return ".init(rawValue: \(source(hint.rawValue)))"
     case let moment as Instant: return ".init(nanoseconds: \(moment.nanoseconds))"
     case let duration as Duration:
         return ".nanoseconds(\((Instant(nanoseconds: 0) + duration).nanoseconds))"

@@ -5,18 +5,13 @@ import Linux
 import LocalAuthBus
 import TestSupport
 
-/// Not in Swift's Glibc module.
-@_silgen_name("memfd_create")
-private func memfdCreate(_ name: UnsafePointer<CChar>, _ flags: UInt32) -> Int32
-
 /// A secret as the contract wants it: in a sealed memfd.
 func sealed(_ bytes: [UInt8], isSealed: Bool = true) throws -> OwnedDescriptor {
-    // MFD_CLOEXEC and MFD_ALLOW_SEALING, then F_ADD_SEALS of shrink, grow and write.
-    let descriptor = memfdCreate("secret", 1 | 2)
-    guard descriptor >= 0, write(descriptor, bytes, bytes.count) == bytes.count,
-        !isSealed || fcntl(descriptor, 1033, 2 | 4 | 8) == 0
+    guard let memory = SealedMemory.make(),
+        write(memory.rawValue, bytes, bytes.count) == bytes.count,
+        !isSealed || SealedMemory.seal(memory)
     else { throw TestFailure("a memfd can't be made") }
-    return OwnedDescriptor(adopting: descriptor)
+    return memory
 }
 
 func sealed(_ text: String, isSealed: Bool = true) throws -> OwnedDescriptor {

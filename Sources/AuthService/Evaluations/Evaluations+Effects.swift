@@ -141,7 +141,7 @@ extension Evaluations {
     private func received(_ progress: SensorProgress, _ operation: OperationID) {
         switch progress {
         case .ready: handle(.sensorReady(operation))
-        case .hinted(let hint): handle(.sensorHinted(operation, SensorHint(rawValue: hint)))
+        case .hinted(let hint): handle(.sensorHinted(operation, Hint(rawValue: hint)))
         case .mismatched: handle(.sensorMismatched(operation))
         case .stage: break
         case .finished(let template):

@@ -70,7 +70,7 @@ final class Evaluations {
     /// - Returns: The engine's last word.
     func outcome(
         of request: Request,
-        _ text: PromptText,
+        _ text: ShownText,
         _ audience: Audience,
         password: PendingEvaluation.PasswordUse? = nil
     ) async -> Outcome {

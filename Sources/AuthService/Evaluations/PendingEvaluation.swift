@@ -38,7 +38,7 @@ struct Audience {
 }
 
 /// What a prompt shows, frozen when the call arrived.
-struct PromptText {
+struct ShownText {
     var reason: String
     var fallbackTitle: String?
     var cancelTitle: String?
@@ -59,7 +59,7 @@ final class PendingEvaluation {
 
     let request: Request
     let audience: Audience
-    let text: PromptText
+    let text: ShownText
     let process: CallerProcess
     var prompt: Prompt?
     /// The session that it would prompt in, once that is known.
@@ -76,7 +76,7 @@ final class PendingEvaluation {
     init(
         request: Request,
         audience: Audience,
-        text: PromptText,
+        text: ShownText,
         password: PasswordUse? = nil,
         answer: CheckedContinuation<Outcome, Never>
     ) {
@@ -88,7 +88,7 @@ final class PendingEvaluation {
         process = CallerProcess(pid: audience.peer.pid)
     }
 
-    /// Answers the caller; a second answer is none.
+    /// Answers the caller; only the first answer counts.
     func reply(_ outcome: Outcome) {
         answer?.resume(returning: outcome)
         answer = nil

@@ -1,9 +1,9 @@
 import DBus
 
-/// Whose calls are with the keychain: of each user one at a time, in the order of arrival.
+/// Lets one call of each user at a time into the keychain, in the order of arrival.
 ///
-/// The keychain has one thread, and a call may stretch a password there. So nobody waits for more
-/// than one call of each other user, however many of them have come before (L16).
+/// The keychain has one thread, and a call may spend long on key derivation there. So nobody waits
+/// for more than one call of each other user, however many came before (L16).
 @BusActor
 final class KeychainTurns {
     /// The most calls of one user that wait.

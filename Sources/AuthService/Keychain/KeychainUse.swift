@@ -103,7 +103,7 @@ extension KeychainObject {
         let reason = try? Checked.reason(use.reason)
         let isForbidden = request.isInteractionNotAllowed
         request.isInteractionNotAllowed = isForbidden || reason == nil
-        var text = PromptText(reason: reason ?? "", options: use.options)
+        var text = ShownText(reason: reason ?? "", options: use.options)
         text.fallbackTitle = ""
         // Meanwhile the engine counts it.
         use.client.preparing -= 1

@@ -46,7 +46,7 @@ final class AuthenticationObject: Authentication1Service {
         request.isUnlock = options.uid != nil
         request.apply(options)
         let asked = request
-        let text = PromptText(reason: reason, options: options)
+        let text = ShownText(reason: reason, options: options)
         let audience = Audience(peer: peer, source: .oneShot(serial: call.serial))
         return .later { [evaluations] () throws(DBusError) in
             switch await evaluations.outcome(of: asked, text, audience) {
@@ -220,7 +220,7 @@ extension Request {
     }
 }
 
-extension PromptText {
+extension ShownText {
     init(reason: String, options: EvaluateOptions) {
         self.init(
             reason: reason,

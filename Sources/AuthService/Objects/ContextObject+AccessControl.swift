@@ -35,7 +35,7 @@ extension ContextObject {
             context: self,
             asksPassword: asksPassword
         )
-        var text = PromptText(reason: reason, options: options)
+        var text = ShownText(reason: reason, options: options)
         text.fallbackTitle = ""
         let (asked, audience) = (text, audience)
         return .later { [self] () throws(DBusError) in

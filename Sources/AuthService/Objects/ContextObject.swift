@@ -123,7 +123,7 @@ final class ContextObject: Context1Service {
         request.apply(options)
         evaluatedDomainState = []
         let (frozen, audience) = (request, audience)
-        let text = PromptText(reason: reason, options: options)
+        let text = ShownText(reason: reason, options: options)
         return .later { [self] () throws(DBusError) in
             switch await evaluations.outcome(of: frozen, text, audience) {
             case .granted(let grant):
@@ -286,7 +286,7 @@ final class ContextObject: Context1Service {
         ]
     }
 
-    /// Tells the creator that a property is another now.
+    /// Tells the creator that a property has changed.
     func announce(_ property: String) {
         guard !isInvalid, !client.peer.hasLeft else { return }
         connection.propertiesChanged(

@@ -50,7 +50,7 @@ final class Authorization {
         request.sensors = []
         request.timeout = options.timeout
         client.preparing -= isEnrolment ? 1 : 0
-        let outcome = await evaluations.outcome(of: request, PromptText(reason: reason), audience)
+        let outcome = await evaluations.outcome(of: request, ShownText(reason: reason), audience)
         client.preparing += isEnrolment ? 1 : 0
         evaluations.handle(.released(context))
         if case .refused(let refusal) = outcome { throw DBusError(refusal) }

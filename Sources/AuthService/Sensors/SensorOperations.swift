@@ -42,8 +42,9 @@ final class SensorOperations {
     }
 
     private var operations: [UInt64: Operation] = [:]
-    /// Far above the numbers of the engine's operations, so that the two never meet.
-    private var lastEnrolment: UInt64 = 1 << 62
+    /// Far above the numbers of the engine's operations, so that the two never meet; shared by all
+    /// sensors, so that one that is removed and found again never gets the same number twice.
+    private static var lastEnrolment: UInt64 = 1 << 62
     /// Those who wait for another operation to end.
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private var healthCheck: EventSource?
@@ -61,7 +62,7 @@ final class SensorOperations {
     func verify(operation number: UInt64, uid: UInt32, report: @escaping Report) {
         start(number, Operation(isEnrolment: false, report: report)) { proxy throws(DBusError) in
             let template = try await proxy.verify(operation: number, uid: uid, options: [:])
-            // A match with a template that the user doesn't have is none.
+            // A match with a template that isn't the user's doesn't count.
             guard await self.templates.contains(template, of: uid) else {
                 throw DBusError(sensor: .sensorFailed)
             }
@@ -73,8 +74,8 @@ final class SensorOperations {
     ///
     /// - Returns: The operation's number.
     func enroll(uid: UInt32, label: String, report: @escaping Report) -> UInt64 {
-        lastEnrolment += 1
-        let number = lastEnrolment
+        Self.lastEnrolment += 1
+        let number = Self.lastEnrolment
         start(number, Operation(isEnrolment: true, report: report)) { proxy throws(DBusError) in
             let template = try await proxy.enroll(
                 operation: number,

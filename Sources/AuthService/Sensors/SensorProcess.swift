@@ -15,7 +15,7 @@ final class SensorProcess {
     /// How long the bus may take to start a sensor.
     static let startPatience = Duration.seconds(3)
 
-    /// What became of it.
+    /// Where it is in its life.
     enum State: Equatable {
         /// It is being asked who it is, or how it ended.
         case probing

@@ -67,7 +67,7 @@ final class Logind {
         case removed(session: ObjectPath, id: String)
         /// A user's last session ended.
         case loggedOut(uid: UInt32)
-        /// Sessions or users are others than before.
+        /// The list of sessions or users has changed.
         case rearranged
         /// The machine goes to sleep, or is back.
         case sleeping(Bool)

@@ -19,7 +19,7 @@ struct KeychainExportCommand: ParsableCommand {
         try performOnLoop {
             let owner = try StateOwner(state)
             let unsealed = try unsealed()
-            let credentials = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) }
+            let credentials = StatePath.path(in: "CREDENTIALS_DIRECTORY")
             let key = try owner.perform { directory throws(KeychainError) in
                 if let unsealed {
                     return try KeychainStore.recoveryKey(of: unsealed, directory: directory)
