@@ -25,8 +25,8 @@ public final class AuthStore: Sendable {
     /// Opens a state directory, or makes one with mode 0700.
     ///
     /// It blocks: for the start only. A delay that was set in another boot begins again, in full,
-    /// at `now`; when a passcode was given then is forgotten. A damaged database is set aside
-    /// beside a new one, and `LoadedState.damaged` says so for good.
+    /// at `now`; when a passcode was given then is forgotten. A damaged database is set aside and a
+    /// new one created, which `LoadedState.damaged` reports from then on.
     /// - Throws: `busy` (another process has it), `permission` (not ours alone), `foreign` (of a
     ///   newer version or another program), `damaged` (the machine key), `full`, `io`.
     public static func open(
@@ -51,7 +51,7 @@ public final class AuthStore: Sendable {
             setAside = try folder.setAside()
             database = try openDatabase(in: folder, lock: lock)
         }
-        // After the database: a key without one tells that one was lost.
+        // After the database, so that a key without a database shows that one was lost.
         let key = try MachineKey.load(in: directory)
         let identity = try Schema.identity(of: database)
         var state = try Schema.state(in: database)
@@ -163,10 +163,11 @@ extension AuthStore {
                 if let until = record.delayedUntil {
                     let restarted = settings.passcodeDelay(afterWrong: record.wrongPasscodes)
                         .map { now + $0 }
-                    // A delay of this boot that is longer than any was not set on this clock.
+                    // A delay in this boot that exceeds the longest possible was not set on this
+                    // clock.
                     record.delayedUntil = isOurs ? restarted.map { min(until, $0) } : restarted
                 }
-                // Nor was a time that is still to come.
+                // Nor was a time in the future.
                 func past(_ time: Instant?) -> Instant? {
                     time.flatMap { isOurs && $0 <= now ? $0 : nil }
                 }

@@ -1,6 +1,6 @@
 /// Which templates a user has, and how often that has changed (L12).
 public struct Enrolment: Hashable, Sendable {
-    /// Counts up with every change and never goes back.
+    /// Increases with every change and never decreases.
     public var generation: UInt64 = 0
     /// What the generation was when biometric templates changed last: companions, such as a
     /// security key, are no biometry.
@@ -11,7 +11,7 @@ public struct Enrolment: Hashable, Sendable {
     /// The enrolment of a user of whom nothing is known.
     public init() {}
 
-    /// Takes over the ids that a sensor named, in any order.
+    /// Sets the ids that a sensor listed, in any order.
     ///
     /// Ids are compared byte by byte: two spellings of one character are two ids.
     /// - Returns: Whether they changed; then the generation went up.

@@ -2,7 +2,8 @@ import AuthEngine
 import Linux
 import Synchronization
 
-/// A thread that writes what is queued, in order; what has queued up meanwhile goes together.
+/// A thread that writes what is queued, in order; writes that are queued meanwhile share a
+/// transaction.
 final class Writer: Sendable {
     /// One thing to write.
     enum Write: Sendable {
@@ -21,7 +22,7 @@ final class Writer: Sendable {
         var isClosed = false
     }
 
-    /// How many writes go together.
+    /// The most writes in one transaction.
     private static let groupLimit = 256
     /// How many writes may wait.
     private static let queueLimit = 65536
@@ -32,7 +33,7 @@ final class Writer: Sendable {
     private let commit: Mutex<(([Write]) -> SystemError?)?>
     private let path: String
 
-    /// Starts the thread, which alone uses `commit` and what that has captured.
+    /// Starts the thread, the only user of `commit` and of what it captures.
     init(
         path: String,
         commit: sending @escaping ([Write]) -> SystemError?
@@ -42,7 +43,7 @@ final class Writer: Sendable {
         self.commit = Mutex(commit)
     }
 
-    /// Queues a write; one that can't wait is told at once.
+    /// Queues a write; if the queue is full, it fails at once.
     func add(_ job: Job) {
         let refusal: SystemError? = state.withLock { state in
             guard !state.isClosed else {

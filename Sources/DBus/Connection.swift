@@ -39,7 +39,7 @@ public final class Connection {
     /// The own unique name; `:peer` over a socket pair.
     public let uniqueName: String
 
-    /// Used on the loop's thread only: `deinit` sees to its part.
+    /// Used on the loop's thread only; `deinit` dispatches there.
     nonisolated(unsafe) let bus: OpaquePointer
     let descriptor: Int32
     private(set) var isOpen = true

@@ -42,7 +42,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             turn()
         }
         stopping.store(false, ordering: .releasing)
-        // Jobs left behind go to whoever runs the loop next.
+        // Remaining jobs are left for the next run of the loop.
         let left = jobs
         jobs = []
         inbox.withLock { $0.jobs.insert(contentsOf: left, at: 0) }

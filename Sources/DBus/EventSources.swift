@@ -63,7 +63,8 @@ final class EventSources {
         }
         box.source = source
         watches.append((descriptor, source))
-        // The number may have meant something else that was closed before it was forgotten.
+        // The descriptor's number may have been reused after its former owner was closed without
+        // being canceled.
         interest[descriptor] = nil
         arrange(descriptor)
         return source
@@ -106,7 +107,7 @@ final class EventSources {
     /// True when there was any.
     func processConnections() -> Bool {
         var isBusy = false
-        // An index, because a message may add or close a connection.
+        // Iterates by index, because a message may add or close a connection.
         var index = 0
         while index < connections.count {
             let connection = connections[index]
@@ -130,7 +131,7 @@ final class EventSources {
             var waiting = opening.map {
                 pollfd(fd: $0.descriptor, events: $0.pollEvents, revents: 0)
             }
-            // An end is given up when sd-bus says so, which it does by its own deadline.
+            // A connection is given up when sd-bus does so, by its own deadline.
             poll(&waiting, nfds_t(waiting.count), 100)
         }
     }
@@ -146,7 +147,7 @@ final class EventSources {
         }
         let count = Int(epoll_wait(poller, &ready, Int32(ready.count), waitTimeout()))
         guard count > 0 else { return false }
-        // Taken down first: what is served may add and remove watches.
+        // Copied first: what is served may add and remove watches.
         let descriptors = ready.prefix(count).map(\.data.fd)
         let fired = watches.filter { descriptors.contains($0.descriptor) }.map(\.source)
         if !descriptors.allSatisfy({ interest[$0] != nil }) {
@@ -178,8 +179,8 @@ final class EventSources {
 
     /// Begins a new list when the kernel reports a descriptor that nobody waits for.
     ///
-    /// It was closed before it was forgotten, and lives on as a copy in another process: the old
-    /// list can't be rid of it.
+    /// It was closed before it was canceled, and a copy in another process keeps it open, so it
+    /// can't be removed from the old list.
     private func renewPoller() {
         close(poller)
         poller = epoll_create1(Int32(EPOLL_CLOEXEC))

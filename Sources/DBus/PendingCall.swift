@@ -3,9 +3,9 @@
 /// It ends once: by its reply, its timeout, ``cancel()`` or the connection.
 @BusActor
 public final class PendingCall {
-    /// The number of the call on this connection.
+    /// The serial of the call on this connection.
     public let serial: UInt32
-    /// Only a reply from there counts; nil: from anywhere.
+    /// Only a reply from this sender counts; nil: from any.
     let destination: String?
     private var result: Result<Message, DBusError>?
     private var waiting: [UnsafeContinuation<Result<Message, DBusError>, Never>] = []

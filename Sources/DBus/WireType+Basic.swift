@@ -9,7 +9,7 @@ extension Bool: BasicWireType {
 
     /// Takes the next value of a message.
     public init(from reader: inout MessageReader) throws(DBusError) {
-        // The format knows 0 and 1 only, in four bytes.
+        // D-Bus allows only 0 and 1, as four bytes.
         self = try reader.basic("b", Int32(0)) != 0
     }
 

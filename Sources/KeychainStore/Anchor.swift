@@ -2,11 +2,12 @@ import Glibc
 import Linux
 import SQLite
 
-/// A file beside the database that knows which change was the last.
+/// A file beside the database with the number of the last change.
 ///
-/// A database that is older than this was put back. It is written after each change, without
-/// waiting for the disk: after a power cut it may know less than the database, never more. Whoever
-/// puts both files back is not found out: that takes a counter outside the disk.
+/// A database with a lower number was restored from an older copy. The file is written after each
+/// change, without waiting for the disk: after a power cut its number may be lower than the
+/// database's, never higher. Restoring both files is not noticed: that takes a counter outside the
+/// disk.
 final class Anchor {
     private let file: OwnedDescriptor
     private let path: String
@@ -26,7 +27,7 @@ final class Anchor {
 
     /// Refuses a database that is older than what was written last.
     ///
-    /// An anchor of another database, or one that was torn, says nothing.
+    /// An anchor of another database, or a torn one, is ignored.
     func check(_ root: LedgerRoot, ring: KeyRing) throws(KeychainError) {
         var bytes = [UInt8](repeating: 0, count: Self.size)
         guard pread(file.rawValue, &bytes, bytes.count, 0) == bytes.count else { return }
@@ -42,7 +43,7 @@ final class Anchor {
         )
     }
 
-    /// Notes a change that is on the disk.
+    /// Records a change that is on the disk.
     func note(_ counter: UInt64, ring: KeyRing) {
         let bytes = Self.content(counter, ring)
         // Without it a roll-back is harder to notice; nothing else depends on it.

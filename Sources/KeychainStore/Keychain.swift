@@ -57,13 +57,13 @@ public actor Keychain {
         store != nil || isThere() ? try run(body) : nil
     }
 
-    /// Lets a user have so many items from now on; those that are there stay.
+    /// Sets how many items a user may have from now on; existing items stay.
     public func limitItems(to count: Int) {
         itemLimit = count
         store?.itemLimit = count
     }
 
-    /// Lets go of the files; the next call opens them again.
+    /// Closes the files; the next call opens them again.
     public func close() {
         store = nil
     }

@@ -54,7 +54,7 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
         )
     }
 
-    /// An access control whose parts don't go together.
+    /// An access control whose parts can't be combined.
     public init(_ refusal: AccessControl.Refusal) {
         self.init(.parameter, refusal.description)
     }
@@ -68,7 +68,7 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
     )
 }
 
-/// Runs what fails as the store does, and fails as the keychain does.
+/// Runs `body`, and converts the store's errors into the keychain's.
 func translating<Result>(
     _ body: () throws(SystemError) -> Result
 ) throws(KeychainError) -> Result {

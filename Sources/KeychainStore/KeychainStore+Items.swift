@@ -8,9 +8,9 @@ extension KeychainStore {
     /// `password` is the application password, which the item needs if, and only if, its access
     /// control says so; `replaced` is the id of an item that goes in the same change, or stays if
     /// the new one can't be stored; `date` is now, in Unix seconds.
-    /// - Throws: `duplicate`; `notFound` for `replaced`; `parameter` for a key, which is made here
-    ///   and nowhere else, or a missing password; `notAvailable` for `biometryCurrentSet` without
-    ///   an enrolment; `limitsExceeded`; `decode`.
+    /// - Throws: `duplicate`; `notFound` for `replaced`; `parameter` for a key, which can only be
+    ///   created in the keychain, or a missing password; `notAvailable` for `biometryCurrentSet`
+    ///   without an enrolment; `limitsExceeded`; `decode`.
     public func add(
         _ attributes: Attributes,
         secret: SecretBytes,
@@ -35,8 +35,7 @@ extension KeychainStore {
         )
     }
 
-    /// The items that a query finds: by the second in which they were made, those of one second in
-    /// the order in which they were.
+    /// The items that a query finds, in the order in which they were created.
     ///
     /// An item that was changed in the file is left out, unless that leaves nothing.
     /// - Throws: `decode`; `limitsExceeded` when they come to more than ``answerLimit``.
@@ -53,7 +52,7 @@ extension KeychainStore {
             return !skipsAuthenticated
                 || (requirement.isFree && !requirement.needsApplicationPassword)
         }
-        // "There is none" would be a guess.
+        // An empty answer would be a guess.
         if found.isEmpty, let damage { throw damage }
         guard found.reduce(0, { $0 + $1.answerSize }) <= Self.answerLimit else {
             throw KeychainError(
@@ -78,7 +77,7 @@ extension KeychainStore {
     /// The secret of an item.
     ///
     /// - Throws: `notFound`; `parameter` for a key, whose secret never leaves; `authFailed` for an
-    ///   authorization of something else, or a wrong application password; `decode`.
+    ///   authorization for something else, or a wrong application password; `decode`.
     public func secret(
         of id: String,
         authorization: AccessGrant,
@@ -93,7 +92,7 @@ extension KeychainStore {
         return try envelope.open(item, password: password, ring: ring)
     }
 
-    /// Whether an application password is the item's: nothing is given out.
+    /// Whether an application password is the item's; the secret isn't returned.
     ///
     /// - Throws: `authFailed` when it isn't; `notFound`, `decode`.
     public func check(
@@ -143,7 +142,7 @@ extension KeychainStore {
             throw .parameter("a private key can't be replaced")
         }
         try Self.check(size: secret)
-        // A context that was evaluated for something else may have a password as well.
+        // A context that was evaluated for something else may also have a password.
         let isLocked = item.accessControl.flags.contains(.applicationPassword)
         let password = isLocked ? password : nil
         if isLocked { _ = try envelope.unwrap(item, password: password, ring: ring) }
@@ -156,8 +155,7 @@ extension KeychainStore {
         }
     }
 
-    /// Deletes items for good, without any authentication (R66); the result are those that were
-    /// there.
+    /// Deletes items for good, without any authentication (R66); the result is those that existed.
     ///
     /// An item that was changed in the file can be deleted, by a caller who is not confined.
     /// - Throws: `decode`.
@@ -195,8 +193,8 @@ extension KeychainStore {
     /// Deletes the items of an earlier enrolment than the caller's (R67).
     ///
     /// Every call does it first; the service does it as well when the enrolment changes. What a
-    /// full disk leaves is tried again by the next call, and nobody sees it meanwhile. Nor does
-    /// anybody see items of an enrolment that isn't known any more: its files may come back.
+    /// full disk prevents is retried by the next call, and such items are hidden meanwhile. Items
+    /// of an enrolment that isn't known any more are hidden too: its files may come back.
     public func settle(_ caller: Caller) {
         guard let enrolment = caller.enrolment, settled[caller.uid] != enrolment else { return }
         do throws(KeychainError) {
@@ -277,7 +275,7 @@ extension KeychainStore {
         return (item, try Envelope(row.envelope))
     }
 
-    /// Refuses what was authorized for something else.
+    /// Refuses an authorization for something else.
     func check(
         _ authorization: AccessGrant,
         for operation: AccessOperation,
@@ -303,12 +301,12 @@ extension KeychainStore {
         let row = try translating { () throws(SystemError) in
             try KeychainSchema.row(id, of: uid, in: database)
         }
-        // An index that was edited leads to the row of another item, sound in itself.
+        // An edited index can lead to the row of another item, which is valid in itself.
         guard row.map({ $0.id == id.bytes }) ?? true else { throw .changed }
         return row
     }
 
-    /// An item with the same primary key that the caller can't see: it gives way.
+    /// An item with the same primary key that is hidden from the caller: it is replaced.
     ///
     /// - Throws: `duplicate` for one that the caller can see.
     private func hiddenDuplicate(
@@ -329,7 +327,7 @@ extension KeychainStore {
         throw KeychainError(.duplicate, "The item \(id?.text ?? "?") has the same primary key.")
     }
 
-    /// Every item of a user that is what was written, and what is wrong with another, if any is.
+    /// Every authentic item of a user, and the error of another one, if there is one.
     private func allItems(
         of uid: UInt32
     ) throws(KeychainError) -> (items: [Item], damage: KeychainError?) {

@@ -9,7 +9,7 @@ extension KeychainStore {
         "The keychain's database was changed behind its back: put an untouched one back."
     )
 
-    /// Whether a state directory has a keychain; nothing is made or opened.
+    /// Whether a state directory has a keychain; nothing is created or opened.
     public static func isThere(in directory: String) -> Bool {
         access(path(in: directory) + "/" + databaseName, F_OK) == 0
     }
@@ -28,7 +28,7 @@ extension KeychainStore {
         }
     }
 
-    /// A damaged database is set aside beside a new one (L17), if that is wanted.
+    /// A damaged database is set aside and a new one created (L17), if the caller wants that.
     static func openDatabase(
         in folder: DatabaseFolder,
         _ settingAside: Bool = true
@@ -69,7 +69,7 @@ extension KeychainStore {
         return identity
     }
 
-    /// What the right key is recognized by; nil: the database is new.
+    /// The check value of the right key; nil: the database is new.
     static func verifier(of database: Database) throws(KeychainError) -> [UInt8]? {
         let (verifier, root, codes) = try translating { () throws(SystemError) in
             (
@@ -150,7 +150,7 @@ extension KeychainStore {
         try KeychainSchema.write(meta: "root", writer.bytes, to: database)
     }
 
-    /// What all ledgers come to, if that is what was written.
+    /// The root of all ledgers, if it is authentic.
     static func readRoot(
         of database: Database,
         _ ring: KeyRing
@@ -166,7 +166,7 @@ extension KeychainStore {
         root.counter = try reader.number()
         let code = try reader.value()
         root.codes = codes
-        // Each ledger is compared with its code when its user comes.
+        // Each ledger is compared with its code at its user's first call.
         guard reader.isAtEnd, KeyRing.isSame(code, root.code(ring)) else { throw tampered }
         return root
     }
@@ -218,7 +218,7 @@ extension KeychainStore {
         guard isThere(in: directory) else { return nothing }
         let keychain: IdleKeychain
         do throws(KeychainError) {
-            // A look changes nothing: a damaged database stays for the service to find.
+            // Read-only: a damaged database is left for the service to find.
             keychain = try IdleKeychain(directory: directory, settingAside: false)
         } catch {
             return error

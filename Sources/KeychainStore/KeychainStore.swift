@@ -4,8 +4,8 @@ import SQLite
 /// The keychain of this machine: items and keys in one database, each with its secret encrypted.
 ///
 /// Every call is one transaction, on the disk before it returns; every call blocks, and one thread
-/// at a time may use it. Rows are trusted as far as their codes, and the ledger, go: what was
-/// edited, copied, swapped or rolled back in the file is refused with `decode`.
+/// at a time may use it. A row is trusted only if its authentication code and the ledger confirm
+/// it: what was edited, copied, swapped or rolled back in the file is refused with `decode`.
 ///
 /// Source: L17, L18.
 public final class KeychainStore {
@@ -16,9 +16,9 @@ public final class KeychainStore {
     /// Whether an earlier database was damaged or lost, at this start or before.
     public let isLost: Bool
     private var root: LedgerRoot
-    /// The ledgers that were read and found to be right.
+    /// The ledgers that were read and verified.
     private var ledgers: [UInt32: Ledger] = [:]
-    /// For which enrolment each user's items were looked through.
+    /// The enrolment for which each user's items were last checked.
     var settled: [UInt32: EnrolmentMark] = [:]
 
     /// Where a damaged database was put at this start; nil: there was none.
@@ -53,7 +53,7 @@ public final class KeychainStore {
         if let found {
             key = found
         } else if verifier == nil {
-            // What was set aside may be saved yet, with its own key.
+            // The database that was set aside may still be recovered, with its own key.
             guard try !lost(database) else { throw lostKey }
             var bytes = SecretBytes.random(count: MasterKey.size)
             defer { wipe(&bytes) }
@@ -106,7 +106,7 @@ public final class KeychainStore {
 
     // MARK: Rows and ledgers
 
-    /// Whether some database was lost here: an unknown item may have been in it.
+    /// Whether a database was ever lost here: an unknown item may have been in it.
     var unknown: KeychainError {
         guard isLost else { return .notFound }
         return KeychainError(
@@ -130,7 +130,7 @@ public final class KeychainStore {
         return ledger
     }
 
-    /// The item of a row that is what was written, and written last.
+    /// The item of a row, if the row is authentic and the latest version.
     func item(
         _ row: KeychainSchema.Row,
         uid: UInt32,

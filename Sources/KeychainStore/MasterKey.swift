@@ -3,7 +3,7 @@ import Glibc
 import Linux
 import SQLite
 
-/// The key that every secret of this machine hangs on.
+/// The key under which every secret of this machine is encrypted.
 struct MasterKey {
     /// In bytes.
     static let size = 32
@@ -49,7 +49,7 @@ struct MasterKey {
     ) throws(KeychainError) -> MasterKey? {
         if let credentials {
             let file = credentials + "/" + credential
-            // One that is there and can't be reached is no reason to take another.
+            // If one exists and can't be read, another one must not be used instead.
             if access(file, F_OK) == 0 || errno != ENOENT {
                 return try read(file, isCredential: true)
             }
@@ -101,7 +101,7 @@ struct MasterKey {
             where try PrivateFile.exists(file) {
                 let descriptor = open(file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
                 let zeros = [UInt8](repeating: 0, count: size)
-                // Where the disk writes in place nothing of the key is left.
+                // On a disk that overwrites in place, nothing of the key is left.
                 _ = pwrite(descriptor, zeros, zeros.count, 0)
                 fsync(descriptor)
                 close(descriptor)
@@ -133,7 +133,7 @@ struct MasterKey {
             throw KeychainError(SystemError(errno: errno, "It can't be read", path: file))
         }
         defer { close(descriptor) }
-        // One more than it has, so that a longer file is seen to be one.
+        // One byte more than the key has, so that a longer file is noticed.
         var bytes = [UInt8](repeating: 0, count: size + 1)
         defer { wipe(&bytes) }
         guard Glibc.read(descriptor, &bytes, bytes.count) == size else {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The running kernel: which boot this is and how long ago it began.
+/// The running kernel: the id of this boot, and the time since it began.
 public enum Boot {
     /// An identifier that every boot makes anew; nil when the kernel doesn't say.
     public static func id() -> String? {

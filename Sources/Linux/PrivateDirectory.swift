@@ -92,7 +92,7 @@ package struct PrivateDirectory: Sendable {
         return names.sorted()
     }
 
-    /// Puts the names of the files on the disk.
+    /// Writes the directory's entries to the disk.
     package func synchronize() throws(SystemError) {
         guard let directory = OwnedDescriptor.open(path, O_RDONLY | O_DIRECTORY),
             fsync(directory.rawValue) == 0

@@ -14,7 +14,7 @@ package final class Database {
     package let path: String
     // SQLite hands out an opaque pointer; it is freed in deinit, and nothing else keeps it.
     private let handle: OpaquePointer
-    // Let go after the connection is closed.
+    // Released after the connection is closed.
     private let lock: DirectoryLock
 
     /// Opens a file that exists already.
@@ -23,7 +23,7 @@ package final class Database {
         self.lock = lock
         // See `handle`.
         var handle: OpaquePointer?
-        // No mutex: the opener hands the connection over to one thread for good.
+        // No mutex: after opening, only one thread uses the connection.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
         let result = sqlite3_open_v2(path, &handle, flags, nil)
         guard result == SQLITE_OK, let handle else {
@@ -33,7 +33,7 @@ package final class Database {
         self.handle = handle
         sqlite3_extended_result_codes(handle, 1)
         _ = csqlite_set_defensive(handle)
-        // A locked file belongs to a running process: waiting would not help.
+        // A locked file belongs to a running process, so waiting would not help.
         sqlite3_busy_timeout(handle, 0)
     }
 

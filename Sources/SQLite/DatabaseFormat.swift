@@ -1,6 +1,6 @@
 package import Linux
 
-/// What tells a database of ours from another, and how it is opened.
+/// What distinguishes our databases from others, and how they are opened.
 package struct DatabaseFormat: Sendable {
     /// Tells our databases from those of other programs.
     let applicationID: Int64
@@ -18,7 +18,8 @@ package struct DatabaseFormat: Sendable {
     /// Opens the database of a folder, or makes it, and finds out whether it is sound.
     ///
     /// `fill` writes the first rows into new tables, and is told whether a database was lost;
-    /// `check` reads what has to be understood: what can't be is damage, too.
+    /// `check` reads everything that has to be understood; what it can't read counts as damage,
+    /// too.
     package func open(
         in folder: DatabaseFolder,
         lock: DirectoryLock,
@@ -29,7 +30,7 @@ package struct DatabaseFormat: Sendable {
             try PrivateFile.make(folder.database)
             try folder.directory.synchronize()
         }
-        // SQLite would drop the log: everything may be in it.
+        // SQLite would delete the write-ahead log, which may contain all the data.
         guard !folder.hasLogAlone else {
             throw SystemError(
                 .damaged,
@@ -44,7 +45,7 @@ package struct DatabaseFormat: Sendable {
             try database.run("PRAGMA trusted_schema = OFF")
             let isBlank = try isBlank(database)
             if !isBlank { try verify(database) }
-            // One synchronization for each commit, and each commit waits for it.
+            // One write barrier for each commit, and each commit waits for it.
             try database.run("PRAGMA journal_mode = WAL")
             try database.run("PRAGMA synchronous = FULL")
             if isBlank {
