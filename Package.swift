@@ -4,14 +4,18 @@ import PackageDescription
 let package = Package(
     name: "localauthentication-linux",
     products: [
-        .library(name: "AuthService", targets: ["AuthService", "AuthStore", "DBus", "Linux"]),
+        .library(
+            name: "AuthService",
+            targets: ["AuthEngine", "AuthService", "AuthStore", "DBus", "Linux"]
+        ),
+        .library(name: "TestSupport", targets: ["Linux", "TestSupport"]),
         .library(name: "FingerprintRig", targets: ["FingerprintRig"]),
         // For Benchmarks: a product of unsafe flags can't be had by version, only by path.
         .library(name: "FaceSensor", targets: ["FaceSensor", "CameraDevice"]),
     ]
         + [
             "AgentKit", "LocalAuthBus", "LocalAuthClient", "LocalAuthentication", "Security",
-            "SensorKit", "TestSupport",
+            "SensorKit",
         ]
         .map { .library(name: $0, targets: [$0]) },
     traits: [

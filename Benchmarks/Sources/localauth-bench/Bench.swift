@@ -1,6 +1,7 @@
 import BenchSupport
 import DBus
 import Foundation
+import Linux
 import TestSupport
 
 /// Where the programs are, and how they are started.

@@ -1,3 +1,4 @@
+import AuthEngine
 import AuthService
 import AuthStore
 import DBus
@@ -9,12 +10,6 @@ import Linux
 let arguments = CommandLine.arguments
 guard arguments.count == 4, arguments[1] == "--descriptor", let number = Int32(arguments[2]) else {
     exit(64)
-}
-
-/// Its objects don't keep the service alive; the daemon's `stop` does there.
-@BusActor
-enum Served {
-    static var service: AuthService?
 }
 
 @BusActor
@@ -34,7 +29,6 @@ func serve(_ descriptor: Int32, state directory: String) throws {
         configuration: configuration
     )
     try service.start()
-    Served.service = service
 }
 
 onLoop {
