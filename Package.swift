@@ -161,7 +161,7 @@ let package = Package(
         .executableTarget(name: "dbus-codegen", dependencies: ["DBusCodegen", "DBusModel"]),
 
         // Tests, folder by folder, and what they need beside the product.
-        .testTarget(name: "AuthEngineTests", dependencies: ["AuthEngine"]),
+        .testTarget(name: "AuthEngineTests", dependencies: ["AuthEngine", "TestSupport"]),
         .testTarget(name: "DBusModelTests", dependencies: ["DBusModel"]),
         .testTarget(name: "DBusCodegenTests", dependencies: ["DBusCodegen", "DBusModel"]),
         .testTarget(name: "TidyTests"),
@@ -186,7 +186,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "KeychainCrashProbe",
-            dependencies: ["AuthEngine", "KeychainStore"],
+            dependencies: ["AuthEngine", "KeychainStore", "TestSupport"],
             path: "Tests/KeychainCrashProbe"
         ),
         .testTarget(

@@ -1,17 +1,6 @@
+import TestSupport
+
 @testable import AuthEngine
-
-/// A generator that can be started again from the same number.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 /// Apps, people, sensors, agents, a verifier, sessions, a disk and a machine, all of them
 /// unreliable, around one engine; the same seed is the same life.
@@ -23,7 +12,7 @@ struct Life {
         var record: UserRecord
     }
 
-    var random: SplitMix
+    var random: SeededGenerator
     /// The engine that lives, and everything that has happened to it.
     private(set) var recording = Recording()
     var engine: AuthEngine { recording.engine }
@@ -57,7 +46,7 @@ struct Life {
 
     init(seed: UInt64, hasItems: Bool = false) {
         self.hasItems = hasItems
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed)
         isSystemBus = Int.random(in: 0..<3, using: &random) > 0
         faults = [0, 0, 3, 20].randomElement(using: &random) ?? 0
         rightPasscodes = [5, 50, 80].randomElement(using: &random) ?? 50

@@ -1,6 +1,7 @@
 import AuthEngine
 import Glibc
 import KeychainStore
+import TestSupport
 
 /// A process with a keychain under a mixed load, that tests kill.
 ///
@@ -20,7 +21,7 @@ enum KeychainCrashProbe {
                 credentials: nil
             )
             say("open")
-            var load = Load(store: store, state: seed)
+            var load = Load(store: store, seed: seed)
             while true { try load.step() }
         } catch {
             say("failed \(error.code.rawValue) \(error)")
@@ -37,16 +38,16 @@ enum KeychainCrashProbe {
 /// Adds, changes and deletes, as a seed has it.
 private struct Load {
     let store: KeychainStore
-    var state: UInt64
+    var random: SeededGenerator
     private var ids: [String] = []
     private var number = 0
     /// Tells what this process adds from what an earlier one did.
     private let start: UInt64
 
-    init(store: KeychainStore, state: UInt64) {
+    init(store: KeychainStore, seed: UInt64) {
         self.store = store
-        self.state = state
-        start = state
+        random = SeededGenerator(seed)
+        start = seed
     }
 
     private let caller = Caller(uid: 1000, app: nil, enrolment: nil)
@@ -54,17 +55,17 @@ private struct Load {
     mutating func step() throws(KeychainError) {
         number += 1
         let text = "text-\(start)-\(number)"
-        let choice = next() % 12
+        let choice = random.next() % 12
         if ids.isEmpty || choice < 4 {
             try add(text)
         } else if choice < 6 {
-            try set(ids[Int(next() % UInt64(ids.count))], text)
+            try set(ids[Int(random.next() % UInt64(ids.count))], text)
         } else if choice < 8 {
-            try label(ids[Int(next() % UInt64(ids.count))], text)
+            try label(ids[Int(random.next() % UInt64(ids.count))], text)
         } else if choice < 10 {
-            try replace(ids.remove(at: Int(next() % UInt64(ids.count))), text)
+            try replace(ids.remove(at: Int(random.next() % UInt64(ids.count))), text)
         } else {
-            try delete(ids.remove(at: Int(next() % UInt64(ids.count))))
+            try delete(ids.remove(at: Int(random.next() % UInt64(ids.count))))
         }
     }
 
@@ -121,13 +122,5 @@ private struct Load {
     /// Long enough that a torn write would show.
     private func secret(_ text: String) -> SecretBytes {
         SecretBytes(Array(String(repeating: text + " ", count: 300).utf8))
-    }
-
-    /// SplitMix64.
-    private mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

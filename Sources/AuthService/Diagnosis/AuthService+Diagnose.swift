@@ -110,14 +110,14 @@ extension AuthService {
 
 extension KeychainObject {
     /// How the keychain is; none is made to find out.
-    func diagnosis(for peer: Peer) async -> Diagnosis.Keychain? {
+    func diagnosis(for peer: Peer) async -> Diagnosis.KeychainState? {
         guard let store else { return nil }
         let uid = peer.uid
         do throws(KeychainError) {
             let found = try await store.runIfThere { keychain throws(KeychainError) in
                 let count = try keychain.itemCount(of: uid)
                 guard !keychain.isLost || count > 0 else {
-                    return Diagnosis.Keychain.lost(setAside: keychain.setAside)
+                    return Diagnosis.KeychainState.lost(setAside: keychain.setAside)
                 }
                 return .open(
                     key: keychain.keyName,

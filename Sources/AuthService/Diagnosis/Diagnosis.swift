@@ -51,7 +51,7 @@ struct Diagnosis: Sendable {
     }
 
     /// The keychain, and what the caller has in it.
-    enum Keychain: Hashable, Sendable {
+    enum KeychainState: Hashable, Sendable {
         /// Nobody has stored anything yet.
         case unused
         case open(key: String, isCredential: Bool, items: Int)
@@ -68,7 +68,7 @@ struct Diagnosis: Sendable {
     /// Where a damaged database is kept.
     var setAside: String?
     /// Nil where the service has none.
-    var keychain: Keychain?
+    var keychain: KeychainState?
     var hasVerifier = true
     var facts = Facts()
     var delay: Delay?
