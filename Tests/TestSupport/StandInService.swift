@@ -1,3 +1,4 @@
+import CLinux
 package import DBus
 import Glibc
 import Linux

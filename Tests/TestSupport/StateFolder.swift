@@ -1,4 +1,5 @@
-public import Glibc
+import CLinux
+import Glibc
 
 /// A state directory of a test, whose files only its owner may read; removed with the value.
 public struct StateFolder: Sendable {
@@ -29,19 +30,19 @@ public struct StateFolder: Sendable {
     public func write(
         _ bytes: some Sequence<UInt8>,
         to name: String,
-        mode: mode_t = 0o600
+        mode: UInt32 = 0o600
     ) throws(TestFailure) {
         try TemporaryFolder.write(file(name), bytes, mode: mode)
         try setMode(mode, of: name)
     }
 
     /// Gives a file another mode; an empty name is the folder's.
-    public func setMode(_ mode: mode_t, of name: String) throws(TestFailure) {
+    public func setMode(_ mode: UInt32, of name: String) throws(TestFailure) {
         try expect(chmod(file(name), mode) == 0, "expected \(name) to be there")
     }
 
     /// The permissions of a file, by its whole path; 0 when there is none.
-    public func mode(of path: String) -> mode_t {
+    public func mode(of path: String) -> UInt32 {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
     }

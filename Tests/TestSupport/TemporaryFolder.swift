@@ -1,4 +1,5 @@
-public import Glibc
+import CLinux
+import Glibc
 
 /// A folder that goes with the object, and all that is in it.
 public final class TemporaryFolder: Sendable {
@@ -30,7 +31,7 @@ public final class TemporaryFolder: Sendable {
     public func write(
         _ name: String,
         _ content: some Sequence<UInt8>,
-        mode: mode_t = 0o644
+        mode: UInt32 = 0o644
     ) throws(TestFailure) {
         make(name.split(separator: "/").dropLast().joined(separator: "/"))
         try Self.write("\(path)/\(name)", content, mode: mode)
@@ -40,7 +41,7 @@ public final class TemporaryFolder: Sendable {
     public static func write(
         _ path: String,
         _ content: some Sequence<UInt8>,
-        mode: mode_t = 0o644
+        mode: UInt32 = 0o644
     ) throws(TestFailure) {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         defer { close(file) }
@@ -77,7 +78,7 @@ public final class TemporaryFolder: Sendable {
     }
 
     /// The permissions of a file; 0 when there is none.
-    public func mode(_ name: String) -> mode_t {
+    public func mode(_ name: String) -> UInt32 {
         var status = stat()
         return stat("\(path)/\(name)", &status) == 0 ? status.st_mode & 0o777 : 0
     }
