@@ -67,8 +67,7 @@ struct SensorTests {
             silent.isSilent = true
             let first = try await bench.canEvaluate()
             #expect(first.code == 0)
-            // Twice would be 4 s.
-            #expect(first.time < .seconds(4))
+            #expect(first.time < .seconds(3))
             try await bench.waitForDevice("Silent", is: "failed")
             let asked = silent.count(of: "ListTemplates")
             let second = try await bench.canEvaluate()
