@@ -69,7 +69,7 @@ demo: setup-demo ## A private bus, the programs, and real busctl calls; ends by 
 
 # All tests at once are too much for a small machine: those that start many programs come by turns.
 BUSY := AuthServiceTests ProgramTests KeychainTests FingerprintTests FaceTests
-EACH_TEST := LC_ALL=C.UTF-8 LANGUAGE= $(SWIFT) test --skip-build
+EACH_TEST := SWIFT="$(SWIFT)" scripts/run-tests
 NOTHING :=
 BAR := $(NOTHING)|$(NOTHING)
 

@@ -12,8 +12,7 @@ import TestSupport
 @BusActor
 final class PrivateJournal {
     let path: String
-    /// The fields of each record, by name.
-    let records = Witness<[String: String]>()
+    private let read = Witness<[String: String]>()
     private let socket: OwnedDescriptor
     private var source: EventSource?
 
@@ -32,10 +31,16 @@ final class PrivateJournal {
         try expect(status == 0, "a socket at \(path)")
     }
 
+    /// The fields of each record, by name, with all that was sent before this moment.
+    var records: Witness<[String: String]> {
+        while let packet = next() { read.record(Self.fields(of: packet)) }
+        return read
+    }
+
     /// Reads what comes from now on, and what has come.
     func listen() {
         source = EventLoop.shared.watch(descriptor: socket.rawValue) { [weak self] in
-            while let packet = self?.next() { self?.records.record(Self.fields(of: packet)) }
+            _ = self?.records
         }
     }
 

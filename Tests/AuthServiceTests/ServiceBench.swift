@@ -89,15 +89,37 @@ final class ServiceBench {
         return Context1Proxy(connection, destination: daemon.owner, path: path)
     }
 
-    /// What CanEvaluate of policy 1 answers, and how long that took.
+    /// What CanEvaluate answers.
     func canEvaluate(
         _ policy: UInt32 = 1,
         as connection: Connection? = nil
-    ) async throws -> (code: Int32, time: Duration) {
-        let clock = ContinuousClock()
-        let start = clock.now
-        let answer = try await manager(connection ?? client).canEvaluate(policy: policy)
-        return (answer.code, clock.now - start)
+    ) async throws -> (available: Bool, code: Int32, message: String) {
+        try await manager(connection ?? client).canEvaluate(policy: policy)
+    }
+
+    /// What a call answers that has to be answered within this time.
+    ///
+    /// A loaded machine runs the daemon late, but in order: what its timers answer in time comes
+    /// before the answers to what it is asked after that time.
+    func answer<Answer: Sendable>(
+        within limit: Duration,
+        _ call: @escaping @BusActor @Sendable () async throws -> Answer
+    ) async throws -> Answer {
+        let answers = Witness<Result<Answer, any Error>>()
+        onLoop {
+            do {
+                answers.record(.success(try await call()))
+            } catch {
+                answers.record(.failure(error))
+            }
+        }
+        do {
+            return try await answers.first("the answer", within: limit) { _ in true }.get()
+        } catch is TestFailure {
+            for _ in 0..<2 { _ = try await manager.version() }
+            try expect(!answers.seen.isEmpty, "no answer was due within \(limit)")
+            return try answers.seen[0].get()
+        }
     }
 
     func waitForDevice(
@@ -108,6 +130,20 @@ final class ServiceBench {
         try await eventually("\(name) to be '\(unavailability)'", within: limit) {
             (try? await self.device(name).unavailability()) == unavailability
         }
+    }
+
+    /// Every state that a sensor's object announces from now on.
+    ///
+    /// For states that pass by themselves: who asks again and again may miss them.
+    func announcedStates(of name: String = "Third") async throws -> Witness<String> {
+        let states = Witness<String>()
+        let device = device(name)
+        _ = device.onPropertiesChanged { values, _ in
+            if case .string(let state)? = values["Unavailability"] { states.record(state) }
+        }
+        // The bus knows of it once it has delivered what was sent after it.
+        _ = try await manager.version()
+        return states
     }
 
     func waitForNoDevice(_ name: String = "Third") async throws {

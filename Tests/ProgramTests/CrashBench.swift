@@ -65,7 +65,7 @@ import Testing
 
     /// Gives a test a bench of its own, and takes it down whatever happens.
     static func run(_ body: @BusActor (CrashBench) async throws -> Void) async throws {
-        try await PrivateBus.run(limits: PrivateBus.wideLimits) { bus in
+        try await PrivateBus.run { bus in
             let bench = try await CrashBench(bus)
             try await bench.sensorsAreThere()
             try await body(bench)

@@ -73,7 +73,7 @@ struct HostileInputTests {
     @Test("L16: every method refuses every argument of a wrong type")
     @BusActor
     func wrongTypes() async throws {
-        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let bus = try PrivateBus()
         let daemon = try await TestDaemon(on: bus)
         let sensor = try await daemon.startSensor()
         let client = try bus.connect()
@@ -124,7 +124,7 @@ struct HostileInputTests {
     )
     @BusActor
     func unknownThings() async throws {
-        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let bus = try PrivateBus()
         let daemon = try await TestDaemon(on: bus)
         let client = try bus.connect()
         let properties = "org.freedesktop.DBus.Properties"
@@ -159,7 +159,7 @@ struct HostileInputTests {
     @Test("L16: huge strings, deep variants, NaN durations and unknown options end in an answer")
     @BusActor
     func extremes() async throws {
-        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let bus = try PrivateBus()
         let daemon = try await TestDaemon(on: bus)
         let client = try bus.connect()
         let manager = daemon.manager(client)
@@ -224,7 +224,7 @@ struct HostileInputTests {
     @Test("L16: a closed or wrong descriptor is refused, and none stays behind")
     @BusActor
     func descriptors() async throws {
-        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let bus = try PrivateBus()
         let daemon = try await TestDaemon(on: bus)
         let client = try bus.connect()
         let manager = daemon.manager(client)

@@ -291,7 +291,7 @@ struct SessionTests {
     @Test("L2: on a session bus the system's logind is asked")
     @BusActor
     func sessionBus() async throws {
-        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let bus = try PrivateBus()
         let system = try PrivateBus()
         let logind = try StandInLogind(system)
         logind.current = StandInSession("c1", at: logind, isRemote: true)

@@ -38,7 +38,7 @@ struct StartAndStopTests {
     @Test("A program ends with status 0 at SIGTERM and gives its name back")
     @BusActor
     func terminate() async throws {
-        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let bus = try PrivateBus()
         let daemon = try await TestDaemon(on: bus)
         let verifier = try await bus.startVerifier()
         let sensor = try await daemon.startSensor()
@@ -55,7 +55,7 @@ struct StartAndStopTests {
     @Test("A second daemon is refused, and the first goes on")
     @BusActor
     func secondDaemon() async throws {
-        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let bus = try PrivateBus()
         let first = try await TestDaemon(on: bus)
         let client = try bus.connect()
         let owner = try await client.nameOwner(TestDaemon.name)
@@ -68,7 +68,7 @@ struct StartAndStopTests {
     @Test("A mistake in the configuration stops the start with file, line and key")
     @BusActor
     func badConfiguration() async throws {
-        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let bus = try PrivateBus()
         let file = bus.folder + "/localauth.conf"
         try TemporaryFolder.write(file, "# attempts\n[Biometry]\nLockoutAttempts=1000\n".utf8)
         let daemon = try bus.start(

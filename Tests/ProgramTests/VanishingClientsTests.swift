@@ -40,7 +40,7 @@ struct VanishingClientsTests {
     @Test("L16: 200 clients that connect, evaluate and vanish leave no descriptor and no memory")
     @BusActor
     func leaveNothing() async throws {
-        let bus = try PrivateBus(limits: PrivateBus.wideLimits)
+        let bus = try PrivateBus()
         let verifier = try await bus.startVerifier()
         let daemon = try await TestDaemon(on: bus)
         let sensor = try await daemon.startSensor()

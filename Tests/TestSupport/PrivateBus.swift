@@ -24,6 +24,8 @@ public final class PrivateBus: Sendable {
 
     /// Starts a bus that lets everybody own and call everything, and waits until it listens.
     ///
+    /// Nobody may send a reply that was not asked for, as on Debian's buses.
+    ///
     /// - Parameters:
     ///   - limits: By their names in dbus-daemon's configuration; without any, those of dbus-daemon
     ///     itself, which Debian's system bus has as well.
@@ -66,7 +68,10 @@ public final class PrivateBus: Sendable {
               <auth>EXTERNAL</auth>
               <servicedir>\(folder)</servicedir>
               <policy context="default">
-                <allow user="*"/><allow own="*"/><allow send_destination="*"/>
+                <allow user="*"/><allow own="*"/>
+                <allow send_type="method_call"/><allow send_type="signal"/>
+                <allow send_requested_reply="true" send_type="method_return"/>
+                <allow send_requested_reply="true" send_type="error"/>
                 <allow receive_type="signal"/><allow receive_type="method_call"/>
                 <allow receive_type="error"/><allow receive_type="method_return"/>
               </policy>
