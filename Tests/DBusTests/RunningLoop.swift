@@ -23,7 +23,7 @@ extension Trait where Self == RunningLoop {
 func withBus(
     _ body: @BusActor (PrivateBus, _ server: Connection, _ client: Connection) async throws -> Void
 ) async throws {
-    try await PrivateBus.run(limits: PrivateBus.wideLimits) { bus in
+    try await PrivateBus.run { bus in
         try await body(bus, try bus.connect(), try bus.connect())
     }
 }

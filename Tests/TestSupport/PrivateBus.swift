@@ -6,7 +6,9 @@ import Synchronization
 ///
 /// Everything that was started on it ends with the last reference, or with ``end()``.
 public final class PrivateBus: Sendable {
-    /// Room for tests with more connections, or more calls in flight, than a system bus allows.
+    /// Room for benchmarks with more connections, or more calls in flight, than Debian's buses allow.
+    ///
+    /// The one exception: every test has Debian's limits.
     public static let wideLimits = [
         "max_connections_per_user": 1024, "max_completed_connections": 1024,
         "max_replies_per_connection": 50_000,
