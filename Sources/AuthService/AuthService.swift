@@ -23,6 +23,7 @@ public final class AuthService {
     private let readConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)?
     private let engine: AuthEngine
     private let loadedEnrolments: [UInt32: Enrolment]
+    private let sensorDescriptions: SensorDescriptions?
 
     // The parts, from those that know nothing of others to those that stand on them. What a part
     // has to tell those above it goes through a protocol named after it, which the service answers.
@@ -32,7 +33,7 @@ public final class AuthService {
     private(set) lazy var sessions = Sessions(connection: connection, events: self)
     private(set) lazy var sensors = SensorDirectory(
         connection: connection,
-        isTrusted: Self.isTrusted,
+        descriptions: sensorDescriptions,
         events: self
     )
     private(set) lazy var enrolments = Enrolments(
@@ -43,7 +44,7 @@ public final class AuthService {
     )
     private(set) lazy var verifier: PasscodeVerifier = PasscodeVerifier(
         connection: connection,
-        isTrusted: Self.isTrusted
+        isSystemBus: isSystemBus
     ) { [self] uid in
         items.passcodeRemoved(uid)
     }
@@ -90,6 +91,7 @@ public final class AuthService {
     ///   - state: what the store held.
     ///   - configuration: the administrator's settings.
     ///   - keychain: where items and keys are kept; nil: there is no keychain.
+    ///   - sensorDescriptions: who may be a sensor; nil: root and the service's own user.
     ///   - rereadConfiguration: how `reload()` gets them anew.
     ///   - journal: the socket of the journal that decisions are written to.
     public init(
@@ -98,6 +100,7 @@ public final class AuthService {
         state: LoadedState,
         configuration: Configuration,
         keychain: Keychain? = nil,
+        sensorDescriptions: SensorDescriptions? = nil,
         rereadConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)? = nil,
         journal: String = "/run/systemd/journal/socket"
     ) {
@@ -105,6 +108,7 @@ public final class AuthService {
         self.store = store
         self.configuration = configuration
         self.keychain = keychain
+        self.sensorDescriptions = sensorDescriptions
         readConfiguration = rereadConfiguration
         setAside = state.setAside
         loadedEnrolments = state.enrolments
@@ -122,7 +126,7 @@ public final class AuthService {
     ///
     /// - Throws: Failed when the name is taken.
     public func start() throws(DBusError) {
-        // Sensors may run as the same user: they are not to look into this process.
+        // Nobody is to look into this process, whatever else runs as its user.
         if isSystemBus { _ = forbid_tracing() }
         connection.serveObjectManager(at: Authentication1.path)
         connection.export(Authentication1.path, [Authentication1Interface(manager)])
@@ -158,6 +162,7 @@ public final class AuthService {
             evaluations.handle(.configured(configuration.engineSettings(isSystemBus: isSystemBus)))
             evaluations.keychainStrength = configuration.keychainStrength
             sensors.disabled = Set(configuration.disabledSensors)
+            sensors.reviewTrust()
             let (keychain, itemLimit) = (keychain, configuration.itemsPerUser)
             onLoop { await keychain?.limitItems(to: itemLimit) }
             log(.notice, "the configuration was read again")
@@ -166,11 +171,6 @@ public final class AuthService {
             log(.error, "the old settings stay: \(error)")
             audit.write(AuditRecord(.configurationRefused, [.cause: "\(error)"]))
         }
-    }
-
-    /// Whether a process of this user may be a sensor or the passcode verifier.
-    private static func isTrusted(uid: UInt32) -> Bool {
-        uid == 0 || uid == ProcessIdentity.uid
     }
 
     /// Whether this instance serves the whole system.

@@ -10,6 +10,12 @@ ServiceProgram(
     abstract: "Decides whether a user is who they are, for every program on the bus.",
     options: [
         .value("state-directory", "DIR", help: "where counters, generations and keys are kept"),
+        .value(
+            "sensors",
+            "FOLDERS",
+            help: "what may be a sensor on the system bus, the first before the next",
+            default: SensorDescriptions.standard.joined(separator: ":")
+        ),
         .value("config", "FILE", help: "the settings (default: \(ConfigurationFile.standard))"),
     ]
 )
@@ -23,12 +29,15 @@ ServiceProgram(
         bootID: Boot.id() ?? "",
         settings: configuration.engineSettings(isSystemBus: connection.address == .system)
     )
+    let folders = arguments["sensors"]?.split(separator: ":").map(String.init) ?? []
+    let isSystemBus = connection.address == .system
     let service = AuthService(
         connection: connection,
         store: store,
         state: state,
         configuration: configuration,
         keychain: try Keychain(in: directory, itemLimit: configuration.itemsPerUser),
+        sensorDescriptions: isSystemBus ? SensorDescriptions(folders: folders) : nil,
         rereadConfiguration: file.read
     )
     try service.start()

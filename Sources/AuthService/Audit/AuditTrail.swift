@@ -16,7 +16,7 @@ final class AuditTrail {
     private var records: [UInt32: UserRecord]
     private let unknown: UserRecord
     /// Why each sensor that can't be used can't.
-    private var faults: [String: Unavailability] = [:]
+    private var faults: [String: String] = [:]
 
     /// - Parameters:
     ///   - path: where the journal listens.
@@ -87,11 +87,12 @@ final class AuditTrail {
         // One that is asked again has not recovered yet.
         case .noHardware, .lidClosed, .suspended, .remoteSession: return
         }
-        guard faults[sensor.name] != reason else { return }
+        let cause = sensor.process.distrust ?? reason.wire
+        guard faults[sensor.name] != cause else { return }
         // Names come and go; what is forgotten here is at worst written twice.
         if faults.count >= SensorDirectory.limit { faults = [:] }
-        faults[sensor.name] = reason
-        write(AuditRecord(kind, [.sensor: sensor.name, .cause: reason.wire]))
+        faults[sensor.name] = cause
+        write(AuditRecord(kind, [.sensor: sensor.name, .cause: cause]))
     }
 
     private func arm(_ now: Instant) {

@@ -3,18 +3,13 @@ import AuthEngine
 extension Configuration {
     /// One key of the file: its name, what it takes, and how a value is taken over.
     struct Key: Sendable {
-        struct Name: Hashable, Sendable {
-            let section: String
-            let word: String
-        }
+        typealias Name = SettingsFile.Name
 
         let name: Name
         /// For people: what values it takes.
         let range: String
         /// False when the value is none of these.
         let set: @Sendable (_ value: String, inout Configuration) -> Bool
-
-        static let sections = ["Biometry", "Passcode", "Sensors", "Limits"]
 
         static let all: [Key] =
             [
@@ -109,22 +104,9 @@ extension Configuration {
                 range: "names of sensors (letters, digits, _), separated by spaces"
             ) { value, configuration in
                 let names = value.split { $0 == " " || $0 == "\t" }.map(String.init)
-                guard names.allSatisfy(isSensorName) else { return false }
+                guard names.allSatisfy(SensorName.isValid) else { return false }
                 configuration[keyPath: field] = Set(names)
                 return true
-            }
-        }
-
-        /// An element of a bus name, as the contract allows it for sensors.
-        private static func isSensorName(_ name: String) -> Bool {
-            name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                    true
-                default:
-                    false
-                }
             }
         }
     }

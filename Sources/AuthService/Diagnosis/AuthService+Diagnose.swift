@@ -64,7 +64,8 @@ extension AuthService {
                 Diagnosis.Sensor(
                     name: sensor.name,
                     description: sensor.facts.description,
-                    unavailability: isHidden ? .remoteSession : sensor.unavailability
+                    unavailability: isHidden ? .remoteSession : sensor.unavailability,
+                    distrust: sensor.process.distrust
                 )
             )
             // One that is not trusted, or that sleeps, is not asked.

@@ -52,6 +52,14 @@ extension Diagnosis {
                 remedy: remedy(forHealth: health.message)
             )
         }
+        if let distrust = sensor.distrust {
+            return Check(
+                name: name,
+                state: .failed,
+                message: "\(sensor.name) is not trusted: \(distrust)",
+                remedy: "Correct what describes the sensor, as localauthd(8) says, or its user."
+            )
+        }
         guard let unavailability = sensor.unavailability else {
             return Check(name: name, state: .ok, message: sensor.description)
         }

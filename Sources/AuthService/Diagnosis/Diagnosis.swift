@@ -35,6 +35,8 @@ struct Diagnosis: Sendable {
         var description = ""
         /// Why it can't be used; nil when it can.
         var unavailability: Unavailability?
+        /// Why it is not trusted; nil when it is.
+        var distrust: String?
         /// How it is, by its own words; nil when it was not asked.
         var health: Health?
     }

@@ -20,18 +20,20 @@ final class PasscodeVerifier {
     private var answers: [UInt32: (isSet: Bool, at: Instant)] = [:]
     private let lookUps = SharedLookUps()
     private let connection: Connection
-    private let isTrusted: @BusActor (_ uid: UInt32) -> Bool
+    /// Who may be the verifier.
+    private let trusted: Set<UInt32>
     private let passcodeRemoved: @BusActor (_ uid: UInt32) -> Void
 
-    /// `isTrusted` says whether a process of a user may be the verifier; `passcodeRemoved` is told
-    /// when a user is found to have no passcode.
+    /// `passcodeRemoved` is told when a user is found to have no passcode.
+    ///
+    /// On the system bus root alone may be the verifier: it is handed the way to every passcode.
     init(
         connection: Connection,
-        isTrusted: @escaping @BusActor (_ uid: UInt32) -> Bool,
+        isSystemBus: Bool,
         passcodeRemoved: @escaping @BusActor (_ uid: UInt32) -> Void
     ) {
         self.connection = connection
-        self.isTrusted = isTrusted
+        trusted = isSystemBus ? [0] : [0, ProcessIdentity.uid]
         self.passcodeRemoved = passcodeRemoved
     }
 
@@ -49,7 +51,7 @@ final class PasscodeVerifier {
         self.owner = nil
         answers = [:]
         guard let owner, let peer = try? await connection.peer(named: owner),
-            isTrusted(peer.uid)
+            trusted.contains(peer.uid)
         else { return }
         self.owner = owner
     }

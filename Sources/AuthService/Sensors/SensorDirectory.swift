@@ -19,17 +19,18 @@ final class SensorDirectory {
     private var owners: [String: String] = [:]
     private var activatable: Set<String> = []
     private let connection: Connection
-    private let isTrusted: @BusActor (_ uid: UInt32) -> Bool
+    private let descriptions: SensorDescriptions?
+    private var descriptionWatch: FolderWatch?
     private let events: any SensorEvents
 
-    /// `isTrusted` says whether a process of a user may be a sensor.
+    /// `descriptions` say who may be a sensor; nil: root, and the service's own user.
     init(
         connection: Connection,
-        isTrusted: @escaping @BusActor (_ uid: UInt32) -> Bool,
+        descriptions: SensorDescriptions?,
         events: any SensorEvents
     ) {
         self.connection = connection
-        self.isTrusted = isTrusted
+        self.descriptions = descriptions
         self.events = events
     }
 
@@ -45,6 +46,13 @@ final class SensorDirectory {
             onLoop { await self?.listActivatable() }
         }
         onLoop { await self.listActivatable() }
+        guard let descriptions else { return }
+        descriptionWatch = FolderWatch(descriptions.watched) { [weak self] in self?.reviewTrust() }
+    }
+
+    /// Files that say who may be a sensor may have changed.
+    func reviewTrust() {
+        for sensor in sorted { sensor.process.reviewTrust() }
     }
 
     /// The sensors in the order of their names.
@@ -110,12 +118,11 @@ final class SensorDirectory {
 
     private func add(_ name: String) -> SensorLink? {
         guard sensors.count < Self.limit else { return nil }
-        let sensor = SensorLink(
-            name: name,
-            connection: connection,
-            isTrusted: isTrusted,
-            events: events
-        )
+        let sensor = SensorLink(name: name, connection: connection, events: events) {
+            [descriptions] in
+            descriptions?.trust(in: name)
+                ?? .granted(uids: [0, ProcessIdentity.uid], strength: .strong)
+        }
         sensor.process.surroundings = surroundings
         sensors[name] = sensor
         return sensor
@@ -131,11 +138,19 @@ final class SensorDirectory {
     private static func element(of busName: String) -> String? {
         let prefix = Sensor1.namespace + "."
         guard busName.hasPrefix(prefix) else { return nil }
-        let element = busName.dropFirst(prefix.utf8.count)
-        let isPlain = element.utf8.allSatisfy {
+        let element = String(busName.dropFirst(prefix.utf8.count))
+        return SensorName.isValid(element) ? element : nil
+    }
+}
+
+/// The last element of a sensor's bus name.
+enum SensorName {
+    /// Whether the contract allows such a name: it is part of paths, of files as well.
+    static func isValid(_ name: String) -> Bool {
+        let isPlain = name.utf8.allSatisfy {
             (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
                 || (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_")
         }
-        return isPlain && !element.isEmpty && element.utf8.count <= 64 ? String(element) : nil
+        return isPlain && !name.isEmpty && name.utf8.count <= 64
     }
 }

@@ -15,12 +15,12 @@ final class SensorLink: SensorProcessEvents {
     init(
         name: String,
         connection: Connection,
-        isTrusted: @escaping @BusActor (_ uid: UInt32) -> Bool,
-        events: any SensorEvents
+        events: any SensorEvents,
+        trust: @escaping @BusActor () -> SensorTrust
     ) {
         self.name = name
         self.events = events
-        process = SensorProcess(name: name, connection: connection, isTrusted: isTrusted)
+        process = SensorProcess(name: name, connection: connection, findTrust: trust)
         templates = SensorTemplates(process: process)
         operations = SensorOperations(process: process, templates: templates)
         process.events = self

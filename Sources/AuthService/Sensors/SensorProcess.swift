@@ -41,7 +41,11 @@ final class SensorProcess {
 
     private let name: String
     private let connection: Connection
-    private let isTrusted: @BusActor (_ uid: UInt32) -> Bool
+    private let findTrust: @BusActor () -> SensorTrust
+    /// What was last found.
+    private var trust = SensorTrust.refused("")
+    /// Why it is not trusted, for people; nil when it is.
+    private(set) var distrust: String?
     private var descriptor: OwnedDescriptor?
     private var subscriptions: [EventSource] = []
     private var activation: Task<Void, Never>?
@@ -56,11 +60,11 @@ final class SensorProcess {
     init(
         name: String,
         connection: Connection,
-        isTrusted: @escaping @BusActor (_ uid: UInt32) -> Bool
+        findTrust: @escaping @BusActor () -> SensorTrust
     ) {
         self.name = name
         self.connection = connection
-        self.isTrusted = isTrusted
+        self.findTrust = findTrust
     }
 
     // MARK: - Whether it can be used
@@ -136,6 +140,7 @@ final class SensorProcess {
         guard let owner else { return }
         let descriptor = descriptor
         detach()
+        guard canBeTrusted() else { return }
         state = .probing
         onLoop {
             let isClean = await self.hasEndedWell(owner, descriptor)
@@ -178,7 +183,7 @@ final class SensorProcess {
 
     /// Has the bus start the sensor; several that want it share one start.
     func start() {
-        guard activation == nil, owner == nil, !isRemoved else { return }
+        guard activation == nil, owner == nil, !isRemoved, canBeTrusted() else { return }
         activation = onLoop {
             await self.activate()
             self.activation = nil
@@ -208,7 +213,7 @@ final class SensorProcess {
         do throws(DBusError) {
             let peer = try await connection.peer(named: owner)
             guard self.owner == owner else { return }
-            guard isTrusted(peer.uid) else { return exclude(.untrusted) }
+            guard canBeTrusted(peer.uid) else { return }
             descriptor = try? ProcessDescriptor.open(peer.pid)
             let proxy = Sensor1Proxy(connection, destination: owner, path: Sensor1.path)
             if subscriptions.isEmpty { subscribe(to: proxy) }
@@ -234,6 +239,7 @@ final class SensorProcess {
         guard new.updateVersions(properties) else { return fail(.failed) }
         guard !new.versions.isDisjoint(with: Self.versions) else { return exclude(.incompatible) }
         guard new.update(properties) else { return fail(.failed) }
+        if case .granted(_, let most) = trust { new.strength = min(new.strength, most) }
         guard new != facts || state != .ready else { return }
         if state != .ready { backOff.recovered(at: Instant.now()) }
         facts = new
@@ -248,6 +254,38 @@ final class SensorProcess {
         facts = SensorProperties()
         isKnown = false
         settle(.broken(reason))
+    }
+
+    // MARK: - Whether it is trusted
+
+    /// The files that say who may be this sensor may have changed.
+    func reviewTrust() {
+        guard findTrust() != trust, !isRemoved else { return }
+        let holder = owner
+        detach()
+        if let holder {
+            ownerChanged(holder)
+        } else {
+            state = .probing
+            start()
+        }
+    }
+
+    /// Looks anew who may be this sensor, and excludes one that nobody, or not this user, may be.
+    private func canBeTrusted(_ uid: UInt32? = nil) -> Bool {
+        trust = findTrust()
+        switch trust {
+        case .granted(let uids, _):
+            guard let uid, !uids.contains(uid) else {
+                distrust = nil
+                return true
+            }
+            let wanted = uids.sorted().map(UserName.of).joined(separator: ", ")
+            distrust = "It runs as \(UserName.of(uid)), and may run as \(wanted) alone."
+        case .refused(let reason): distrust = reason
+        }
+        exclude(.untrusted)
+        return false
     }
 
     private func settle(_ state: State) {

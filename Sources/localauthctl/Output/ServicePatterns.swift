@@ -51,6 +51,7 @@ let servicePatterns = [
     "You are in session %1$s.",
     "there is no class %1$s",
     "%1$s can't be used: %2$s.",
+    "%1$s is not trusted: %2$s",
     "%1$s is degraded: %2$s",
     "%1$s is failed: %2$s",
     "Wait until %1$s.",

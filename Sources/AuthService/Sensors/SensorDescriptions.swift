@@ -1,0 +1,82 @@
+import AuthEngine
+import DBus
+import Glibc
+
+/// Who may be a sensor, and how far its own word goes.
+enum SensorTrust: Equatable {
+    /// A process of one of these users, up to this strength.
+    case granted(uids: Set<UInt32>, strength: Strength)
+    /// Nobody, for this reason.
+    case refused(String)
+}
+
+/// What the administrator's files say of sensors, where such files are needed: on the system bus.
+///
+/// They are read each time a sensor comes: there are few, and none can be out of date.
+public struct SensorDescriptions: Sendable {
+    /// The folders that are looked into when none are named.
+    public static let standard = ["/etc/localauth/sensors", "/usr/share/localauth/sensors"]
+
+    /// Where the files are, the first before the next.
+    let folders: [String]
+
+    /// Files in these folders; a file of the first hides one of the same name in the next.
+    public init(folders: [String] = standard) {
+        self.folders = folders
+    }
+
+    /// The folders, and those that they are made in.
+    var watched: [String] {
+        folders + folders.map { $0.split(separator: "/").dropLast().map { "/" + $0 }.joined() }
+    }
+
+    /// What is said of a sensor.
+    @BusActor
+    func trust(in name: String) -> SensorTrust {
+        do throws(ConfigurationError) {
+            for folder in folders {
+                let path = "\(folder)/\(name).conf"
+                guard try Self.isThere(path) else { continue }
+                return try Self.read(path)
+            }
+        } catch {
+            return .refused("\(error)")
+        }
+        return .refused("There is no file \(folders.last ?? "")/\(name).conf.")
+    }
+
+    /// Whether there is a file, or something in the place of one: that hides the others, too.
+    private static func isThere(_ path: String) throws(ConfigurationError) -> Bool {
+        var status = stat()
+        if lstat(path, &status) == 0 { return true }
+        let reason = errno
+        if reason == ENOENT || reason == ENOTDIR { return false }
+        throw ConfigurationError(
+            file: path,
+            line: nil,
+            message: "The file can't be opened: \(String(cString: strerror(reason)))."
+        )
+    }
+
+    @BusActor
+    private static func read(_ path: String) throws(ConfigurationError) -> SensorTrust {
+        let words = Strength.allCases.reversed().map(\.rawValue).joined(separator: ", ")
+        var uid: UInt32 = 0
+        var strength = Strength.convenience
+        try SettingsFile.parse(
+            SettingsFile.contents(of: path),
+            file: path,
+            keys: ["User", "Strength"].map { SettingsFile.Name(section: "Sensor", word: $0) }
+        ) { name, value in
+            if name.word == "User" {
+                guard let user = UserName.uid(of: value) else { return "a user of this system" }
+                uid = user
+            } else {
+                guard let known = Strength(rawValue: value) else { return words }
+                strength = known
+            }
+            return nil
+        }
+        return .granted(uids: [uid], strength: strength)
+    }
+}
