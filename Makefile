@@ -20,6 +20,8 @@ ACTIVATED := Authentication1 Passcode1 Sensor1.Fingerprint Sensor1.Face
 # Where systemd, the bus and PAM look; policies are taken from /usr/share and /etc alone.
 POLICYDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/dbus-1/system.d
 SYSTEMDDIR ?= $(PREFIX)/lib/systemd
+# Where localauthd looks for what may be a sensor.
+SENSORDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/localauth/sensors
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 PAMDIR ?= /etc/pam.d
 POLKITDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/polkit-1/rules.d
@@ -179,6 +181,8 @@ install: catalogues ## Install the release build under $(DESTDIR)$(PREFIX)
 	    $(DESTDIR)$(SYSTEMDDIR)/system
 	$(INSTALL) -m 644 dbus/systemd/localauth.catalog $(DESTDIR)$(SYSTEMDDIR)/catalog
 	$(INSTALL) -m 644 dbus/sysusers/localauth.conf $(DESTDIR)$(SYSUSERSDIR)
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(SENSORDIR) dbus/sensors/Fingerprint.conf \
+	    dbus/sensors/Face.conf
 	$(INSTALL) -m 644 dbus/pam/localauth $(DESTDIR)$(PAMDIR)
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(POLKITDIR) dbus/polkit/50-localauth-fingerprint.rules
 	for language in $(LANGUAGES); do \
@@ -193,9 +197,12 @@ install: catalogues ## Install the release build under $(DESTDIR)$(PREFIX)
 install-simulated: ## Install the simulated sensor too: with it, root says who matches
 	$(INSTALL) -d $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(POLICYDIR) \
 	    $(DESTDIR)$(SYSTEMDDIR)/system $(DESTDIR)$(SYSTEMDDIR)/user \
-	    $(DESTDIR)$(DATADIR)/dbus-1/system-services $(DESTDIR)$(DATADIR)/man/man1
+	    $(DESTDIR)$(DATADIR)/dbus-1/system-services $(DESTDIR)$(DATADIR)/man/man1 \
+	    $(DESTDIR)$(SYSUSERSDIR)
 	$(INSTALL) -m 755 $(RELEASE)/localauth-sensor-simulated $(DESTDIR)$(LIBEXECDIR)
 	$(INSTALL) -m 644 dbus/org.localauth.Sensor1.Simulated.conf $(DESTDIR)$(POLICYDIR)
+	$(INSTALL) -m 644 dbus/sysusers/localauth-simulated.conf $(DESTDIR)$(SYSUSERSDIR)
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(SENSORDIR) dbus/sensors/Simulated.conf
 	$(INSTALL) -m 644 dbus/services/org.localauth.Sensor1.Simulated.service \
 	    $(DESTDIR)$(DATADIR)/dbus-1/system-services
 	for level in system user; do \

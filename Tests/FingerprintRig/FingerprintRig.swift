@@ -91,8 +91,8 @@ public import TestSupport
 
     /// Starts the real polkitd with only one rules file; needs root.
     ///
-    /// To polkitd the user `uid` is `localauth`. The machine's own rules and accounts are left as
-    /// they are.
+    /// To polkitd the user `uid` is `localauth-fingerprint`. The machine's own rules and accounts
+    /// are left as they are.
     ///
     /// - Throws: `TestFailure` when something does not start.
     public func startPolkit(rules: String, localauth uid: UInt32) async throws {
@@ -102,7 +102,7 @@ public import TestSupport
         let accounts = "root:x:0:0::/root:/bin/sh\npolkitd:x:\(try Self.polkitd())::/:/bin/false\n"
         try TemporaryFolder.write(
             folder + "/polkit-passwd",
-            (accounts + "localauth:x:\(uid):\(uid)::/:/bin/false\n").utf8
+            (accounts + "localauth-fingerprint:x:\(uid):\(uid)::/:/\n").utf8
         )
         // A mount of its own, so that nobody else sees it.
         let script = """

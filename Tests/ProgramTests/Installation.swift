@@ -1,0 +1,73 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What `make install` leaves below a folder, which goes with the object.
+final class Installation: Sendable {
+    private let temporary: TemporaryFolder
+    var folder: String { temporary.path }
+
+    private static let project = URL(filePath: #filePath).resolvingSymlinksInPath()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+
+    /// Files for a package, whose prefix will be this one.
+    init(staged prefix: String) async throws {
+        temporary = try TemporaryFolder()
+        try await Self.make("install", "DESTDIR=\(folder)", "PREFIX=\(prefix)")
+    }
+
+    /// An installation whose paths are real: the prefix is in the folder.
+    init(_ targets: String...) async throws {
+        temporary = try TemporaryFolder()
+        for target in targets {
+            try await Self.make(
+                target,
+                "PREFIX=\(folder)/usr",
+                "PAMDIR=\(folder)/etc/pam.d",
+                "POLICYDIR=\(folder)/usr/share/dbus-1/system.d",
+                "POLKITDIR=\(folder)/usr/share/polkit-1/rules.d",
+                "SENSORDIR=\(folder)/usr/share/localauth/sensors"
+            )
+        }
+    }
+
+    /// Runs make with the programs beside the tests; its catalogues go to another folder.
+    private static func make(_ arguments: String...) async throws {
+        let build = try TemporaryFolder()
+        let words = [
+            "--directory", project, "BUILD=\(build.path)", "RELEASE=\(ChildProcess.folder)",
+        ]
+        let said = try await run("/usr/bin/make", words + arguments)
+        #expect(said.status == 0, "\(said.output)")
+    }
+
+    /// Runs a program to its end.
+    static func run(_ path: String, _ arguments: [String]) async throws -> ChildProcess.Ended {
+        try await ChildProcess([path] + arguments, mergesErrors: true).ended(within: .seconds(120))
+    }
+
+    /// Every file below the folder.
+    func files() throws -> Set<String> {
+        let all = try FileManager.default.subpathsOfDirectory(atPath: folder)
+        return Set(
+            try all.filter { path in
+                let attributes = try FileManager.default
+                    .attributesOfItem(atPath: "\(folder)/\(path)")
+                return attributes[.type] as? FileAttributeType == .typeRegular
+            }
+        )
+    }
+
+    func text(_ path: String) throws -> String {
+        try String(contentsOfFile: "\(folder)/\(path)", encoding: .utf8)
+    }
+
+    /// What a key of a unit or an activation file says first.
+    static func value(_ key: String, in text: String) -> String? { values(key, in: text).first }
+
+    /// What a key says, each time it stands there.
+    static func values(_ key: String, in text: String) -> [String] {
+        text.split(separator: "\n").filter { $0.hasPrefix("\(key)=") }
+            .map { String($0.dropFirst(key.count + 1)) }
+    }
+}

@@ -1,0 +1,124 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// The shipped bus policy on a dbus-daemon, walked through as everybody: who may own what, and who
+/// may say what to whom.
+@Suite("Bus policy", .timeLimit(.minutes(4)), .enabled(if: geteuid() == 0))
+struct PolicyTests {
+    private static let sensors = ["Face", "Fingerprint", "Simulated"]
+    private static let daemon = "org.localauth.Authentication1"
+    private static let verifier = "org.localauth.Passcode1"
+
+    private static func sensorName(_ sensor: String) -> String { "org.localauth.Sensor1." + sensor }
+    private static func user(of sensor: String) -> String { "localauth-" + sensor.lowercased() }
+
+    private static let people =
+        ["root", "localauth", InstalledSystem.nobody] + sensors.map(user(of:))
+
+    /// Who may own a name, beside root.
+    private static let owners =
+        [daemon: "localauth", verifier: "", sensorName("Forged"): ""]
+        .merging(sensors.map { (sensorName($0), user(of: $0)) }) { $1 }
+
+    @Test("L24: each name has one user beside root, and the verifier's has none")
+    func names() async throws {
+        let system = try await InstalledSystem()
+        #expect(system.complaints.isEmpty, "\(system.complaints)")
+        for person in Self.people {
+            for (name, owner) in Self.owners {
+                let taken = try await system.call(
+                    as: person,
+                    [
+                        "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                        "RequestName", "su", name, "4",
+                    ]
+                )
+                let isAllowed = person == "root" || person == owner
+                #expect((taken.status == 0) == isAllowed, "\(person), \(name): \(taken.output)")
+                guard !isAllowed else { continue }
+                #expect(taken.output.contains("Access denied"), "\(taken.output)")
+            }
+        }
+    }
+
+    /// What may be called on a name, and who may beside root.
+    private static func callers(of interface: String, at name: String) -> Set<String> {
+        let isSensor = name.hasPrefix("org.localauth.Sensor1.")
+        let readable: Set = [
+            "org.freedesktop.DBus.Properties", "org.freedesktop.DBus.Introspectable",
+            "org.freedesktop.DBus.Peer",
+        ]
+        switch (interface, name) {
+        case ("org.localauth.SensorHost1", daemon): return Set(sensors.map(user(of:)))
+        case ("org.localauth.Authentication1", daemon), ("org.localauth.Context1", daemon),
+            ("org.localauth.Device1", daemon), ("org.localauth.Keychain1", daemon),
+            ("org.freedesktop.DBus.ObjectManager", daemon):
+            return Set(people)
+        case (_, daemon) where readable.contains(interface): return Set(people)
+        // It may talk to the verifier, whatever the interface.
+        case (_, verifier): return ["localauth"]
+        case ("org.localauth.Sensor1", _): return ["localauth"]
+        // The simulated sensor's own file lets everybody look at it.
+        case (_, sensorName("Simulated")) where readable.contains(interface): return Set(people)
+        case ("org.freedesktop.DBus.Properties", _) where isSensor: return ["localauth"]
+        case ("org.freedesktop.DBus.Peer", _) where isSensor: return ["localauth"]
+        default: return []
+        }
+    }
+
+    /// One member of each interface; of those with rules for members, one that is named there.
+    private static let members = [
+        "org.localauth.Authentication1": "Invalidate", "org.localauth.Context1": "Invalidate",
+        "org.localauth.Device1": "CancelEnroll", "org.localauth.Keychain1": "Search",
+        "org.localauth.Sensor1": "Health", "org.localauth.SensorHost1": "NoMatch",
+        "org.localauth.SimulatedSensor1": "Reset", "org.localauth.Passcode1": "IsSet",
+        "org.freedesktop.DBus.ObjectManager": "GetManagedObjects",
+        "org.freedesktop.DBus.Properties": "GetAll", "org.freedesktop.DBus.Peer": "Ping",
+        "org.freedesktop.DBus.Introspectable": "Introspect",
+    ]
+
+    @Test("L24: each interface is called by those who have to, and by nobody else")
+    func calls() async throws {
+        let system = try await InstalledSystem()
+        let names = [Self.daemon, Self.verifier] + Self.sensors.map(Self.sensorName)
+        let owners = try await Self.own(names, on: system)
+        for person in Self.people where person != "root" {
+            for name in names {
+                for (interface, member) in Self.members {
+                    let said = try await system.call(as: person, [name, "/", interface, member])
+                    let isRefused = said.output.contains("Access denied")
+                    let isAllowed = Self.callers(of: interface, at: name).contains(person)
+                    let what = "\(person), \(name), \(interface): \(said.output)"
+                    #expect(isRefused == !isAllowed, "\(what)")
+                }
+            }
+        }
+        for owner in owners { await owner.close() }
+    }
+
+    /// One connection for each name, without an object: whatever reaches it is answered with
+    /// UnknownObject.
+    @BusActor private static func own(
+        _ names: [String],
+        on system: InstalledSystem
+    ) throws -> [Connection] {
+        try names.map { name in
+            let owner = try system.connect()
+            try owner.requestName(name)
+            return owner
+        }
+    }
+
+    @Test("A bus accepts the policy: the service gets its name, and everybody may call it")
+    func service() async throws {
+        let system = try await InstalledSystem()
+        let daemon = try await system.startDaemon()
+        let asked = try await system.call(as: InstalledSystem.nobody, InstalledSystem.canEvaluate)
+        #expect(asked.status == 0, "\(asked.output)")
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.exitStatus() == 0, "\(daemon.errors)")
+    }
+}

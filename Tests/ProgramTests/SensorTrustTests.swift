@@ -1,0 +1,201 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// What is believed of whom on the system bus, by an installed service.
+@Suite("Trust on the system bus", .timeLimit(.minutes(4)), .enabled(if: geteuid() == 0))
+struct SensorTrustTests {
+    /// Tests live on the loop.
+    init() { EventLoop.shared.startThread() }
+
+    /// An installed service with a client that is root.
+    @BusActor private struct Bench {
+        let system: InstalledSystem
+        let daemon: ChildProcess
+        let client: Connection
+
+        init() async throws {
+            system = try await InstalledSystem()
+            daemon = try await system.startDaemon()
+            client = try system.connect()
+        }
+
+        /// Says what a sensor may be; nil: nothing.
+        func describe(_ sensor: String, _ text: String?) throws {
+            let file = "\(system.descriptions)/\(sensor).conf"
+            guard let text else {
+                unlink(file)
+                return
+            }
+            // As editors do, so that nobody reads half of it.
+            try TemporaryFolder.write(file + ".new", text.utf8)
+            rename(file + ".new", file)
+        }
+
+        private func device(_ sensor: String) -> Device1Proxy {
+            Device1Proxy(client, destination: TestDaemon.name, path: TestDaemon.devicePath(sensor))
+        }
+
+        /// Waits until the service says so of a sensor; empty: it can be used.
+        func becomes(_ sensor: String, _ unavailability: String) async throws {
+            try await eventually("\(sensor) to be “\(unavailability)”") {
+                (try? await device(sensor).unavailability()) == unavailability
+            }
+        }
+
+        func strength(_ sensor: String) async throws -> String {
+            try await device(sensor).strength()
+        }
+
+        /// What doctor is told of a sensor.
+        func finding(_ sensor: String) async throws -> String {
+            let manager = Authentication1Proxy(
+                client,
+                destination: TestDaemon.name,
+                path: TestDaemon.root
+            )
+            let check = try await manager.diagnose()
+                .first { $0["name"]?.asString == "sensor " + sensor }
+            return check?["message"]?.asString ?? ""
+        }
+
+        func startSensor(_ name: String, as user: String) throws -> ChildProcess {
+            try system.start(
+                as: user,
+                ["localauth-sensor-simulated", "--bus", "system", "--name", name]
+            )
+        }
+    }
+
+    @Test("L24: a sensor of its own user is used, and its own word goes as far as its file says")
+    @BusActor func described() async throws {
+        let bench = try await Bench()
+        let simulated = try bench.startSensor("Simulated", as: "localauth-simulated")
+        try await bench.becomes("Simulated", "")
+        #expect(try await bench.strength("Simulated") == "strong")
+        try bench.describe("Simulated", "[Sensor]\nUser=localauth-simulated\nStrength=weak\n")
+        try await eventually("the file to count") {
+            try await bench.strength("Simulated") == "weak"
+        }
+        try await bench.becomes("Simulated", "")
+        // A strength that is not given is the least, and a user that is not given is root.
+        try bench.describe("Other", "[Sensor]\n")
+        let other = try bench.startSensor("Other", as: "root")
+        try await bench.becomes("Other", "")
+        #expect(try await bench.strength("Other") == "convenience")
+        try bench.describe(
+            "Simulated",
+            "[Sensor]\nUser=\(try bench.system.uid("localauth-face"))\n"
+        )
+        try await bench.becomes("Simulated", "untrusted")
+        let finding = try await bench.finding("Simulated")
+        #expect(finding.contains("runs as localauth-simulated"), "\(finding)")
+        try bench.describe("Simulated", nil)
+        try await bench.becomes("Simulated", "")
+        withExtendedLifetime((simulated, other)) {}
+    }
+
+    @Test("L24: a sensor that nobody described is not trusted, and not asked anything")
+    @BusActor func undescribed() async throws {
+        let bench = try await Bench()
+        let connection = try bench.system.connect()
+        let recorder = RecordingSensor()
+        connection.export(ObjectPath(trusted: "/org/localauth/Sensor1"), [recorder])
+        try connection.requestName("org.localauth.Sensor1.Stray")
+        try await bench.becomes("Stray", "untrusted")
+        let finding = try await bench.finding("Stray")
+        #expect(finding.contains("/sensors/Stray.conf."), "\(finding)")
+        _ = try await bench.system.call(as: "nobody", InstalledSystem.canEvaluate)
+        #expect(recorder.calls.seen.isEmpty, "\(recorder.calls.seen)")
+        try bench.describe("Stray", "[Sensor]\nStrength=stronger\n")
+        try await eventually("the mistake to be told") {
+            try await bench.finding("Stray").contains("Stray.conf:2: Strength=stronger is not")
+        }
+        try bench.describe("Stray", "[Sensor]\nUser=nobody-at-all\n")
+        try await eventually("the mistake to be told") {
+            try await bench.finding("Stray").contains("Stray.conf:2: User=nobody-at-all is not")
+        }
+        #expect(bench.daemon.errors.contains("Stray.conf:2: Strength=stronger"))
+        #expect(recorder.calls.seen.isEmpty, "\(recorder.calls.seen)")
+        // Once it is described it is asked what it is.
+        try bench.describe("Stray", "[Sensor]\n")
+        _ = try await recorder.calls.first("a question") { $0 == "get" }
+        connection.close()
+    }
+
+    @Test("L24: a verifier that isn't root is not asked on the system bus")
+    @BusActor func verifier() async throws {
+        // A bus that lets everybody own everything: what the service believes is tried alone.
+        let bus = try PrivateBus()
+        chmod(bus.folder, 0o755)
+        let environment = ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
+        let state = bus.folder + "/state"
+        mkdir(state, 0o700)
+        // Some user that every Debian has: the bus refuses one that it doesn't know.
+        chown(state, 5, 5)
+        let someone = ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
+        let programs = ChildProcess.folder
+        _ = try bus.run(
+            someone + [
+                "\(programs)/localauthd", "--bus", "system", "--state-directory", state,
+            ],
+            environment: environment
+        )
+        let owner = try #require(try await bus.waitForOwner(of: TestDaemon.name))
+        let verify = ["\(programs)/localauth-passcode", "--passcode-set", "always"]
+        let own = try bus.start(someone + verify)
+        try await bus.waitForOwner(of: ScriptedVerifier.name)
+        let manager = Authentication1Proxy(
+            try bus.connect(),
+            destination: owner,
+            path: TestDaemon.root
+        )
+        #expect(try await manager.canEvaluate(policy: 2).code == -5)
+        await own.end()
+        try await bus.waitForOwner(of: ScriptedVerifier.name, false)
+        try bus.start(verify)
+        try await eventually("root's word to count") {
+            try await manager.canEvaluate(policy: 2).code == 0
+        }
+        await bus.end()
+    }
+}
+
+/// A sensor that writes down whatever is asked of it.
+private struct RecordingSensor: ServedInterface {
+    let calls = Witness<String>()
+
+    static let description = InterfaceDescription(
+        name: "org.localauth.Sensor1",
+        methods: [
+            "ListTemplates": .init(name: "ListTemplates", input: "u", output: "a(ssx)"),
+            "Health": .init(name: "Health", input: "", output: "ss"),
+        ],
+        properties: [.init(name: "Strength", signature: "s", isWritable: false, change: .value)],
+        introspection: #"<interface name="org.localauth.Sensor1"/>"#
+    )
+
+    func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+        calls.record(member)
+        throw DBusError(.failed, "It is only here to be asked.")
+    }
+
+    func get(
+        _ property: String,
+        for peer: Peer?,
+        into writer: inout MessageWriter
+    ) throws(DBusError) {
+        calls.record("get")
+        try writer.write("strong")
+    }
+
+    func set(
+        _ property: String,
+        from reader: inout MessageReader,
+        by peer: Peer
+    ) throws(DBusError) {
+        throw DBusError(.propertyReadOnly, "The property is read-only.")
+    }
+}

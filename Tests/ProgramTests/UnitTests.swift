@@ -1,0 +1,105 @@
+import TestSupport
+import Testing
+
+/// The units of the system, as they are installed.
+@Suite("Units", .timeLimit(.minutes(2)))
+struct UnitTests {
+    private static let services = [
+        "localauthd", "localauth-passcode", "localauth-master-key", "localauth-sensor-face",
+        "localauth-sensor-fingerprint", "localauth-sensor-simulated",
+    ]
+    private static let sensors = services.filter { $0.contains("-sensor-") }
+
+    /// What every unit says.
+    private static let hardening = [
+        ("NoNewPrivileges", "yes"), ("ProtectSystem", "strict"), ("ProtectHome", "yes"),
+        ("PrivateTmp", "yes"), ("PrivateNetwork", "yes"), ("IPAddressDeny", "any"),
+        ("PrivateMounts", "yes"), ("DevicePolicy", "closed"), ("KeyringMode", "private"),
+        ("LimitCORE", "0"), ("LockPersonality", "yes"), ("MemoryDenyWriteExecute", "yes"),
+        ("ProtectClock", "yes"), ("ProtectControlGroups", "yes"), ("ProtectHostname", "yes"),
+        ("ProtectKernelLogs", "yes"), ("ProtectKernelModules", "yes"),
+        ("ProtectKernelTunables", "yes"), ("ProtectProc", "invisible"), ("ProcSubset", "pid"),
+        ("PrivateDevices", "yes"), ("RestrictNamespaces", "yes"), ("RestrictRealtime", "yes"),
+        ("RestrictSUIDSGID", "yes"), ("SystemCallArchitectures", "native"), ("UMask", "0077"),
+        ("RestrictAddressFamilies", "AF_UNIX"), ("CapabilityBoundingSet", ""),
+    ]
+
+    /// What a unit says instead, and why it can't do without.
+    private static let exceptions = [
+        // It shows the names of callers and reads the boot's id.
+        "localauthd ProtectProc": "default", "localauthd ProcSubset": "all",
+        // PAM.
+        "localauth-passcode RestrictAddressFamilies": "AF_UNIX AF_NETLINK",
+        "localauth-passcode CapabilityBoundingSet":
+            "CAP_AUDIT_WRITE CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER",
+        // It talks to nobody.
+        "localauth-master-key RestrictAddressFamilies": "none",
+        // The camera is a device; DevicePolicy= and DeviceAllow= leave it alone.
+        "localauth-sensor-face PrivateDevices": "",
+        // Prints belong to root, and their changes are noticed by their files.
+        "localauth-sensor-fingerprint CapabilityBoundingSet": "CAP_DAC_READ_SEARCH",
+    ]
+
+    @Test("L24: every unit has every lock, but for the exceptions that are named here")
+    func hardening() async throws {
+        let site = try await Installation("install", "install-simulated")
+        let files = try site.files()
+        let installed = files.filter { $0.contains("/systemd/system/") }
+        #expect(installed.count == Self.services.count)
+        for service in Self.services {
+            let unit = try site.text("usr/lib/systemd/system/\(service).service")
+            for (key, value) in Self.hardening {
+                let wanted = Self.exceptions["\(service) \(key)"] ?? value
+                let said = Installation.values(key, in: unit).last ?? ""
+                #expect(said == wanted, "\(service): \(key)=\(said)")
+            }
+            let filters = Installation.values("SystemCallFilter", in: unit)
+            #expect(filters.first == "@system-service" && filters.count == 2, "\(service)")
+            #expect(filters.last?.contains("@resources") == true, "\(service)")
+        }
+    }
+
+    @Test("L24: each sensor is a user of its own, who is its name's only one")
+    func users() async throws {
+        let site = try await Installation("install", "install-simulated")
+        var seen: Set = ["root", "localauth"]
+        let made = try ["localauth", "localauth-simulated"]
+            .map { try site.text("usr/lib/sysusers.d/\($0).conf") }.joined()
+        for sensor in Self.sensors {
+            let unit = try site.text("usr/lib/systemd/system/\(sensor).service")
+            let user = try #require(Installation.value("User", in: unit))
+            #expect(seen.insert(user).inserted, "\(user)")
+            #expect(Installation.value("Group", in: unit) == user)
+            #expect(made.contains("\nu \(user) - "), "\(user)")
+            let name = try #require(Installation.value("BusName", in: unit))
+            let activation = try site.text("usr/share/dbus-1/system-services/\(name).service")
+            #expect(Installation.value("User", in: activation) == user)
+            let last = name.split(separator: ".").last ?? ""
+            let description = try site.text("usr/share/localauth/sensors/\(last).conf")
+            #expect(Installation.value("User", in: description) == user)
+        }
+        let service = try site.text("usr/lib/systemd/system/localauthd.service")
+        #expect(Installation.value("User", in: service) == "localauth")
+        #expect(Installation.value("StateDirectory", in: service) == "localauth")
+        #expect(Installation.value("StateDirectoryMode", in: service) == "0700")
+        let verifier = try site.text("usr/lib/systemd/system/localauth-passcode.service")
+        #expect(Installation.value("User", in: verifier) == nil)
+    }
+
+    @Test("L24: the service's state and its key are not there for a sensor")
+    func state() async throws {
+        let site = try await Installation("install", "install-simulated")
+        for sensor in Self.sensors {
+            let unit = try site.text("usr/lib/systemd/system/\(sensor).service")
+            let hidden = Installation.values("InaccessiblePaths", in: unit)
+                .flatMap { $0.split(separator: " ") }
+            for secret in [
+                "/var/lib/localauth", "/run/credentials", "/run/credstore", "/etc/credstore",
+                "/etc/credstore.encrypted",
+            ] {
+                // What is not there must not keep the sensor from starting.
+                #expect(hidden.contains { $0 == "-" + secret }, "\(sensor): \(secret)")
+            }
+        }
+    }
+}
