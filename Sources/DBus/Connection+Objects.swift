@@ -121,6 +121,9 @@ extension Connection {
                     guard interface == nil else { throw Self.unknownMethod(member) }
                     continue
                 }
+                if let quota {
+                    try call.count(in: quota, as: quota.kind(of: member, description.name))
+                }
                 try served.invoke(member, call)
                 return
             }

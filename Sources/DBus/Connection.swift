@@ -45,6 +45,11 @@ public final class Connection {
     private(set) var isOpen = true
     private var disconnected: [@BusActor () -> Void] = []
 
+    /// How many calls of this connection may be unanswered, for whom.
+    public let budget = CallBudget()
+    /// What callers may make this connection's service hold; nil: what each connection may.
+    public var quota: CallQuota?
+
     // The parts of a connection, each with its own file.
     var pending: [UInt64: PendingCall] = [:]
     var subscriptions: [String: [Subscription]] = [:]

@@ -16,6 +16,10 @@ public final class IncomingCall {
     /// The call itself.
     public let message: Message
     private var isAnswered = false
+    /// Where it is counted until it is answered; nil: with its connection's calls alone.
+    private var quota: (quota: CallQuota, kind: CallQuota.Kind)?
+    /// What it makes the service hold meanwhile, in bytes.
+    private var size = 0
 
     init(peer: Peer, message: Message) {
         self.peer = peer
@@ -44,7 +48,40 @@ public final class IncomingCall {
         _ signature: String,
         _ body: (inout MessageReader) throws(DBusError) -> Value
     ) throws(DBusError) -> Value {
-        try message.read(signature, body)
+        try message.read(signature) { (reader) throws(DBusError) in
+            let value = try body(&reader)
+            size += reader.size
+            return value
+        }
+    }
+
+    /// Says that it holds so many bytes more than its arguments until it is answered.
+    public func hold(_ bytes: Int) {
+        size += bytes
+    }
+
+    /// Has it counted as a call of some kind.
+    ///
+    /// - Throws: `LimitsExceeded` when it is one too many.
+    func count(in quota: CallQuota, as kind: CallQuota.Kind) throws(DBusError) {
+        try quota.check(kind, peer)
+        // One that waits after all is at least a question.
+        self.quota = (quota, kind == .immediate ? .question : kind)
+    }
+
+    private func begin() throws(DBusError) {
+        guard let quota else {
+            guard peer.mayWait else {
+                throw DBusError(.limitsExceeded, "Too many calls of this connection wait.")
+            }
+            return
+        }
+        try quota.quota.begin(quota.kind, peer, bytes: size)
+    }
+
+    private func end() {
+        guard let (quota, kind) = quota else { return }
+        quota.end(kind, peer, bytes: size)
     }
 
     /// Answers now, or starts the task that will.
@@ -59,10 +96,14 @@ public final class IncomingCall {
         switch answer {
         case .now(let value):
             reply(value, signature, encode)
-        case .later where !peer.mayWait:
-            fail(DBusError(.limitsExceeded, "Too many calls of this connection wait."))
         case .later(let body):
+            do throws(DBusError) {
+                try begin()
+            } catch {
+                return fail(error)
+            }
             peer.run {
+                defer { self.end() }
                 do throws(DBusError) {
                     self.reply(try await body(), signature, encode)
                 } catch {

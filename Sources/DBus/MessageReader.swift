@@ -6,6 +6,8 @@ public struct MessageReader {
     private let message: OpaquePointer
     private var elements = 0
     private var descriptors = 0
+    /// How many bytes of texts and byte arrays were read.
+    private(set) var size = 0
     var variantDepth = 0
 
     init(_ message: OpaquePointer) {
@@ -116,9 +118,11 @@ public struct MessageReader {
         guard sd_bus_message_read_basic(message, code, &value) > 0, let value else {
             throw Self.malformed
         }
-        guard strnlen(value, MessageLimits.string + 1) <= MessageLimits.string else {
+        let length = strnlen(value, MessageLimits.string + 1)
+        guard length <= MessageLimits.string else {
             throw DBusError(.invalidArgs, "A string is too long.")
         }
+        size += length
         return String(cString: value)
     }
 
@@ -133,6 +137,7 @@ public struct MessageReader {
         guard count <= MessageLimits.bytes else {
             throw DBusError(.invalidArgs, "A byte array is too long.")
         }
+        size += count
         // Points into the message; the bytes are copied before the message is released.
         return Array(UnsafeRawBufferPointer(start: start, count: count))
     }

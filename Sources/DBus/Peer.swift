@@ -17,6 +17,9 @@ public final class Peer {
     /// Whether it has left the bus.
     public private(set) var hasLeft = false
 
+    /// Its calls that a ``CallQuota`` counts.
+    var waiting: [CallQuota.Kind: Int] = [:]
+
     private var leaving: [UInt64: EventSource] = [:]
     private var tasks: [UInt64: Task<Void, Never>] = [:]
     private var count: UInt64 = 0

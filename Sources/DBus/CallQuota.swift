@@ -1,0 +1,130 @@
+/// What callers may make a service hold, for each connection and for each user: calls that were not
+/// answered, and bytes.
+///
+/// A user has as many connections as the bus gives, so what is bounded for a connection is bounded
+/// for the user, too. A call counts until its work has ended, also when its caller has left.
+@BusActor
+public final class CallQuota {
+    /// What a method makes the service hold until it is answered.
+    public enum Kind: Sendable, Hashable {
+        /// Nothing: it is answered in the turn of the loop in which it arrives.
+        case immediate
+        /// An answer that another process, or the disk, is asked for.
+        case question
+        /// An answer that a person may be asked for.
+        case use
+    }
+
+    /// How many calls of one kind may be unanswered.
+    public struct Limit: Sendable, Hashable {
+        /// Of one connection.
+        public let perConnection: Int
+        /// Of all connections of one user.
+        public let perUser: Int
+
+        /// Limits of one kind.
+        public init(perConnection: Int, perUser: Int) {
+            self.perConnection = perConnection
+            self.perUser = perUser
+        }
+    }
+
+    /// The kind of each method, by interface and member.
+    ///
+    /// A method that is not in it is a question.
+    public typealias Table = [String: [String: Kind]]
+
+    private struct Holding {
+        var calls: [Kind: Int] = [:]
+        var bytes = 0
+
+        var isEmpty: Bool { bytes == 0 && calls.isEmpty }
+    }
+
+    /// The bounds on calls; a kind without any is not bounded.
+    public var limits: [Kind: Limit]
+    private let table: Table
+    private let bytesPerUser: Int
+    private var holdings: [UInt32: Holding] = [:]
+
+    /// A quota for all connections of a service.
+    ///
+    /// - Parameters:
+    ///   - table: The kind of each method.
+    ///   - limits: The bounds on calls.
+    ///   - bytesPerUser: The bound on what all connections of a user make it hold.
+    public init(table: Table, limits: [Kind: Limit], bytesPerUser: Int) {
+        self.table = table
+        self.limits = limits
+        self.bytesPerUser = bytesPerUser
+    }
+
+    /// How many bytes are held for a user.
+    public func bytes(of uid: UInt32) -> Int { holdings[uid]?.bytes ?? 0 }
+
+    /// How many calls of a user are unanswered.
+    package func calls(of uid: UInt32) -> Int {
+        holdings[uid]?.calls.values.reduce(0, +) ?? 0
+    }
+
+    /// Holds `new` bytes for a user instead of `old`.
+    ///
+    /// - Throws: `LimitsExceeded`; then it holds what it held.
+    public func hold(
+        _ new: Int,
+        insteadOf old: Int = 0,
+        of uid: UInt32
+    ) throws(DBusError) {
+        guard new <= old || bytes(of: uid) - old + new <= bytesPerUser else {
+            throw DBusError(
+                .limitsExceeded,
+                "The service holds \(bytesPerUser) bytes for this user already."
+            )
+        }
+        change(uid) { $0.bytes += new - old }
+    }
+
+    /// Holds so many bytes less for a user.
+    public func release(_ bytes: Int, of uid: UInt32) {
+        change(uid) { $0.bytes -= bytes }
+    }
+
+    // MARK: For dispatch
+
+    func kind(of member: String, _ interface: String) -> Kind {
+        table[interface]?[member] ?? .question
+    }
+
+    /// Refuses a call that would be one too many.
+    func check(_ kind: Kind, _ peer: Peer) throws(DBusError) {
+        guard let limit = limits[kind] else { return }
+        guard peer.waiting[kind, default: 0] < limit.perConnection else {
+            throw DBusError(.limitsExceeded, "Too many calls of this connection wait.")
+        }
+        guard holdings[peer.uid]?.calls[kind] ?? 0 < limit.perUser else {
+            throw DBusError(.limitsExceeded, "Too many calls of this user wait.")
+        }
+    }
+
+    func begin(_ kind: Kind, _ peer: Peer, bytes: Int) throws(DBusError) {
+        try check(kind, peer)
+        try hold(bytes, of: peer.uid)
+        peer.waiting[kind, default: 0] += 1
+        change(peer.uid) { $0.calls[kind, default: 0] += 1 }
+    }
+
+    func end(_ kind: Kind, _ peer: Peer, bytes: Int) {
+        peer.waiting[kind, default: 0] -= 1
+        change(peer.uid) { holding in
+            let count = holding.calls[kind, default: 0]
+            holding.calls[kind] = count > 1 ? count - 1 : nil
+            holding.bytes -= bytes
+        }
+    }
+
+    private func change(_ uid: UInt32, _ body: (inout Holding) -> Void) {
+        var holding = holdings[uid] ?? Holding()
+        body(&holding)
+        holdings[uid] = holding.isEmpty ? nil : holding
+    }
+}

@@ -1,0 +1,60 @@
+import Glibc
+import Testing
+
+@testable import DBus
+
+/// What callers may make a service hold.
+@Suite(.runningLoop, .timeLimit(.minutes(1)))
+struct CallQuotaTests {
+    @BusActor
+    private static func quota(bytes: Int = 1000) -> CallQuota {
+        CallQuota(
+            table: [ExampleService.name: ["Who": .immediate, "Containers": .immediate]],
+            limits: [.question: .init(perConnection: 2, perUser: 3)],
+            bytesPerUser: bytes
+        )
+    }
+
+    @Test("L21: A connection has so many calls that wait; what is answered at once is answered")
+    @BusActor
+    func perConnection() async throws {
+        try await withDirectPair { pair in
+            let quota = Self.quota()
+            pair.service.connection.quota = quota
+            let tasks = (0..<2).map { _ in onLoop { _ = await pair.error("Wait") } }
+            while pair.service.waits < 2 { #expect(await pair.error("Who") == nil) }
+            #expect(await pair.error("RefuseLater") == .limitsExceeded)
+            #expect(await pair.error("Wait") == .limitsExceeded)
+            #expect(pair.service.waits == 2, "a refused call does nothing")
+            #expect(await pair.error("Who") == nil)
+            #expect(quota.calls(of: getuid()) == 2)
+            for task in tasks { task.cancel() }
+        }
+    }
+
+    @Test("L21: A call that has ended makes room for another")
+    @BusActor
+    func room() async throws {
+        try await withDirectPair { pair in
+            let quota = Self.quota()
+            pair.service.connection.quota = quota
+            for _ in 0..<10 { #expect(await pair.error("RefuseLater") != .limitsExceeded) }
+            #expect(quota.calls(of: getuid()) == 0 && quota.bytes(of: getuid()) == 0)
+        }
+    }
+
+    @Test("L21: The bytes of a user have one bound, whatever holds them")
+    @BusActor
+    func bytes() throws {
+        let quota = Self.quota(bytes: 100)
+        try quota.hold(60, of: 1)
+        try quota.hold(40, of: 1)
+        #expect(throws: DBusError.self) { try quota.hold(1, of: 1) }
+        try quota.hold(100, of: 2)
+        try quota.hold(30, insteadOf: 60, of: 1)
+        #expect(throws: DBusError.self) { try quota.hold(71, insteadOf: 40, of: 1) }
+        #expect(quota.bytes(of: 1) == 70)
+        quota.release(70, of: 1)
+        #expect(quota.bytes(of: 1) == 0)
+    }
+}
