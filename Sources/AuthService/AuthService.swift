@@ -45,8 +45,8 @@ public final class AuthService {
     private(set) lazy var verifier: PasscodeVerifier = PasscodeVerifier(
         connection: connection,
         isSystemBus: isSystemBus
-    ) { [self] uid in
-        items.passcodeRemoved(uid)
+    ) { [self] uid, state in
+        items.passcodeFound(uid, state)
     }
     private(set) lazy var agents = AgentDirectory(
         sessions: sessions,
@@ -82,6 +82,8 @@ public final class AuthService {
     private var devices: [String: DeviceObject] = [:]
     private var announcedTypes: [BiometryType] = []
     private var trimming: EventSource?
+    private var agentAnnouncements = Allowance(limit: 20)
+    private var agentAnnouncement: EventSource?
 
     /// A service that has nothing on the bus yet.
     ///
@@ -112,6 +114,11 @@ public final class AuthService {
         readConfiguration = rereadConfiguration
         setAside = state.setAside
         loadedEnrolments = state.enrolments
+        connection.quota = CallQuota(
+            table: MethodQuotas.table,
+            limits: MethodQuotas.limits(configuration),
+            bytesPerUser: MethodQuotas.bytesPerUser
+        )
         audit = AuditTrail(path: journal, records: state.records, unknown: state.unknown)
         let isSystemBus = connection.address == .system
         engine = AuthEngine(
@@ -159,6 +166,7 @@ public final class AuthService {
         guard let readConfiguration else { return }
         do throws(ConfigurationError) {
             configuration = try readConfiguration()
+            connection.quota?.limits = MethodQuotas.limits(configuration)
             evaluations.handle(.configured(configuration.engineSettings(isSystemBus: isSystemBus)))
             evaluations.keychainStrength = configuration.keychainStrength
             sensors.disabled = Set(configuration.disabledSensors)
@@ -285,8 +293,14 @@ extension AuthService: AgentEvents {
         evaluations.handle(.agentGone(id))
     }
 
+    /// Everybody hears of it, so it is told no more often than the allowance permits.
     func agentsChanged() {
-        announce("Interactive")
+        guard agentAnnouncement == nil else { return }
+        guard !agentAnnouncements.take(at: Instant.now()) else { return announce("Interactive") }
+        agentAnnouncement = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
+            self?.agentAnnouncement = nil
+            self?.announce("Interactive")
+        }
     }
 }
 

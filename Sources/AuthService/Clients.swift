@@ -59,8 +59,6 @@ final class Client {
     let id: ClientID
     let peer: Peer
     var contexts: [ContextID: ContextObject] = [:]
-    /// Enrolments and keychain calls that have not been answered, and don't wait for a prompt.
-    var preparing = 0
 
     fileprivate init(id: ClientID, peer: Peer) {
         self.id = id

@@ -1,26 +1,45 @@
 import DBus
 
-/// One look-up for each user that many callers may wait for.
+/// Look-ups that many callers may wait for: for each key at most one is under way, and one waits.
 ///
 /// Callers that come while one is under way share the next one, so that every answer is younger
 /// than its question, and a flood of questions is two look-ups.
 @BusActor
-final class SharedLookUps {
-    /// The look-up that has not begun yet, and the last one that has, for each user.
-    private var next: [UInt32: Task<Void, Never>] = [:]
-    private var last: [UInt32: Task<Void, Never>] = [:]
+final class SharedLookUps<Key: Hashable & Sendable, Value: Sendable> {
+    private final class LookUp {
+        var value: Value?
+        var task: Task<Void, Never>?
+    }
 
-    /// Returns when a look-up that began after this call is done.
-    func share(_ uid: UInt32, _ ask: @escaping @BusActor @Sendable () async -> Void) async {
-        if let waiting = next[uid] { return await waiting.value }
-        let before = last[uid]
-        let task = onLoop {
+    /// The look-up that has not begun yet, and the last one that has, for each key.
+    private var next: [Key: LookUp] = [:]
+    private var last: [Key: LookUp] = [:]
+
+    /// What a look-up that begins after this call finds.
+    func share(
+        _ key: Key,
+        _ ask: @escaping @BusActor @Sendable () async -> Value
+    ) async -> Value {
+        let lookUp = next[key] ?? begin(key, ask)
+        await lookUp.task?.value
+        // It was set before the task ended.
+        guard let value = lookUp.value else { return await ask() }
+        return value
+    }
+
+    private func begin(
+        _ key: Key,
+        _ ask: @escaping @BusActor @Sendable () async -> Value
+    ) -> LookUp {
+        let lookUp = LookUp()
+        let before = last[key]?.task
+        next[key] = lookUp
+        lookUp.task = onLoop {
             await before?.value
-            self.last[uid] = self.next.removeValue(forKey: uid)
-            await ask()
-            if self.next[uid] == nil { self.last[uid] = nil }
+            self.last[key] = self.next.removeValue(forKey: key)
+            lookUp.value = await ask()
+            if self.next[key] == nil { self.last[key] = nil }
         }
-        next[uid] = task
-        await task.value
+        return lookUp
     }
 }

@@ -32,18 +32,23 @@ public struct Caller: Hashable, Sendable {
     public let enrolment: EnrolmentMark?
     /// Whether the user's passcode was removed, and items that need one may still be there (R69).
     public let isWithoutPasscode: Bool
+    /// Whether the user's passcode can't be given now but may be the same one again: items that
+    /// need one are hidden, and stay.
+    public let isPasscodeWithheld: Bool
 
     /// A caller.
     public init(
         uid: UInt32,
         app: String?,
         enrolment: EnrolmentMark?,
-        isWithoutPasscode: Bool = false
+        isWithoutPasscode: Bool = false,
+        isPasscodeWithheld: Bool = false
     ) {
         self.uid = uid
         self.app = app
         self.enrolment = enrolment
         self.isWithoutPasscode = isWithoutPasscode
+        self.isPasscodeWithheld = isPasscodeWithheld
     }
 }
 
@@ -97,6 +102,12 @@ public struct Item: Hashable, Sendable {
             // An item that has to be deleted is treated as deleted even if that failed.
             && (enrolment == nil || enrolment == caller.enrolment)
             && !(caller.isWithoutPasscode && accessControl.needsPasscodeSet)
+            && !isWithheld(from: caller)
+    }
+
+    /// Whether it is hidden only until the user's passcode can be given again.
+    func isWithheld(from caller: Caller) -> Bool {
+        caller.isPasscodeWithheld && accessControl.needsPasscodeSet
     }
 
     /// Everything that decides who gets the secret: the associated data of its encryption.

@@ -322,7 +322,10 @@ extension KeychainStore {
         let id = ItemID(bytes: holder)
         if let id, let row = try row(id, uid: item.uid) {
             let found = try? self.item(row, uid: item.uid, ledger: try ledger(of: item.uid))
-            if let found, !found.isVisible(to: caller) { return id }
+            // What is withheld comes back, so it gives way to nothing.
+            if let found, !found.isVisible(to: caller), !found.isWithheld(from: caller) {
+                return id
+            }
         }
         throw KeychainError(.duplicate, "The item \(id?.text ?? "?") has the same primary key.")
     }

@@ -37,6 +37,13 @@ import ServiceProgram
         return .now(setting.isSet(for: user))
     }
 
+    func isRemoved(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
+        try daemon.require(call)
+        try Self.requireOwn(uid)
+        guard let user = SystemUser(uid: uid) else { throw Self.unknownUser(uid) }
+        return .now(setting.isRemoved(of: user))
+    }
+
     func verify(
         uid: UInt32,
         socket: OwnedDescriptor,

@@ -15,6 +15,19 @@ enum PasscodeSetting: String {
         }
     }
 
+    /// Whether the same passcode can't be set again.
+    ///
+    /// What the administrator says with this option says nothing of that.
+    func isRemoved(of user: SystemUser) -> Bool {
+        self == .auto && Self.isRemoved(shadowField: user.shadowField)
+    }
+
+    /// Whether a password field of shadow has no hash: a locked one has, behind the mark.
+    static func isRemoved(shadowField field: String?) -> Bool {
+        guard let field else { return false }
+        return field.allSatisfy { $0 == "!" || $0 == "*" }
+    }
+
     /// Whether a password field of shadow is a passcode: not when it is empty or locked.
     ///
     /// A field that can't be read counts as set: then PAM decides when the passcode is checked.

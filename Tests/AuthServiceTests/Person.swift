@@ -45,10 +45,10 @@ final class Person: Agent1Service {
     }
 
     /// Root is nobody in particular: it comes over a bridge that runs as another user.
-    static func address(_ bus: PrivateBus) -> String {
+    static func address(_ bus: PrivateBus, uid: UInt32 = 65534) -> String {
         guard getuid() == 0 else { return bus.address }
         let path = bus.folder + "/bus"
-        return "unixexec:path=/usr/bin/setpriv,argv0=setpriv,argv1=--reuid=65534,"
+        return "unixexec:path=/usr/bin/setpriv,argv0=setpriv,argv1=--reuid=\(uid),"
             + "argv2=--clear-groups,argv3=/usr/bin/systemd-stdio-bridge,"
             + "argv4=--bus-path=unix:path=\(path)"
     }

@@ -50,6 +50,8 @@ final class ScriptedSensor: Sensor1Service {
     var onCancel = OnCancel.obey
     /// Answers no method any more.
     var isSilent = false
+    /// Methods that it does not answer, until it speaks.
+    var unanswered: Set<String> = []
     let calls = Witness<String>()
     let operations = Witness<Operation>()
     private var held: [CheckedContinuation<Void, Never>] = []
@@ -103,6 +105,7 @@ final class ScriptedSensor: Sensor1Service {
     /// Answers again, also what it left unanswered.
     func speak() {
         isSilent = false
+        unanswered = []
         let waiting = held
         held = []
         for call in waiting { call.resume() }
@@ -114,7 +117,7 @@ final class ScriptedSensor: Sensor1Service {
         _ body: @escaping @BusActor () throws(DBusError) -> Value
     ) -> Answer<Value> {
         calls.record(member)
-        let isSilent = isSilent
+        let isSilent = isSilent || unanswered.contains(member)
         return .later { () throws(DBusError) in
             if isSilent { await withCheckedContinuation { self.held.append($0) } }
             return try body()

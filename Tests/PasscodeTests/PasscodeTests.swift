@@ -126,6 +126,17 @@ struct PasscodeTests {
         }
     }
 
+    @Test("R69: A shadow field without a hash has lost its passcode; a locked one keeps it")
+    func removedFields() {
+        for field in ["", "!", "!!", "*", "!*"] {
+            #expect(PasscodeSetting.isRemoved(shadowField: field), "'\(field)'")
+        }
+        for field in ["!$y$j9T$salt$hash", "!!$6$salt$hash", "$y$j9T$salt$hash", "!ab0123456789c"] {
+            #expect(!PasscodeSetting.isRemoved(shadowField: field), "'\(field)'")
+        }
+        #expect(!PasscodeSetting.isRemoved(shadowField: nil))
+    }
+
     @Test("Checks that hang are bounded, and end with the verifier")
     func hanging() async throws {
         try await PasscodeBench.with(service: "localauth-slow") { bench in

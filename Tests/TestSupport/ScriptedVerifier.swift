@@ -14,8 +14,14 @@ public import LocalAuthBus
     public let connection: Connection
     /// Whether everybody has a passcode.
     public var isPasscodeSet: Bool
+    /// Whether a passcode that isn't set may come back, as that of a locked account.
+    public var isLocked = false
+    /// Whether it can say that a passcode is gone for good.
+    public var knowsRemoval = true
     /// It can't say whether a passcode is set.
     public var isBroken = false
+    /// Nothing is answered of whether a passcode is set, while it is true.
+    public var isHeld = false
     /// So many verifications say neither yes nor no.
     public var faults = 0
     /// Verifications are not answered.
@@ -40,7 +46,19 @@ public import LocalAuthBus
     public func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
         asked.record(uid)
         guard !isBroken else { throw DBusError(.failed, "scripted") }
+        guard !isHeld else {
+            return .later { () throws(DBusError) in
+                await never()
+                return false
+            }
+        }
         return .now(isPasscodeSet)
+    }
+
+    /// Whether a passcode that isn't set is gone for good.
+    public func isRemoved(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
+        guard !isBroken, knowsRemoval else { throw DBusError(.unknownMethod, "scripted") }
+        return .now(!isPasscodeSet && !isLocked)
     }
 
     /// Compares what was typed, unless the script says something else.

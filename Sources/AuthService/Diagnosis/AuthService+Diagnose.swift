@@ -8,8 +8,6 @@ import LocalAuthBus
 /// Where a diagnosis comes from.
 extension AuthService {
     private static let fprintd = "net.reactivated.Fprint"
-    /// How long a sensor may take to say how it is.
-    private static let healthPatience = Duration.seconds(1)
 
     /// Finds out what a caller's evaluation would depend on.
     func diagnosis(for peer: Peer) async -> Diagnosis {
@@ -70,8 +68,8 @@ extension AuthService {
             )
             // One that is not trusted, or that sleeps, is not asked.
             let isAsked = [.ready, .broken(.failed)].contains(sensor.process.state)
-            let proxy = isAsked ? sensor.process.proxy : nil
-            questions.append(Task { @BusActor in await Self.health(proxy) })
+            let process = isAsked ? sensor.process : nil
+            questions.append(Task { @BusActor in await Self.health(of: process) })
         }
         for (index, question) in questions.enumerated() {
             findings[index].health = await question.value
@@ -79,9 +77,9 @@ extension AuthService {
         return findings
     }
 
-    private static func health(_ proxy: Sensor1Proxy?) async -> Diagnosis.Health? {
-        guard let proxy else { return nil }
-        guard let (state, message) = try? await proxy.health(timeout: healthPatience) else {
+    private static func health(of process: SensorProcess?) async -> Diagnosis.Health? {
+        guard let process, let proxy = process.proxy else { return nil }
+        guard let (state, message) = try? await process.health(proxy) else {
             return Diagnosis.Health(state: .failed, message: "it does not answer.")
         }
         return Diagnosis.Health(

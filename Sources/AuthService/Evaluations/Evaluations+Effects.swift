@@ -66,17 +66,28 @@ extension Evaluations {
                     path: registration.path
                 )
             )
-            let call = try prompt.proxy.startBegin(
-                prompt: prompt.handle,
-                details: evaluation.details(presentation),
-                passcode: passcode,
-                timeout: engine.settings.agentPatience + .seconds(1)
-            )
+            let uid = evaluation.request.uid
+            guard connection.budget.begin(.prompts, for: uid) else {
+                return handle(.promptFailed(id))
+            }
+            let call: PendingCall
+            do throws(DBusError) {
+                call = try prompt.proxy.startBegin(
+                    prompt: prompt.handle,
+                    details: evaluation.details(presentation),
+                    passcode: passcode,
+                    timeout: engine.settings.agentPatience + .seconds(1)
+                )
+            } catch {
+                connection.budget.end(.prompts, for: uid)
+                throw error
+            }
             evaluation.prompt = prompt
             prompts[prompt.handle] = id
             channel.listen()
             onLoop {
                 let hasBegun = (try? await call.reply()) != nil
+                self.connection.budget.end(.prompts, for: uid)
                 self.handle(hasBegun ? .promptBegan(id) : .promptFailed(id))
             }
         } catch {

@@ -74,13 +74,7 @@ final class Evaluations {
         _ audience: Audience,
         password: PendingEvaluation.PasswordUse? = nil
     ) async -> Outcome {
-        // The engine counts its own.
-        let client = clients[audience.peer]
-        guard client.preparing == 0 || hasRoom(for: client) else {
-            let message = "This connection waits for too many answers at once."
-            return .refused(Refusal(.limitsExceeded, message))
-        }
-        return await withCheckedContinuation { answer in
+        await withCheckedContinuation { answer in
             pending[request.id] = PendingEvaluation(
                 request: request,
                 audience: audience,
@@ -90,12 +84,6 @@ final class Evaluations {
             )
             handle(.requested(request))
         }
-    }
-
-    /// Whether a connection may wait for one more answer.
-    func hasRoom(for client: Client) -> Bool {
-        engine.pendingCount(of: client.id) + client.preparing
-            < engine.settings.pendingPerConnection
     }
 
     /// What Evaluate answers to who was authenticated.

@@ -26,7 +26,8 @@ extension KeychainObject {
                 uid: uid,
                 app: nil,
                 enrolment: enrolments.mark(of: uid),
-                isWithoutPasscode: withoutPasscode.contains(uid)
+                isWithoutPasscode: withoutPasscode.contains(uid),
+                isPasscodeWithheld: withheld.contains(uid)
             )
             let (result, setAside) = try await keychain.run { store throws(KeychainError) in
                 (try body(store, caller), store.setAside)
@@ -54,6 +55,8 @@ extension KeychainObject {
         find: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Found
     ) async throws(DBusError) -> Found {
         let before = enrolments.mark(of: peer.uid)
+        // What is hidden would not be found, and nobody would ask whether it still has to be.
+        if withheld.contains(peer.uid) { _ = await verifier.state(of: peer.uid) }
         let found = try await turn(as: peer, find)
         let controls = accessControls(found)
         let isOutdated = await refresh(
@@ -80,12 +83,14 @@ extension KeychainObject {
             await enrolments.refresh(uid)
             hasChanged = enrolments.mark(of: uid) != before
         }
+        guard passcode else { return hasChanged }
+        let wasWithheld = withheld.contains(uid)
         // A verifier that is away says nothing, and that is no reason to delete anything.
-        if passcode, await verifier.answer(for: uid) == false {
+        if await verifier.state(of: uid) == .removed {
             withoutPasscode.insert(uid)
             hasChanged = true
         }
-        return hasChanged
+        return hasChanged || wasWithheld != withheld.contains(uid)
     }
 
     // MARK: - Without a call
@@ -98,10 +103,17 @@ extension KeychainObject {
         onLoop { _ = try? await store.runIfThere { $0.settle(caller) } }
     }
 
-    /// A user has no passcode any more: items that need one go, even if it is set again.
-    func passcodeRemoved(_ uid: UInt32) {
-        withoutPasscode.insert(uid)
-        onLoop { try? await self.deletePasscodeItems(of: uid) }
+    /// A user's passcode is another way than it was: items that need one go with it, even if it is
+    /// set again, and are hidden while it is withheld.
+    func passcodeFound(_ uid: UInt32, _ state: PasscodeState) {
+        withheld.remove(uid)
+        switch state {
+        case .set: break
+        case .withheld: withheld.insert(uid)
+        case .removed:
+            withoutPasscode.insert(uid)
+            onLoop { try? await self.deletePasscodeItems(of: uid) }
+        }
     }
 
     private func deletePasscodeItems(of uid: UInt32) async throws(KeychainError) {

@@ -21,7 +21,6 @@ extension KeychainObject {
         deliver: @escaping @BusActor @Sendable (Opened) throws(DBusError) -> Value
     ) -> Answer<Value> {
         .later { () throws(DBusError) in
-            defer { use.end() }
             do throws(DBusError) {
                 let item = try await self.item(use.id, of: use.peer)
                 let permission = try await self.permission(for: use, item)
@@ -105,15 +104,12 @@ extension KeychainObject {
         request.isInteractionNotAllowed = isForbidden || reason == nil
         var text = ShownText(reason: reason ?? "", options: use.options)
         text.fallbackTitle = ""
-        // Meanwhile the engine counts it.
-        use.client.preparing -= 1
         let outcome = await evaluations.outcome(
             of: request,
             text,
             use.audience,
             password: trial?.attempt
         )
-        use.client.preparing += 1
         switch outcome {
         case .granted(let grant): return grant
         case .refused(let refusal):
@@ -158,10 +154,7 @@ final class KeychainUse {
     fileprivate let reason: String
     private let serial: UInt32
 
-    /// It counts for its connection from now on, until `end()`: a burst of calls is counted before
-    /// the first of them has begun.
-    ///
-    /// - Throws: InvalidArgs, UnknownObject for another's context, LimitsExceeded.
+    /// - Throws: InvalidArgs, UnknownObject for another's context.
     init(
         _ id: String,
         _ operation: AccessOperation,
@@ -186,15 +179,6 @@ final class KeychainUse {
         self.reason = reason.isEmpty ? context?.reason ?? "" : reason
         context?.complete(&options)
         self.options = options
-        guard evaluations.hasRoom(for: client) else {
-            throw .exceeded("this connection waits for too many answers at once")
-        }
-        client.preparing += 1
-    }
-
-    /// The call is answered, or about to be: it gives its place back.
-    fileprivate func end() {
-        client.preparing -= 1
     }
 
     /// Who hears of the progress: the context's events, or those of a one-shot.

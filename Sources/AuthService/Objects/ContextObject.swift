@@ -9,6 +9,11 @@ import LocalAuthBus
 final class ContextObject: Context1Service {
     /// What a client may set.
     struct Properties: Equatable {
+        /// How many bytes they hold.
+        var size: Int {
+            (fallbackTitle?.utf8.count ?? 0) + cancelTitle.utf8.count + reason.utf8.count
+        }
+
         /// nil: never set, so that the prompt shows its default.
         var fallbackTitle: String?
         var cancelTitle = ""
@@ -29,6 +34,8 @@ final class ContextObject: Context1Service {
     private var credentials: [CredentialKind: SecretBytes] = [:]
     /// The application password that a person typed last.
     private weak var typed: SecretBytes?
+    /// How many bytes are counted as held for the user.
+    private var held = 0
     private(set) var isInvalid = false
     /// Kept, because calls may still wait when it has left; `remove()` undoes the cycle.
     let client: Client
@@ -36,7 +43,7 @@ final class ContextObject: Context1Service {
     private let connection: Connection
     private let sensors: SensorDirectory
 
-    /// - Throws: InvalidArgs for a property of a wrong type.
+    /// - Throws: InvalidArgs for a property of a wrong type; LimitsExceeded.
     init(
         client: Client,
         properties: [String: Variant],
@@ -64,6 +71,20 @@ final class ContextObject: Context1Service {
     func remove() {
         client.contexts[id] = nil
         connection.unexport(path)
+        connection.quota?.release(held, of: client.peer.uid)
+        held = 0
+    }
+
+    /// Has what the context holds counted for its user, before it is held.
+    private func count(
+        _ properties: Properties,
+        _ credentials: [CredentialKind: SecretBytes]
+    )
+        throws(DBusError)
+    {
+        let size = properties.size + credentials.values.reduce(0) { $0 + $1.count }
+        try connection.quota?.hold(size, insteadOf: held, of: client.peer.uid)
+        held = size
     }
 
     private func take(_ values: [String: Variant]) throws(DBusError) {
@@ -81,6 +102,7 @@ final class ContextObject: Context1Service {
             new.reuseDuration = duration
         }
         new.maxBiometryFailures = try reader.value("MaxBiometryFailures", \.asUInt32) ?? 0
+        try count(new, credentials)
         properties = new
     }
 
@@ -152,6 +174,8 @@ final class ContextObject: Context1Service {
         isInvalid = true
         properties = Properties()
         credentials = [:]
+        // Less always has room.
+        try count(properties, credentials)
         evaluatedDomainState = []
         evaluations.handle(.invalidated(id))
         return .now(())
@@ -173,15 +197,22 @@ final class ContextObject: Context1Service {
     /// Keeps what a person typed, as if the app had lent it (R37).
     func keep(applicationPassword: SecretBytes) {
         guard !isInvalid else { return }
-        credentials[.applicationPassword] = applicationPassword
+        guard (try? set(applicationPassword, as: .applicationPassword)) != nil else { return }
         typed = applicationPassword
     }
 
     /// Forgets a password that was typed and opened nothing: the next call asks again.
     func forget(typed password: SecretBytes) {
         guard typed === password, applicationPassword === password else { return }
-        credentials[.applicationPassword] = nil
+        try? set(nil, as: .applicationPassword)
         typed = nil
+    }
+
+    private func set(_ credential: SecretBytes?, as kind: CredentialKind) throws(DBusError) {
+        var new = credentials
+        new[kind] = credential
+        try count(properties, new)
+        credentials = new
     }
 
     /// The reason that was set; empty: none was.
@@ -195,7 +226,7 @@ final class ContextObject: Context1Service {
         let kind = try CredentialKind(credentialType)
         let credential = try SecretBytes(sealed: secret)
         guard !isInvalid else { return .now(false) }
-        credentials[kind] = credential
+        try set(credential, as: kind)
         return .now(true)
     }
 
@@ -205,7 +236,7 @@ final class ContextObject: Context1Service {
     ) throws(DBusError) -> Answer<Bool> {
         let kind = try CredentialKind(credentialType)
         guard !isInvalid else { return .now(false) }
-        credentials[kind] = nil
+        try set(nil, as: kind)
         return .now(true)
     }
 
@@ -266,7 +297,11 @@ final class ContextObject: Context1Service {
 
     /// After Invalidate nothing is kept: everything reads as its default.
     private func set(_ change: (inout Properties) -> Void) throws(DBusError) {
-        if !isInvalid { change(&properties) }
+        guard !isInvalid else { return }
+        var new = properties
+        change(&new)
+        try count(new, credentials)
+        properties = new
     }
 
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 {

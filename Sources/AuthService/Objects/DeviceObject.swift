@@ -102,12 +102,8 @@ final class DeviceObject: Device1Service {
         let label = try Self.checked(label)
         try checkUsable()
         try checkNotEnrolling()
-        let client = evaluations.clients[call.peer]
-        guard evaluations.hasRoom(for: client) else {
-            throw .exceeded("this connection waits for too many answers at once")
-        }
         let enrolment = DeviceEnrolment(
-            client: client,
+            client: evaluations.clients[call.peer],
             options: options,
             sensor: sensor,
             evaluations: evaluations
@@ -167,7 +163,7 @@ final class DeviceObject: Device1Service {
         try Self.check(id: id)
         return .later { [self] () throws(DBusError) in
             try await require(id, of: uid)
-            try await sensor.templates.change { proxy throws(DBusError) in
+            try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
                 try await proxy.renameTemplate(
                     uid: uid,
                     id: id,
@@ -190,7 +186,7 @@ final class DeviceObject: Device1Service {
             try await require(id, of: uid)
             let authorization = Authorization(options: options, evaluations: evaluations)
             try await authorize(authorization, call, "remove from what \(sensor.name) knows")
-            try await sensor.templates.change { proxy throws(DBusError) in
+            try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
                 try await proxy.removeTemplate(uid: uid, id: id, timeout: SensorTemplates.patience)
             }
             await enrolments.refresh(uid)
@@ -207,7 +203,7 @@ final class DeviceObject: Device1Service {
         return .later { [self] () throws(DBusError) in
             let authorization = Authorization(options: options, evaluations: evaluations)
             try await authorize(authorization, call, "make \(sensor.name) forget you")
-            let removed = try await sensor.templates.change { proxy throws(DBusError) in
+            let removed = try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
                 try await proxy.removeAllTemplates(uid: uid, timeout: SensorTemplates.patience)
             }
             await enrolments.refresh(uid)

@@ -15,6 +15,8 @@ final class KeychainObject: Keychain1Service {
     let turns = KeychainTurns()
     /// Users whose passcode was removed, and whose items that need one have yet to go.
     var withoutPasscode: Set<UInt32> = []
+    /// Users whose passcode may be the same one again, and whose items that need one are hidden.
+    var withheld: Set<UInt32> = []
     var isSetAsideReported = false
 
     /// `keychain` is nil where there is none.
@@ -56,6 +58,7 @@ final class KeychainObject: Keychain1Service {
         let new = try NewItem(attributes, accessControl, options, call, evaluations.clients)
         let secret = try SecretBytes(sealed: secret)
         let replaced = try OptionReader(options).value("replaces", \.asString)
+        call.hold(secret.count)
         return .later { () throws(DBusError) in
             try await self.store(new, .add, replacing: replaced, as: call.peer) {
                 $0
@@ -140,6 +143,7 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<Void> {
         let secret = try SecretBytes(sealed: secret)
         let password = try NewItem.password(options, call, evaluations.clients)
+        call.hold(secret.count)
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
             try await self.change(id, .setSecret, as: call.peer) {

@@ -13,6 +13,9 @@ final class AgentDirectory {
     /// Registrations of one user's connections together; each may hold a descriptor.
     static let limitPerUser = 64
 
+    /// The longest path of an agent, in bytes.
+    static let longestPath = 256
+
     /// One registration.
     final class Registration {
         fileprivate(set) var agent: Agent
@@ -59,6 +62,9 @@ final class AgentDirectory {
         path: ObjectPath,
         options: [String: Variant]
     ) throws(DBusError) -> Answer<String> {
+        guard path.rawValue.utf8.count <= Self.longestPath else {
+            throw .invalid("the path of the agent is over \(Self.longestPath) bytes")
+        }
         let reader = OptionReader(options)
         let isFallback = try reader.value("fallback", \.asBool) ?? false
         let process = try reader.value("process", \.asUInt32)

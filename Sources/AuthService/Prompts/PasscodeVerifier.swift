@@ -4,6 +4,15 @@ import DBus
 import Linux
 import LocalAuthBus
 
+/// What is known of a user's passcode.
+enum PasscodeState: Equatable, Sendable {
+    case set
+    /// None can be given now, but it may be the same one again, as with an account that is locked.
+    case withheld
+    /// There is none any more.
+    case removed
+}
+
 /// The process that asks PAM.
 ///
 /// The daemon hands it the channel and hears yes or no.
@@ -17,24 +26,24 @@ final class PasscodeVerifier {
     static let warmth = Duration.milliseconds(100)
 
     private(set) var owner: String?
-    private var answers: [UInt32: (isSet: Bool, at: Instant)] = [:]
-    private let lookUps = SharedLookUps()
+    private var answers: [UInt32: (state: PasscodeState, at: Instant)] = [:]
+    private let lookUps = SharedLookUps<UInt32, Void>()
     private let connection: Connection
     /// Who may be the verifier.
     private let trusted: Set<UInt32>
-    private let passcodeRemoved: @BusActor (_ uid: UInt32) -> Void
+    private let found: @BusActor (_ uid: UInt32, PasscodeState) -> Void
 
-    /// `passcodeRemoved` is told when a user is found to have no passcode.
+    /// `found` is told when a user's passcode is found to be another way than it was.
     ///
     /// On the system bus root alone may be the verifier: it is handed the way to every passcode.
     init(
         connection: Connection,
         isSystemBus: Bool,
-        passcodeRemoved: @escaping @BusActor (_ uid: UInt32) -> Void
+        found: @escaping @BusActor (_ uid: UInt32, PasscodeState) -> Void
     ) {
         self.connection = connection
         trusted = isSystemBus ? [0] : [0, ProcessIdentity.uid]
-        self.passcodeRemoved = passcodeRemoved
+        self.found = found
     }
 
     /// Watches for the verifier.
@@ -60,7 +69,7 @@ final class PasscodeVerifier {
     func warmAnswer(for uid: UInt32, at now: Instant) -> Bool? {
         if connection.isPeerToPeer { return false }
         guard let answer = answers[uid], now - answer.at < Self.warmth else { return nil }
-        return answer.isSet
+        return answer.state == .set
     }
 
     /// Whether the user has a passcode.
@@ -68,13 +77,13 @@ final class PasscodeVerifier {
     /// No verifier, no answer: no passcode.
     func isSet(for uid: UInt32) async -> Bool {
         await lookUps.share(uid) { await self.ask(uid) }
-        return answers[uid]?.isSet ?? false
+        return answers[uid]?.state == .set
     }
 
-    /// Whether the user has a passcode; nil: nobody says.
-    func answer(for uid: UInt32) async -> Bool? {
+    /// What is known of the user's passcode; nil: nobody says.
+    func state(of uid: UInt32) async -> PasscodeState? {
         await lookUps.share(uid) { await self.ask(uid) }
-        return owner == nil ? nil : answers[uid]?.isSet
+        return owner == nil ? nil : answers[uid]?.state
     }
 
     private func ask(_ uid: UInt32) async {
@@ -84,14 +93,23 @@ final class PasscodeVerifier {
         }
         let proxy = Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
         // Where the question did not get through, the last answer of the same verifier stands.
-        guard let isSet = try? await proxy.isSet(uid: uid, timeout: Self.patience),
-            self.owner == owner
-        else { return }
+        guard let state = await state(of: uid, proxy), self.owner == owner else { return }
         if answers.count > 1024 {
             answers = answers.filter { Instant.now() - $0.value.at < Self.warmth }
         }
-        if !isSet, answers[uid]?.isSet != false { passcodeRemoved(uid) }
-        answers[uid] = (isSet, Instant.now())
+        if answers[uid]?.state != state { found(uid, state) }
+        answers[uid] = (state, Instant.now())
+    }
+
+    /// Only a verifier that says so has a passcode count as removed: where it can't be asked, or
+    /// doesn't know the question, nothing is deleted.
+    private func state(of uid: UInt32, _ proxy: Passcode1Proxy) async -> PasscodeState? {
+        try? await connection.budget.run(.questions, for: uid) { () throws(DBusError) in
+            if try await proxy.isSet(uid: uid, timeout: Self.patience) { return .set }
+            if self.answers[uid]?.state == .removed { return .removed }
+            let isRemoved = (try? await proxy.isRemoved(uid: uid, timeout: Self.patience)) ?? false
+            return isRemoved ? .removed : .withheld
+        }
     }
 
     /// Its unique name; one that was just started by activation counts as well.
@@ -109,11 +127,10 @@ final class PasscodeVerifier {
         guard let owner = await currentOwner() else { return .failed }
         let proxy = Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
         do throws(DBusError) {
-            let isCorrect = try await proxy.verify(
-                uid: uid,
-                socket: channel,
-                timeout: Self.longestVerify
-            )
+            let isCorrect = try await connection.budget.run(.passcodes, for: uid) {
+                () throws(DBusError) in
+                try await proxy.verify(uid: uid, socket: channel, timeout: Self.longestVerify)
+            }
             guard self.owner == owner else { return .failed }
             return isCorrect ? .correct : .wrong
         } catch {

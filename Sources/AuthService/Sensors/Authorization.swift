@@ -12,14 +12,11 @@ final class Authorization {
     let options: DeviceOptions
     /// No client sees this context; it is there to end the prompt.
     private let context: ContextID
-    /// An enrolment counts among the calls of its connection, but not twice.
-    private let isEnrolment: Bool
     private var isOver = false
     private let evaluations: Evaluations
 
-    init(options: DeviceOptions, isEnrolment: Bool = false, evaluations: Evaluations) {
+    init(options: DeviceOptions, evaluations: Evaluations) {
         self.options = options
-        self.isEnrolment = isEnrolment
         self.evaluations = evaluations
         context = ContextID(evaluations.nextID())
     }
@@ -49,9 +46,7 @@ final class Authorization {
         )
         request.sensors = []
         request.timeout = options.timeout
-        client.preparing -= isEnrolment ? 1 : 0
         let outcome = await evaluations.outcome(of: request, ShownText(reason: reason), audience)
-        client.preparing += isEnrolment ? 1 : 0
         evaluations.handle(.released(context))
         if case .refused(let refusal) = outcome { throw DBusError(refusal) }
     }

@@ -16,7 +16,7 @@ final class DeviceEnrolment {
     init(client: Client, options: DeviceOptions, sensor: SensorLink, evaluations: Evaluations) {
         self.client = client
         self.sensor = sensor
-        authorization = Authorization(options: options, isEnrolment: true, evaluations: evaluations)
+        authorization = Authorization(options: options, evaluations: evaluations)
         sources = [
             client.peer.onLeave { [weak self] in
                 self?.end(DBusError(.appCancel, "The caller left."))
@@ -25,7 +25,6 @@ final class DeviceEnrolment {
                 self?.end(DBusError(.systemCancel, "The time for this enrolment is over."))
             },
         ]
-        client.preparing += 1
     }
 
     /// Whether the sensor is at it.
@@ -64,7 +63,6 @@ final class DeviceEnrolment {
     func close() {
         for source in sources { source.cancel() }
         sources = []
-        client.preparing -= 1
     }
 
     private func received(

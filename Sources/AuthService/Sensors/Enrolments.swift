@@ -23,7 +23,7 @@ final class Enrolments {
     private var announcements = Allowance(limit: 20)
     /// Users to ask for when a flood of announcements is over.
     private var postponed: Set<UInt32> = []
-    private let lookUps = SharedLookUps()
+    private let lookUps = SharedLookUps<UInt32, Void>()
     private let store: AuthStore
     private let sensors: SensorDirectory
     private let events: any EnrolmentEvents

@@ -32,6 +32,7 @@ final class SensorOperations {
     /// One of them.
     private struct Operation {
         let isEnrolment: Bool
+        let uid: UInt32
         let report: Report
         var isReady = false
         var isCanceled = false
@@ -60,7 +61,8 @@ final class SensorOperations {
 
     /// Looks for the user until something comes of it.
     func verify(operation number: UInt64, uid: UInt32, report: @escaping Report) {
-        start(number, Operation(isEnrolment: false, report: report)) { proxy throws(DBusError) in
+        let operation = Operation(isEnrolment: false, uid: uid, report: report)
+        start(number, operation) { proxy throws(DBusError) in
             let template = try await proxy.verify(operation: number, uid: uid, options: [:])
             // A match with a template that isn't the user's doesn't count.
             guard await self.templates.contains(template, of: uid) else {
@@ -76,7 +78,8 @@ final class SensorOperations {
     func enroll(uid: UInt32, label: String, report: @escaping Report) -> UInt64 {
         Self.lastEnrolment += 1
         let number = Self.lastEnrolment
-        start(number, Operation(isEnrolment: true, report: report)) { proxy throws(DBusError) in
+        let operation = Operation(isEnrolment: true, uid: uid, report: report)
+        start(number, operation) { proxy throws(DBusError) in
             let template = try await proxy.enroll(
                 operation: number,
                 uid: uid,
@@ -94,17 +97,28 @@ final class SensorOperations {
     private func start(_ number: UInt64, _ operation: Operation, _ call: @escaping Call) {
         guard process.isUsable else { return operation.report(.ended) }
         operations[number] = operation
-        operations[number]?.task = onLoop { self.finish(number, await self.attempt(number, call)) }
+        let uid = operation.uid
+        operations[number]?.task = onLoop {
+            self.finish(number, await self.attempt(number, for: uid, call))
+        }
         scheduleHealthCheck()
     }
 
-    private func attempt(_ number: UInt64, _ call: Call) async -> SensorProgress {
+    private func attempt(
+        _ number: UInt64,
+        for uid: UInt32,
+        _ call: Call
+    ) async -> SensorProgress {
         while true {
             guard let proxy = await process.awake(), operations[number]?.isCanceled == false else {
                 return .ended
             }
             do throws(DBusError) {
-                return .finished(template: try await call(proxy))
+                let template = try await proxy.connection.budget.run(.looks, for: uid) {
+                    () throws(DBusError) in
+                    try await call(proxy)
+                }
+                return .finished(template: template)
             } catch {
                 guard error.name == .sensorBusy, hasReasonToWait(number) else {
                     return .refused(DBusError(sensor: error.name))
@@ -230,7 +244,7 @@ final class SensorOperations {
         guard !operations.isEmpty, let proxy = process.proxy else { return }
         let isSame = { self.process.owner == proxy.destination }
         do throws(DBusError) {
-            let health = try await proxy.health(timeout: SensorProcess.patience)
+            let health = try await process.health(proxy)
             guard isSame() else { return }
             if HealthState(rawValue: health.state) == .failed { process.fail(.failed) }
         } catch {

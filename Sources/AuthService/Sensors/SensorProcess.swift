@@ -15,6 +15,9 @@ final class SensorProcess {
     /// How long the bus may take to start a sensor.
     static let startPatience = Duration.seconds(3)
 
+    /// What a sensor says of how it is.
+    typealias Health = (state: String, message: String)
+
     /// Where it is in its life.
     enum State: Equatable {
         /// It is being asked who it is, or how it ended.
@@ -56,6 +59,7 @@ final class SensorProcess {
     private var announcements = Allowance(limit: 20)
     private var announcement: EventSource?
     private var isRemoved = false
+    private let healthLookUps = SharedLookUps<String, Result<Health, DBusError>>()
 
     init(
         name: String,
@@ -217,7 +221,10 @@ final class SensorProcess {
             descriptor = try? ProcessDescriptor.open(peer.pid)
             let proxy = Sensor1Proxy(connection, destination: owner, path: Sensor1.path)
             if subscriptions.isEmpty { subscribe(to: proxy) }
-            let properties = try await proxy.properties(timeout: Self.patience)
+            let properties = try await connection.budget.run(.questions, for: CallBudget.service) {
+                () throws(DBusError) in
+                try await proxy.properties(timeout: Self.patience)
+            }
             guard self.owner == owner else { return }
             guard SensorProperties.isComplete(properties) || !speaksVersion(properties) else {
                 return fail(.failed)
@@ -345,12 +352,28 @@ final class SensorProcess {
 
     private func recover() async {
         guard let owner, let proxy else { return start() }
-        let answer = try? await proxy.health(timeout: Self.patience)
+        let answer = try? await health(proxy)
         guard self.owner == owner, case .broken = state else { return }
         switch answer.flatMap({ HealthState(rawValue: $0.state) }) {
         case .ok, .degraded: await probe(owner)
         case .failed, nil: fail(.failed)
         }
+    }
+
+    /// Asks it how it is; several that want to know share one question.
+    func health(_ proxy: Sensor1Proxy) async throws(DBusError) -> Health {
+        let answer = await healthLookUps.share(proxy.destination) {
+            do throws(DBusError) {
+                let health = try await proxy.connection.budget
+                    .run(.questions, for: CallBudget.service) { () throws(DBusError) in
+                        try await proxy.health(timeout: Self.patience)
+                    }
+                return .success(health)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try answer.get()
     }
 
     /// Looks again at once: what it failed at before sleep is not held against it.

@@ -27,7 +27,10 @@ final class SensorTemplates {
         guard let proxy = await process.awake() else { return nil }
         let isSame = { self.process.owner == proxy.destination }
         do throws(DBusError) {
-            let list = try await proxy.listTemplates(uid: uid, timeout: SensorProcess.patience)
+            let list = try await proxy.connection.budget.run(.questions, for: uid) {
+                () throws(DBusError) in
+                try await proxy.listTemplates(uid: uid, timeout: SensorProcess.patience)
+            }
             guard isSame() else { return nil }
             guard let checked = Self.checked(list) else {
                 process.fail(.failed)
@@ -56,18 +59,24 @@ final class SensorTemplates {
         return isListed()
     }
 
-    /// Has the sensor change something about its templates.
+    /// Has the sensor change something about a user's templates, one change after the other.
     ///
     /// - Throws: BiometryNotAvailable, or an error of Sensor1.
     func change<Value: Sendable>(
+        of uid: UInt32,
         _ body: @BusActor (Sensor1Proxy) async throws(DBusError) -> Value
     ) async throws(DBusError) -> Value {
         guard let proxy = await process.awake() else { throw process.refusal }
         do throws(DBusError) {
-            return try await body(proxy)
+            return try await proxy.connection.budget.run(.changes, for: uid) {
+                () throws(DBusError) in
+                try await body(proxy)
+            }
         } catch {
-            if process.owner == proxy.destination, error.name == .noReply { process.fail(.failed) }
-            throw DBusError(sensor: error.name)
+            if process.owner == proxy.destination, error.name == .noReply, !Task.isCancelled {
+                process.fail(.failed)
+            }
+            throw error.name == .limitsExceeded ? error : DBusError(sensor: error.name)
         }
     }
 

@@ -247,9 +247,12 @@ final class Logind {
     ///
     /// - Returns: Nil when it is in none.
     /// - Throws: What went wrong when that could not be found out.
-    func session(ofProcess pid: Int32) async throws(DBusError) -> ObjectPath? {
+    func session(
+        ofProcess pid: Int32,
+        for uid: UInt32
+    ) async throws(DBusError) -> ObjectPath? {
         do throws(DBusError) {
-            return try await path("GetSessionByPID", UInt32(clamping: pid))
+            return try await path("GetSessionByPID", UInt32(clamping: pid), for: uid)
         } catch {
             guard error.name.rawValue == "org.freedesktop.login1.NoSessionForPID" else {
                 throw error
@@ -260,8 +263,13 @@ final class Logind {
 
     /// The session that a user sits at, for processes that are in none.
     func display(ofUser uid: UInt32) async -> ObjectPath? {
-        guard let owner, let user = try? await path("GetUser", uid),
-            case .structure(let display)? = await properties(of: Self.user, at: user, owner)?[
+        guard let owner, let user = try? await path("GetUser", uid, for: uid),
+            case .structure(let display)? = await properties(
+                of: Self.user,
+                at: user,
+                for: uid,
+                owner
+            )?[
                 "Display"
             ],
             display.count == 2, display.first?.asString?.isEmpty == false
@@ -274,18 +282,19 @@ final class Logind {
         guard let owner else { return nil }
         let user: ObjectPath
         do throws(DBusError) {
-            user = try await path("GetUser", uid)
+            user = try await path("GetUser", uid, for: uid)
         } catch {
             return error.name.rawValue == "org.freedesktop.login1.NoSuchUser" ? false : nil
         }
-        let state = await properties(of: Self.user, at: user, owner)?["State"]?.asString
+        let state = await properties(of: Self.user, at: user, for: uid, owner)?["State"]?.asString
         return state.map { ["active", "online", "opening"].contains($0) }
     }
 
     /// What a session is.
-    func session(at path: ObjectPath) async -> LoginSession? {
+    func session(at path: ObjectPath, for uid: UInt32) async -> LoginSession? {
         guard let owner else { return nil }
-        return await properties(of: Self.session, at: path, owner).flatMap { LoginSession($0) }
+        return await properties(of: Self.session, at: path, for: uid, owner)
+            .flatMap { LoginSession($0) }
     }
 
     /// Whether the lid is closed, and whether the machine is docked or has an external display.
@@ -299,39 +308,58 @@ final class Logind {
 
     private func flag(_ name: String) async -> Bool? {
         guard let owner else { return nil }
-        return try? await connection.property(
-            name,
-            of: Self.manager,
-            at: Self.path,
-            on: owner,
-            as: Bool.self,
-            timeout: Self.patience
-        )
+        return try? await asking { () throws(DBusError) in
+            try await connection.property(
+                name,
+                of: Self.manager,
+                at: Self.path,
+                on: owner,
+                as: Bool.self,
+                timeout: Self.patience
+            )
+        }
     }
 
     private func properties(
         of interface: String,
         at path: ObjectPath,
+        for uid: UInt32,
         _ owner: String
     ) async -> [String: Variant]? {
-        try? await connection.properties(
-            of: interface,
-            at: path,
-            on: owner,
-            timeout: Self.patience
-        )
+        try? await asking(for: uid) { () throws(DBusError) in
+            try await connection.properties(
+                of: interface,
+                at: path,
+                on: owner,
+                timeout: Self.patience
+            )
+        }
     }
 
-    private func path(_ member: String, _ number: UInt32) async throws(DBusError) -> ObjectPath {
+    /// Asks within the budget of the connection, for a user or for the service itself.
+    private func asking<Value: Sendable>(
+        for uid: UInt32 = CallBudget.service,
+        _ body: () async throws(DBusError) -> Value
+    ) async throws(DBusError) -> Value {
+        try await connection.budget.run(.questions, for: uid, body)
+    }
+
+    private func path(
+        _ member: String,
+        _ number: UInt32,
+        for uid: UInt32
+    ) async throws(DBusError) -> ObjectPath {
         guard let owner else { throw DBusError(.serviceUnknown, "No login manager is there.") }
-        let reply = try await connection.call(
-            to: owner,
-            path: Self.path,
-            interface: Self.manager,
-            member: member,
-            signature: "u",
-            timeout: Self.patience
-        ) { writer throws(DBusError) in try writer.write(number) }
+        let reply = try await asking(for: uid) { () throws(DBusError) in
+            try await connection.call(
+                to: owner,
+                path: Self.path,
+                interface: Self.manager,
+                member: member,
+                signature: "u",
+                timeout: Self.patience
+            ) { writer throws(DBusError) in try writer.write(number) }
+        }
         return try reply.read("o") { reader throws(DBusError) in try reader.read(ObjectPath.self) }
     }
 

@@ -36,6 +36,8 @@ final class Sessions {
     /// The session that each caller is in; nil: none.
     private var callers: [Caller: ObjectPath?] = [:]
     private var logind: Logind?
+    private let callerLookUps = SharedLookUps<Caller, ObjectPath?>()
+    private let lidLookUps = SharedLookUps<Bool, Void>()
     private let connection: Connection
     private let events: any SessionEvents
 
@@ -75,7 +77,7 @@ final class Sessions {
     func refresh(_ peer: Peer, for uid: UInt32) async {
         await settled()
         guard presence == .present else { return }
-        let lid = onLoop { await self.lookAtLid() }
+        let lid = onLoop { await self.lidLookUps.share(true) { await self.lookAtLid() } }
         _ = await path(of: peer, for: uid)
         await lid.value
     }
@@ -159,6 +161,11 @@ final class Sessions {
         }
         // What could not be found out is asked again the next time.
         guard let logind else { return nil }
+        return await callerLookUps.share(caller) { await self.ask(peer, for: uid, logind) }
+    }
+
+    private func ask(_ peer: Peer, for uid: UInt32, _ logind: Logind) async -> ObjectPath? {
+        let caller = Caller(name: peer.name, uid: uid)
         do throws(DBusError) {
             let found = try await find(peer, for: uid, logind)
             if callers.count >= 1024 { callers = [:] }
@@ -174,23 +181,24 @@ final class Sessions {
         for uid: UInt32,
         _ logind: Logind
     ) async throws(DBusError) -> ObjectPath? {
-        if let own = try await logind.session(ofProcess: peer.pid) {
-            let session = try await load(own, logind)
+        if let own = try await logind.session(ofProcess: peer.pid, for: peer.uid) {
+            let session = try await load(own, for: peer.uid, logind)
             // Root asks for users also from outside their sessions, but never from afar.
             let isForOther = peer.uid == 0 && uid != 0 && session.uid != uid
             guard isForOther, !session.isRemote else { return own }
         }
         guard let display = await logind.display(ofUser: uid) else { return nil }
-        _ = try await load(display, logind)
+        _ = try await load(display, for: peer.uid, logind)
         return display
     }
 
     private func load(
         _ path: ObjectPath,
+        for uid: UInt32,
         _ logind: Logind
     ) async throws(DBusError) -> LoginSession {
         if let session = sessions[path] { return session }
-        guard let session = await logind.session(at: path) else {
+        guard let session = await logind.session(at: path, for: uid) else {
             throw DBusError(.failed, "The session can't be looked up.")
         }
         sessions[path] = session

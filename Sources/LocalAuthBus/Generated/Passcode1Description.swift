@@ -19,6 +19,7 @@ extension Passcode1Interface {
         name: Passcode1.interface,
         methods: [
             "IsSet": .init(name: "IsSet", input: "u", output: "b"),
+            "IsRemoved": .init(name: "IsRemoved", input: "u", output: "b"),
             "Verify": .init(name: "Verify", input: "uh", output: "b"),
         ],
         properties: [],
@@ -42,6 +43,18 @@ private let introspection = """
     can't serve; `org.freedesktop.DBus.Error.AccessDenied`.&#10;&#10;Source: R10, R11, L11b."/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="isSet" type="b" direction="out"/>
+      </method>
+      <method name="IsRemoved">
+        <annotation name="org.gtk.GDBus.DocString" value="Says whether a user who has no passcode \
+    can't have the same one again.&#10;&#10;The daemon asks where IsSet says no, because items \
+    that live only as long as there is a passcode are deleted with it, but are only hidden while \
+    an account is locked (`passwd -l` puts an exclamation mark before the hash, `passwd -u` takes \
+    it away).&#10;&#10;True when the user's shadow field has no hash: when nothing is left of it \
+    without leading exclamation marks and asterisks. False for a field that can't be read, and \
+    where the administrator said with `--passcode-set` how it is.&#10;&#10;A verifier without this \
+    member is one that never says so.&#10;&#10;Errors: as IsSet.&#10;&#10;Source: R69."/>
+        <arg name="uid" type="u" direction="in"/>
+        <arg name="isRemoved" type="b" direction="out"/>
       </method>
       <method name="Verify">
         <annotation name="org.gtk.GDBus.DocString" value="Reads one passcode from a socket and \

@@ -40,6 +40,23 @@ public struct Passcode1Proxy: Sendable {
         }
     }
 
+    /// Says whether a user who has no passcode can't have the same one again.
+    public func isRemoved(uid: UInt32, timeout: Duration? = nil) async throws(DBusError) -> Bool {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "IsRemoved",
+            signature: "u",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(uid)
+        }
+        return try reply.read("b") { (reader) throws(DBusError) in
+            try reader.read(Bool.self)
+        }
+    }
+
     /// Reads one passcode from a socket and says whether it is right.
     public func verify(
         uid: UInt32,

@@ -21,6 +21,23 @@ public protocol Passcode1Service: AnyObject {
     /// Source: R10, R11, L11b.
     func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool>
 
+    /// Says whether a user who has no passcode can't have the same one again.
+    ///
+    /// The daemon asks where IsSet says no, because items that live only as long as there is a
+    /// passcode are deleted with it, but are only hidden while an account is locked (`passwd -l`
+    /// puts an exclamation mark before the hash, `passwd -u` takes it away).
+    ///
+    /// True when the user's shadow field has no hash: when nothing is left of it without leading
+    /// exclamation marks and asterisks. False for a field that can't be read, and where the
+    /// administrator said with `--passcode-set` how it is.
+    ///
+    /// A verifier without this member is one that never says so.
+    ///
+    /// Errors: as IsSet.
+    ///
+    /// Source: R69.
+    func isRemoved(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool>
+
     /// Reads one passcode from a socket and says whether it is right.
     ///
     /// `socket` is the daemon's end of the SOCK_SEQPACKET pair of a prompt, with one packet
@@ -52,6 +69,7 @@ public struct Passcode1Interface: ServedInterface {
     public func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
         switch member {
         case "IsSet": try isSet(call)
+        case "IsRemoved": try isRemoved(call)
         case "Verify": try verify(call)
         default: throw DBusError(.unknownMethod, "There is no such method.")
         }
@@ -80,6 +98,16 @@ public struct Passcode1Interface: ServedInterface {
             try reader.read(UInt32.self)
         }
         let answer = try service.isSet(uid: input, call: call)
+        call.answer(answer, "b") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    private func isRemoved(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("u") { (reader) throws(DBusError) in
+            try reader.read(UInt32.self)
+        }
+        let answer = try service.isRemoved(uid: input, call: call)
         call.answer(answer, "b") { (value, writer) throws(DBusError) in
             try writer.write(value)
         }

@@ -298,4 +298,59 @@ struct KeychainEnrolmentTests {
             #expect(try await keychain.read(second) == "secret")
         }
     }
+
+    @Test("R69: while the passcode is withheld its items are hidden, and they come back with it")
+    func withheld() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            bench.verifier.isLocked = true
+            for (name, use) in Self.itemUses where name != "Delete" {
+                bench.verifier.isPasscodeSet = true
+                let id = try await keychain.add(name, accessible: "akpu")
+                bench.verifier.isPasscodeSet = false
+                for _ in 0..<2 {
+                    await expectName(.keychainNotFound) { try await use(keychain, id) }
+                }
+                #expect(try await keychain.services() == [])
+                #expect(try await keychain.proxy.delete(ids: [id]) == 0)
+                // Nor does it give way to another item.
+                await expectName(.keychainDuplicate) { _ = try await keychain.add(name) }
+                bench.verifier.isPasscodeSet = true
+                #expect(try await keychain.read(id) == "secret")
+                #expect(try await keychain.proxy.delete(ids: [id]) == 1)
+            }
+        }
+    }
+
+    @Test("R69: a passcode that is removed while it is withheld takes its items along")
+    func removedLater() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("a", accessible: "akpu")
+            bench.verifier.isLocked = true
+            bench.verifier.isPasscodeSet = false
+            #expect(try await keychain.services() == [])
+            bench.verifier.isLocked = false
+            // The verifier is asked, the keychain isn't.
+            _ = try await bench.canEvaluate(1, as: person.connection)
+            bench.verifier.isPasscodeSet = true
+            await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
+        }
+    }
+
+    @Test("R69: where nobody says that the passcode is gone for good, nothing is deleted")
+    func unsaid() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("a", accessible: "akpu")
+            bench.verifier.knowsRemoval = false
+            bench.verifier.isPasscodeSet = false
+            #expect(try await keychain.services() == [])
+            bench.verifier.isPasscodeSet = true
+            #expect(try await keychain.read(id) == "secret")
+        }
+    }
 }

@@ -1,0 +1,21 @@
+import DBus
+
+/// What the service asks others, by what may wait for what (L21).
+///
+/// Together they stay below what a bus allows one connection, so that a prompt or a passcode always
+/// finds a place, whatever was asked before.
+extension CallLane {
+    /// Questions: templates, passcode set, sessions, health.
+    static let questions = CallLane("questions", capacity: 32, perUser: 8, waiting: 256)
+    /// Changes of templates: a user's come one after the other.
+    static let changes = CallLane("changes", capacity: 8, perUser: 1, waiting: 64)
+    /// Sensors that look for a person or enrol one, for as long as that takes.
+    static let looks = CallLane("looks", capacity: 48, perUser: 24)
+    /// Prompts that are to be shown.
+    static let prompts = CallLane("prompts", capacity: 16, perUser: 8)
+    /// Passcodes that are verified.
+    static let passcodes = CallLane("passcodes", capacity: 16, perUser: 8, waiting: 64)
+
+    /// All of them.
+    static let all = [questions, changes, looks, prompts, passcodes]
+}

@@ -1,0 +1,47 @@
+import DBus
+import LocalAuthBus
+
+/// What bounds each method of the service (L21): a method that costs is counted until it is
+/// answered, for its connection and its user.
+enum MethodQuotas {
+    /// The most that the calls, contexts and credentials of one user hold together.
+    static let bytesPerUser = 8 * 1024 * 1024
+    /// Unanswered questions.
+    static let questions = CallQuota.Limit(perConnection: 64, perUser: 256)
+    /// How many connections' worth of evaluations one user may have unanswered.
+    static let connectionsPerUser = 8
+
+    /// The bounds by the administrator's settings.
+    static func limits(_ configuration: Configuration) -> [CallQuota.Kind: CallQuota.Limit] {
+        let pending = configuration.pendingPerConnection
+        return [
+            .question: questions,
+            .use: .init(perConnection: pending, perUser: pending * connectionsPerUser),
+        ]
+    }
+
+    /// The kind of each method that the service has.
+    static let table: CallQuota.Table = [
+        Authentication1.interface: [
+            "CanEvaluate": .question, "CreateContext": .question, "Diagnose": .question,
+            "Evaluate": .use, "Invalidate": .immediate, "Monitor": .immediate,
+            "RegisterAgent": .question, "ReportUnlock": .question, "RequirePasscode": .question,
+            "SubmitCancel": .immediate, "SubmitConfirm": .immediate, "SubmitFallback": .immediate,
+            "UnregisterAgent": .immediate,
+        ],
+        Context1.interface: [
+            "CanEvaluate": .question, "ClearCredential": .immediate, "Evaluate": .use,
+            "EvaluateAccessControl": .use, "Invalidate": .immediate,
+            "IsCredentialSet": .immediate, "Release": .immediate, "SetCredential": .immediate,
+        ],
+        Device1.interface: [
+            "CancelEnroll": .immediate, "Enroll": .use, "ListTemplates": .question,
+            "RemoveAllTemplates": .use, "RemoveTemplate": .use, "RenameTemplate": .question,
+        ],
+        Keychain1.interface: [
+            "Add": .question, "CreateKey": .question, "Decrypt": .use, "Delete": .question,
+            "KeyExchange": .use, "Read": .use, "Search": .question, "SetSecret": .question,
+            "Sign": .use, "Update": .question,
+        ],
+    ]
+}

@@ -1,0 +1,156 @@
+import AuthEngine
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+@testable import AuthService
+
+/// Each method of the service has a bound that no user gets around by having more connections.
+@Suite("Quotas of methods", .timeLimit(.minutes(2)))
+struct MethodQuotaTests {
+    init() { EventLoop.shared.startThread() }
+
+    /// As the interface's XML has them.
+    private static let interfaces = [
+        Authentication1Interface.description, Context1Interface.description,
+        Device1Interface.description, Keychain1Interface.description,
+    ]
+
+    @Test("L21: every method of every interface has a quota", arguments: interfaces.map(\.name))
+    func everyMethod(interface: String) throws {
+        let description = try #require(Self.interfaces.first { $0.name == interface })
+        let known = try #require(MethodQuotas.table[interface])
+        #expect(Set(known.keys) == Set(description.methods.keys))
+    }
+
+    @Test("L21: all lanes together stay below what a bus allows, with room for what needs none")
+    func lanes() {
+        let sum = CallLane.all.reduce(0) { $0 + $1.capacity }
+        #expect(sum <= CallBudget.busLimit - 8)
+        for lane in CallLane.all { #expect(lane.perUser <= lane.capacity) }
+    }
+
+    /// The methods of one kind, with an object that has each.
+    private static func methods(
+        _ kind: CallQuota.Kind,
+        _ context: ObjectPath
+    ) -> [(path: ObjectPath, interface: String, member: String)] {
+        let paths = [
+            Authentication1.interface: TestDaemon.root, Context1.interface: context,
+            Device1.interface: TestDaemon.devicePath("Third"), Keychain1.interface: Keychain1.path,
+        ]
+        return MethodQuotas.table
+            .flatMap { interface, members in
+                members.filter { $0.value == kind }
+                    .compactMap { member in
+                        paths[interface].map { ($0, interface, member.key) }
+                    }
+            }
+            .sorted { ($0.1, $0.2) < ($1.1, $1.2) }
+    }
+
+    /// What a call without arguments is answered with; a quota is looked at before they are.
+    @BusActor
+    private static func error(
+        _ method: (path: ObjectPath, interface: String, member: String),
+        _ connection: Connection
+    ) async -> DBusError? {
+        do throws(DBusError) {
+            _ = try await connection.call(
+                to: TestDaemon.name,
+                path: method.path,
+                interface: method.interface,
+                member: method.member
+            )
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// As the service says it; the bus has a bound of its own.
+    private static let refusal = DBusError(
+        .limitsExceeded,
+        "Too many calls of this connection wait."
+    )
+
+    /// Has so many of a connection's questions wait.
+    @BusActor
+    private static func ask(
+        _ connection: Connection,
+        _ count: Int = MethodQuotas.questions.perConnection
+    ) throws {
+        for _ in 0..<count {
+            _ = try connection.startCall(
+                to: TestDaemon.name,
+                path: TestDaemon.root,
+                interface: Authentication1.interface,
+                member: "Diagnose"
+            )
+        }
+    }
+
+    @Test("L21: each method that waits for others is refused beyond the quota of its connection")
+    func questions() async throws {
+        try await ServiceBench.run { bench in
+            let app = try bench.bus.connect()
+            let context = try await bench.context(on: app)
+            _ = try await bench.sensor()
+            bench.verifier.isHeld = true
+            let methods = Self.methods(.question, context.path)
+            #expect(methods.count > 10)
+            try Self.ask(app)
+            for method in methods {
+                // Anew each time: the service does not wait for the verifier without end. So few
+                // that the bus takes them.
+                try Self.ask(app, 48)
+                #expect(await Self.error(method, app) == Self.refusal, "\(method.member)")
+            }
+            // What waits for nobody is answered.
+            for method in Self.methods(.immediate, context.path) {
+                #expect(await Self.error(method, app) != Self.refusal, "\(method.member)")
+            }
+            #expect(try await bench.manager(app).version().isEmpty == false)
+        }
+    }
+
+    @Test("L21: a user's connections share the user's quota, and another user's is another")
+    func users() async throws {
+        try await ServiceBench.run { bench in
+            bench.verifier.isHeld = true
+            let count = MethodQuotas.questions.perUser / MethodQuotas.questions.perConnection
+            for _ in 0..<count { try Self.ask(try bench.bus.connect()) }
+            let one = try bench.bus.connect()
+            await expectName(.limitsExceeded) { _ = try await bench.manager(one).diagnose() }
+            guard getuid() == 0 else { return }
+            let other = try Connection(.address(Person.address(bench.bus)))
+            defer { other.close() }
+            let path = try await bench.manager(other).createContext(properties: [:])
+            #expect(path.rawValue.contains("/context/"))
+        }
+    }
+
+    @Test("L21: each method that may wait for a person is refused beyond the quota of a connection")
+    func uses() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let context = try await bench.context(on: person.connection)
+            for number in 0..<8 {
+                let name = number == 0 ? "Third" : "S\(number)"
+                let sensor = try await bench.sensor(name)
+                let device = bench.device(name, on: person.connection)
+                _ = try device.enrollStream(label: "a", options: [:])
+                _ = try await sensor.operation()
+            }
+            let methods = Self.methods(.use, context.path)
+            #expect(methods.count == 10)
+            for method in methods {
+                let error = await Self.error(method, person.connection)
+                #expect(error == Self.refusal, "\(method.member)")
+            }
+            #expect(try await bench.canEvaluate(1, as: person.connection).code == -7)
+        }
+    }
+}

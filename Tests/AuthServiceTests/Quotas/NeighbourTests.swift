@@ -1,0 +1,126 @@
+import AuthEngine
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+@testable import AuthService
+
+/// What strangers ask costs nobody else anything, on a bus with the limits of a system bus.
+@Suite("Neighbours", .timeLimit(.minutes(2)))
+struct NeighbourTests {
+    init() { EventLoop.shared.startThread() }
+
+    private static let isRoot = getuid() == 0
+
+    /// A connection of a user who is nobody else here.
+    @BusActor
+    private static func stranger(_ bench: ServiceBench, _ uid: UInt32) throws -> Connection {
+        try Connection(.address(Person.address(bench.bus, uid: uid)))
+    }
+
+    @BusActor
+    private static func flood(_ connection: Connection, _ count: Int) throws {
+        for _ in 0..<count {
+            _ = try connection.startCall(
+                to: TestDaemon.name,
+                path: TestDaemon.root,
+                interface: Authentication1.interface,
+                member: "Diagnose"
+            )
+            _ = try connection.startCall(
+                to: TestDaemon.name,
+                path: TestDaemon.root,
+                interface: Authentication1.interface,
+                member: "CanEvaluate",
+                signature: "u"
+            ) { writer throws(DBusError) in try writer.write(UInt32(1)) }
+        }
+    }
+
+    @Test(
+        "L21: while strangers flood CanEvaluate and Diagnose, every evaluation ends as it would",
+        .enabled(if: isRoot, "needs other users")
+    )
+    func questions() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            // What is asked for a diagnosis stays unanswered for as long as the bus lets it.
+            sensor.unanswered = ["Health"]
+            // daemon, bin and sys: a bus wants to know the groups of a user.
+            let strangers = try [1, 2, 3].map { try Self.stranger(bench, $0) }
+            defer { for stranger in strangers { stranger.close() } }
+            for stranger in strangers { try Self.flood(stranger, 200) }
+            _ = try await sensor.calls.first("a question about health") { $0 == "Health" }
+            for number in 0..<5 {
+                let call = try bench.begin(person.connection, 1)
+                try await sensor.operation(number).succeed(template)
+                #expect(try await call.reply()["mechanism"]?.asString == "biometry")
+            }
+            #expect(sensor.count(of: "Health") <= 4, "questions about health are shared")
+            sensor.speak()
+        }
+    }
+
+    @Test("L21: a flood of renames is one rename at a time, and others are listed meanwhile")
+    func renames() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            sensor.unanswered = ["RenameTemplate"]
+            let apps = try (0..<3).map { _ in try person.app(bench.bus) }
+            defer { for app in apps { app.close() } }
+            let calls = apps.flatMap { app in
+                (0..<20)
+                    .map { number in
+                        RunningCall { () throws(DBusError) in
+                            try await bench.device(on: app)
+                                .renameTemplate(id: template, label: "\(number)", options: [:])
+                        }
+                    }
+            }
+            _ = try await sensor.calls.first("a rename") { $0 == "RenameTemplate" }
+            // Each connection's answer comes after its calls have arrived.
+            for app in apps {
+                #expect(try await bench.device(on: app).listTemplates(options: [:]).count == 1)
+            }
+            #expect(sensor.count(of: "RenameTemplate") == 1)
+            #expect(try await bench.device().listTemplates(options: [:]).isEmpty)
+            sensor.speak()
+            for call in calls { try await call.value() }
+            #expect(sensor.count(of: "RenameTemplate") == 60)
+        }
+    }
+
+    @Test("L21: an agent's path has a bound, and a user's agents hold so many descriptors")
+    func agents() async throws {
+        try await ServiceBench.run { bench in
+            let long = ObjectPath(unchecked: "/" + String(repeating: "a", count: 256))
+            await expectName(.invalidArgs) {
+                _ = try await bench.manager.registerAgent(agent: long, options: [:])
+            }
+            var processes: [ChildProcess] = []
+            var connections: [Connection] = []
+            var count = 0
+            for number in 0..<AgentDirectory.limitPerUser + 1 {
+                if number % AgentDirectory.limit == 0 {
+                    connections.append(try bench.bus.connect())
+                }
+                let process = try ChildProcess(["/bin/sleep", "600"])
+                processes.append(process)
+                do throws(DBusError) {
+                    _ = try await bench.manager(connections[connections.count - 1])
+                        .registerAgent(
+                            agent: ObjectPath(unchecked: "/agent/a\(number)"),
+                            options: ["process": .uint32(UInt32(process.pid))]
+                        )
+                    count += 1
+                } catch {
+                    #expect(error.name == .limitsExceeded)
+                }
+            }
+            #expect(count == AgentDirectory.limitPerUser)
+            for process in processes { await process.end() }
+        }
+    }
+}
