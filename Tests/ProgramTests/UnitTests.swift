@@ -59,6 +59,14 @@ struct UnitTests {
         }
     }
 
+    @Test("L21: what all users together make the service hold has a bound")
+    func memory() async throws {
+        let site = try await Installation("install")
+        let unit = try site.text("usr/lib/systemd/system/localauthd.service")
+        #expect(Installation.value("MemoryMax", in: unit) == "512M")
+        #expect(Installation.value("TasksMax", in: unit) == "64")
+    }
+
     @Test("L24: each sensor is a user of its own, who is its name's only one")
     func users() async throws {
         let site = try await Installation("install", "install-simulated")
