@@ -27,14 +27,12 @@ extension AuthEngine {
     mutating func sensorEvent(_ event: Event) {
         switch event {
         case .sensorReady(let operation):
-            guard let (id, sensor) = running(operation) else { return }
-            tell(id, .sensorReady(sensor: sensor.name, type: sensor.type))
+            guard let (id, running) = running(operation) else { return }
+            tell(id, .sensorReady(sensor: running.sensor.name, type: running.sensor.type))
         case .sensorHinted(let operation, let hint):
             guard let (id, _) = running(operation) else { return }
             tell(id, .hint(hint))
-        case .sensorMismatched(let operation):
-            guard let (id, sensor) = running(operation) else { return }
-            mismatched(id, sensor)
+        case .sensorMismatched(let operation, let attempt): mismatched(operation, attempt)
         case .sensorMatched(let operation, template: _):
             guard let (id, sensor) = end(operation) else { return }
             matched(id, sensor)
@@ -45,21 +43,19 @@ extension AuthEngine {
         }
     }
 
-    private func running(_ operation: OperationID) -> (EvaluationID, SensorFact)? {
+    private func running(_ operation: OperationID) -> (EvaluationID, Operation)? {
         for id in prompts.values {
             let operations = evaluations[id]?.prompt?.stage.operations ?? []
-            if let found = operations.first(where: { $0.id == operation }) {
-                return (id, found.sensor)
-            }
+            if let found = operations.first(where: { $0.id == operation }) { return (id, found) }
         }
         return nil
     }
 
     /// The operation ended by itself; nil: it did not run.
     private mutating func end(_ operation: OperationID) -> (EvaluationID, SensorFact)? {
-        guard let (id, sensor) = running(operation) else { return nil }
+        guard let (id, running) = running(operation) else { return nil }
         _ = evaluations[id]?.prompt?.dropOperations { $0.id == operation }
-        return (id, sensor)
+        return (id, running.sensor)
     }
 
     private mutating func matched(_ id: EvaluationID, _ sensor: SensorFact) {
@@ -83,32 +79,80 @@ extension AuthEngine {
             && settings.faceConfirmation == .automatic
     }
 
-    /// Counts at once, tells when it is written (R1, R2, R3).
-    private mutating func mismatched(_ id: EvaluationID, _ sensor: SensorFact) {
-        guard let uid = evaluations[id]?.request.uid,
-            let count = evaluations[id]?.prompt?.countFailure(of: sensor.type)
-        else { return }
-        var left = max(0, settings.attempts(of: sensor.type) - count)
-        if left == 0 {
-            evaluations[id]?.prompt?.exhaust(sensor.type)
-            cancelSensors(of: id) { $0.type == sensor.type }
+    /// A number counts once, however often it is told; one that skips others is refused, so that a
+    /// sensor can't make room for repetitions that would count for nothing.
+    private mutating func mismatched(_ operation: OperationID, _ attempt: UInt32) {
+        // Its first call is answered when it is written, and this one with it.
+        let isBeingWritten = saves.values.contains { save in
+            guard case .mismatch(let miss) = save.consequence else { return false }
+            return miss.operation == operation && miss.attempt == attempt
         }
-        // The lockout is about biometry; a companion only uses up its attempts.
-        guard sensor.type != .none else {
-            tellMismatch(id, .none, count: count, left: left)
-            concludeIfIdle(id)
+        if isBeingWritten { return }
+        guard let (id, running) = running(operation), attempt > 0,
+            attempt - 1 <= running.attempts
+        else {
+            effects.append(.answerMismatch(operation, attempt: attempt, .refused))
             return
         }
+        if attempt > running.attempts {
+            count(running, in: id)
+        } else {
+            let left = running.attemptsLeft
+            effects.append(
+                .answerMismatch(operation, attempt: attempt, .counted(attemptsLeft: left))
+            )
+        }
+    }
+
+    /// Counts at once, tells and answers when it is written (R1, R2, R3).
+    private mutating func count(_ running: Operation, in id: EvaluationID) {
+        let type = running.sensor.type
+        guard let uid = evaluations[id]?.request.uid,
+            let count = evaluations[id]?.prompt?.countFailure(of: type)
+        else { return }
         var record = record(of: uid)
-        record.failures = min(record.failures, Int.max - 1) + 1
-        left = min(left, max(0, settings.lockoutAttempts - record.failures))
-        save(record, of: uid, for: id, .mismatch(sensor.type, count: count, left: left))
+        let ofPrompt = max(0, settings.attempts(of: type) - count)
+        var left = ofPrompt
+        // The lockout is about biometry; a companion only uses up its attempts.
+        if type != .none {
+            record.failures = min(record.failures, Int.max - 1) + 1
+            left = min(left, max(0, settings.lockoutAttempts - record.failures))
+        }
+        var operation = running
+        operation.attempts += 1
+        operation.attemptsLeft = left
+        evaluations[id]?.prompt?.update(operation)
+        if ofPrompt == 0 {
+            evaluations[id]?.prompt?.exhaust(type)
+            cancelSensors(of: id) { $0.type == type }
+        }
+        let miss = PendingSave.Mismatch(
+            operation: operation.id,
+            attempt: operation.attempts,
+            type: type,
+            count: count,
+            left: left
+        )
+        guard type != .none else {
+            tellMismatch(id, miss)
+            concludeIfIdle(id)
+            answer(miss)
+            return
+        }
+        save(record, of: uid, for: id, .mismatch(miss))
         if isBiometryRefused(uid) { stopBiometry(of: uid) }
     }
 
-    mutating func tellMismatch(_ id: EvaluationID, _ type: BiometryType, count: Int, left: Int) {
-        tell(id, .noMatch(attemptsLeft: left))
-        if count >= settings.fallbackThreshold(of: type) { showFallback(id) }
+    mutating func tellMismatch(_ id: EvaluationID, _ miss: PendingSave.Mismatch) {
+        tell(id, .noMatch(attemptsLeft: miss.left))
+        if miss.count >= settings.fallbackThreshold(of: miss.type) { showFallback(id) }
+    }
+
+    /// The sensor may go on, if nothing has stopped it since.
+    mutating func answer(_ miss: PendingSave.Mismatch) {
+        let left = running(miss.operation) == nil ? 0 : miss.left
+        let answer = MismatchAnswer.counted(attemptsLeft: left)
+        effects.append(.answerMismatch(miss.operation, attempt: miss.attempt, answer))
     }
 
     mutating func showFallback(_ id: EvaluationID) {

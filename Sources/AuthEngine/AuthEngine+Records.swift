@@ -49,10 +49,10 @@ extension AuthEngine {
         unwritten.remove(pending.uid)
         if let id = pending.evaluation, let prompt = evaluations[id]?.prompt {
             switch pending.consequence {
-            case .mismatch(let type, let count, let left):
+            case .mismatch(let miss):
                 // One of a stage before concerns nobody any more.
                 guard prompt.stage.factors.contains(.biometry) else { break }
-                tellMismatch(id, type, count: count, left: left)
+                tellMismatch(id, miss)
             case .wrongPasscode(let left):
                 tellWrongPasscode(id, left: left)
             case .acceptance(let evidence):
@@ -61,12 +61,16 @@ extension AuthEngine {
             }
         }
         settle(pending.uid)
+        if case .mismatch(let miss) = pending.consequence { answer(miss) }
     }
 
     mutating func saveFailed(_ save: SaveID) {
         guard let pending = saves.removeValue(forKey: save) else { return }
         if pending.matters { unwritten.insert(pending.uid) }
         if let stricter = pending.stricter { restore(stricter, of: pending.uid) }
+        if case .mismatch(let miss) = pending.consequence {
+            effects.append(.answerMismatch(miss.operation, attempt: miss.attempt, .notWritten))
+        }
         if let id = pending.evaluation { finish(id, .refused(.notWritten)) }
         settle(pending.uid)
     }
@@ -110,12 +114,24 @@ extension AuthEngine {
 /// A record on its way to the disk, and what may be said once it is there.
 struct PendingSave: Hashable, Sendable {
     enum Consequence: Hashable, Sendable {
-        /// Tell of a non-match, the `count`th of its type in this prompt.
-        case mismatch(BiometryType, count: Int, left: Int)
+        /// Tell of a non-match, and answer the sensor.
+        case mismatch(Mismatch)
         /// Tell of a wrong passcode.
         case wrongPasscode(left: Int)
         /// The accepted evidence counts now.
         case acceptance(Grant.Evidence)
+    }
+
+    /// A non-match.
+    struct Mismatch: Hashable, Sendable {
+        var operation: OperationID
+        /// Its number in the operation.
+        let attempt: UInt32
+        let type: BiometryType
+        /// Its number among those of its type in the prompt.
+        let count: Int
+        /// What is left after it.
+        let left: Int
     }
 
     let uid: UInt32

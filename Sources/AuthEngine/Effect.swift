@@ -14,6 +14,8 @@ public enum Effect: Hashable, Sendable {
     case startSensor(OperationID, EvaluationID, sensor: String)
     /// Cancel a sensor's operation; nothing is awaited.
     case cancelSensor(OperationID)
+    /// Answer the sensor that told of this failed attempt, however often it did.
+    case answerMismatch(OperationID, attempt: UInt32, MismatchAnswer)
     /// Have the waiting packet verified, then say `passcodeVerified`, even if the evaluation has
     /// ended by then: a wrong passcode counts all the same.
     case verifyPasscode(EvaluationID)
@@ -25,6 +27,16 @@ public enum Effect: Hashable, Sendable {
     case save(SaveID, uid: UInt32, UserRecord)
     /// Answer the caller. Exactly one for each evaluation.
     case reply(EvaluationID, Outcome)
+}
+
+/// What a sensor is answered that told of a failed attempt.
+public enum MismatchAnswer: Hashable, Sendable {
+    /// It is counted, and that is on the disk; at 0 the sensor is to look no more.
+    case counted(attemptsLeft: Int)
+    /// Nothing is counted: the operation doesn't run, or its next attempt has another number.
+    case refused
+    /// It is counted, but that could not be written.
+    case notWritten
 }
 
 /// What a prompt shows when it comes up.

@@ -26,8 +26,8 @@ public enum Event: Hashable, Sendable {
     case sensorReady(OperationID)
     /// A sensor says what to do better.
     case sensorHinted(OperationID, Hint)
-    /// A scan that was nobody.
-    case sensorMismatched(OperationID)
+    /// A scan that was nobody, the `attempt`th of the operation; to be answered (`answerMismatch`).
+    case sensorMismatched(OperationID, attempt: UInt32)
     /// A scan that was the user; the template's id.
     case sensorMatched(OperationID, template: String)
     /// The operation ended without either: a fault, a lost sensor, canceled.

@@ -82,6 +82,11 @@ public struct AgentID: Hashable, Sendable {
 public struct OperationID: Hashable, Sendable {
     /// The number that the sensor is told, too.
     public let rawValue: UInt64
+
+    /// The operation that a sensor names.
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
 }
 
 /// One write of a user's record; the engine numbers them, the store answers in the same order.

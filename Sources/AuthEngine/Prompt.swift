@@ -121,15 +121,23 @@ struct Prompt: Hashable, Sendable {
     mutating func dropOperations(where matches: (Operation) -> Bool) -> [Operation] {
         let dropped = stage.operations.filter(matches)
         guard !dropped.isEmpty else { return [] }
-        let left = stage.operations.filter { !matches($0) }
+        replaceOperations(by: stage.operations.filter { !matches($0) })
+        return dropped
+    }
+
+    /// An operation that runs is now this.
+    mutating func update(_ operation: Operation) {
+        replaceOperations(by: stage.operations.map { $0.id == operation.id ? operation : $0 })
+    }
+
+    private mutating func replaceOperations(by operations: [Operation]) {
         switch stage {
-        case .proving: look(left)
+        case .proving: look(operations)
         case .takenBack(var rest):
-            rest.operations = left
+            rest.operations = operations
             stage = .takenBack(rest)
         case .password, .proved: break
         }
-        return dropped
     }
 
     /// A match has to be confirmed before it counts.

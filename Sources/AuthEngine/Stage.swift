@@ -41,6 +41,10 @@ enum Stage: Hashable, Sendable {
 struct Operation: Hashable, Sendable {
     let id: OperationID
     let sensor: SensorFact
+    /// Failed attempts that were counted.
+    var attempts: UInt32 = 0
+    /// What was left after the last of them.
+    var attemptsLeft = 0
 }
 
 /// A stage that is not proved yet.

@@ -136,7 +136,11 @@ public final class AuthService {
         // Nobody is to look into this process, whatever else runs as its user.
         if isSystemBus { _ = forbid_tracing() }
         connection.serveObjectManager(at: Authentication1.path)
-        connection.export(Authentication1.path, [Authentication1Interface(manager)])
+        let host = SensorHostObject(evaluations: evaluations)
+        connection.export(
+            Authentication1.path,
+            [Authentication1Interface(manager), SensorHost1Interface(host)]
+        )
         connection.export(Keychain1.path, [Keychain1Interface(items)])
         sensors.disabled = Set(configuration.disabledSensors)
         sessions.start()

@@ -64,11 +64,14 @@ public actor Scanner {
 
     /// Looks until one of the templates matches, and answers its id.
     ///
+    /// - Parameter isWaiting: Whether a failed attempt is not counted yet: what the camera shows
+    ///   meanwhile is not looked at.
     /// - Throws: ``CameraFault/interrupted`` when it is raised, or what went wrong.
     public func verify(
         _ templates: [FaceTemplate],
         camera: CameraIdentity,
         _ interruption: Interruption,
+        isWaiting: @Sendable () -> Bool = { false },
         report: @Sendable (Report) -> Void
     ) throws(FaceFault) -> String {
         var random = SystemRandomNumberGenerator()
@@ -77,7 +80,7 @@ public actor Scanner {
             threshold: threshold,
             lifeCheck: asksForLife ? LifeCheck(using: &random) : nil
         )
-        return try scan(camera, interruption, report) { sight in
+        return try scan(camera, interruption, isWaiting, report) { sight in
             switch recognition.see(sight) {
             case .nothing: break
             case .hint(let hint): report(.hint(hint))
@@ -97,7 +100,7 @@ public actor Scanner {
         report: @Sendable (Report) -> Void
     ) throws(FaceFault) -> [FaceNumbers] {
         var enrolment = Enrolment(threshold: threshold)
-        return try scan(camera, interruption, report) { sight in
+        return try scan(camera, interruption, { false }, report) { sight in
             switch enrolment.see(sight) {
             case .nothing: break
             case .hint(let hint): report(.hint(hint))
@@ -121,6 +124,7 @@ public actor Scanner {
     private func scan<Value>(
         _ expected: CameraIdentity,
         _ interruption: Interruption,
+        _ isWaiting: () -> Bool,
         _ report: (Report) -> Void,
         _ judge: (Sight) -> Value?
     ) throws(FaceFault) -> Value {
@@ -132,6 +136,7 @@ public actor Scanner {
             var broken = 0
             while true {
                 let frame = try camera.nextFrame(interruption)
+                if isWaiting() { continue }
                 guard let sight = eye(frame) else {
                     broken += 1
                     guard broken < Self.maximumBroken else {

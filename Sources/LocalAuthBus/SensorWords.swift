@@ -41,8 +41,6 @@ public enum SensorEventKind: String, CaseIterable, Hashable, Sendable {
     case ready
     /// What the person should do better.
     case hint
-    /// A scan of nobody that it knows.
-    case noMatch = "no-match"
     /// How far an enrolment is.
     case stage
 }

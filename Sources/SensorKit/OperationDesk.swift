@@ -5,14 +5,14 @@ import LocalAuthBus
 @BusActor final class OperationDesk {
     private static let rememberedCancels = 16
 
-    private let signals: Sensor1Signals
+    private let connection: Connection
     private let notes: FaultNotes
     private var current: SensorOperation?
     private var early: [UInt64] = []
     private var earlyCaller: String?
 
-    init(signals: Sensor1Signals, notes: FaultNotes) {
-        self.signals = signals
+    init(connection: Connection, notes: FaultNotes) {
+        self.connection = connection
         self.notes = notes
     }
 
@@ -32,7 +32,7 @@ import LocalAuthBus
             number: number,
             user: user,
             caller: caller,
-            signals: signals
+            connection: connection
         )
         current = operation
         // Not the answer's own task: the operation ends when the driver ends it, even if the caller

@@ -18,6 +18,9 @@ public import LocalAuthBus
 
     /// Looks for a match until one comes, the operation is canceled, or a fault.
     ///
+    /// Each failed attempt is told with ``SensorOperation/noMatch()``, and nothing is looked at
+    /// until that returns.
+    ///
     /// - Returns: The id of the template that matched.
     func verify(_ operation: SensorOperation) async throws(SensorFault) -> String
     /// Enrols the operation's user; the kit has checked the label and the number of templates.

@@ -18,7 +18,7 @@ import ServiceProgram
         self.host = host
         self.daemon = daemon
         self.notes = notes
-        desk = OperationDesk(signals: host.signals, notes: notes)
+        desk = OperationDesk(connection: host.connection, notes: notes)
     }
 
     func stop() async {

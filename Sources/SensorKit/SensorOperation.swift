@@ -16,13 +16,25 @@ import LocalAuthBus
     let number: UInt64
     var result: Result<String, DBusError>?
     private let signals: Sensor1Signals
+    private let host: SensorHost1Proxy
     private var cancelations: [@BusActor () -> Void] = []
+    /// How many failed attempts there were.
+    private var attempts: UInt32 = 0
+    /// The call that tells of the last one.
+    private var telling: Task<Void, Never>?
+    private let changes = ConditionVariable()
 
-    init(number: UInt64, user: UInt32, caller: Peer, signals: Sensor1Signals) {
+    /// How long the daemon may take to answer, or to cancel what it has no attempts for.
+    private static let patience = Duration.seconds(5)
+    /// How long after an error it is called again.
+    private static let pauseAfterError = Duration.milliseconds(250)
+
+    init(number: UInt64, user: UInt32, caller: Peer, connection: Connection) {
         self.number = number
         self.user = user
         self.caller = caller
-        self.signals = signals
+        signals = Sensor1Signals(connection, path: Sensor1.path)
+        host = SensorHost1Proxy(connection, destination: caller.name, path: SensorHost1.path)
     }
 
     /// Calls `body` once when the operation is canceled, or at once if it already was.
@@ -41,8 +53,43 @@ import LocalAuthBus
     /// Something to tell people.
     public func hint(_ hint: SensorHint) { tell(.hint, ["hint": .string(hint.rawValue)]) }
 
-    /// One failed attempt of Verify.
-    public func noMatch() { tell(.noMatch, [:]) }
+    /// One failed attempt of Verify; returns when the daemon has counted it and there is another.
+    ///
+    /// The driver looks at nothing before this returns: a signal could get lost, so the attempt is
+    /// told by a call, again and again until it is answered. What comes meanwhile is no attempt.
+    ///
+    /// - Throws: ``SensorFault/canceled`` when there is no attempt left, or Cancel came.
+    public func noMatch() async throws(SensorFault) {
+        attempts += 1
+        while !isCanceled {
+            guard let left = await tellNoMatch() else {
+                _ = await changes.wait(atMost: Self.pauseAfterError) { self.isCanceled }
+                continue
+            }
+            if left > 0, !isCanceled { return }
+            // Cancel follows.
+            _ = await changes.wait(atMost: Self.patience) { self.isCanceled }
+            break
+        }
+        throw .canceled
+    }
+
+    /// The attempts that are left; nil: no answer.
+    private func tellNoMatch() async -> UInt32? {
+        let (number, attempt, host) = (number, attempts, host)
+        var left: UInt32?
+        let call = onLoop {
+            left = try? await host.noMatch(
+                operation: number,
+                attempt: attempt,
+                timeout: Self.patience
+            )
+        }
+        telling = call
+        await call.value
+        telling = nil
+        return left
+    }
 
     /// The number of enrolment stages that are done; `total` -1: unknown.
     public func stage(_ done: UInt32, of total: Int32) {
@@ -52,6 +99,8 @@ import LocalAuthBus
     func cancel() {
         guard !isCanceled else { return }
         isCanceled = true
+        telling?.cancel()
+        changes.notifyAll()
         let bodies = cancelations
         cancelations = []
         for body in bodies { body() }

@@ -2,11 +2,13 @@ import CameraDevice
 import DBus
 import FaceSensor
 import SensorKit
+import Synchronization
 
 extension FaceDriver {
     func verify(_ operation: SensorOperation) async throws(SensorFault) -> String {
         let camera = try await usableCamera(for: operation.user)
-        return try await run(operation) { (interruption, report) async throws(FaceFault) in
+        let count = AttemptCount()
+        return try await run(operation, count) { (interruption, report) async throws(FaceFault) in
             let templates = try await self.store.templates(
                 of: operation.user,
                 camera: camera.description
@@ -15,6 +17,7 @@ extension FaceDriver {
                 templates,
                 camera: camera,
                 interruption,
+                isWaiting: { count.isWaiting },
                 report: report
             )
         }
@@ -58,6 +61,7 @@ extension FaceDriver {
 
     private func run(
         _ operation: SensorOperation,
+        _ count: AttemptCount = AttemptCount(),
         _ body:
             @escaping @BusActor @Sendable (
                 Interruption, @escaping @Sendable (Scanner.Report) -> Void
@@ -72,7 +76,17 @@ extension FaceDriver {
             }
             operation.onCancel { interruption.raise() }
             return try await body(interruption) { report in
-                onLoop { Self.tell(report, operation) }
+                // Said on the scanner's own thread, before it takes another frame.
+                if report == .noMatch { count.begin() }
+                onLoop {
+                    guard report == .noMatch else { return Self.tell(report, operation) }
+                    do throws(SensorFault) {
+                        try await operation.noMatch()
+                        count.end()
+                    } catch {
+                        interruption.raise()
+                    }
+                }
             }
         }
     }
@@ -80,7 +94,7 @@ extension FaceDriver {
     private static func tell(_ report: Scanner.Report, _ operation: SensorOperation) {
         switch report {
         case .ready: operation.ready()
-        case .noMatch: operation.noMatch()
+        case .noMatch: break
         case .stage(let done): operation.stage(done, of: Int32(Enrolment.stages))
         case .hint(let hint):
             if let hint = SensorHint(rawValue: hint.rawValue) { operation.hint(hint) }
@@ -105,4 +119,13 @@ extension FaceDriver {
             }
         }
     }
+}
+
+/// Whether a failed attempt is still being counted, as the scanner's thread sees it.
+final class AttemptCount: Sendable {
+    private let isCounting = Mutex(false)
+
+    var isWaiting: Bool { isCounting.withLock { $0 } }
+    func begin() { isCounting.withLock { $0 = true } }
+    func end() { isCounting.withLock { $0 = false } }
 }

@@ -78,14 +78,33 @@ extension FingerprintSensor {
                 case .disconnected: return .fault(.gone)
                 case .noMatch:
                     faults = 0
-                    operation.noMatch()
-                    try await session.stop()
+                    try await stop(session, counting: operation)
                 default: return .broken
                 }
             }
         } catch {
             return .fault(error)
         }
+    }
+
+    /// Ends a scan that didn't match; the reader looks again only when the attempt is counted.
+    private func stop(
+        _ session: FprintSession,
+        counting operation: SensorOperation
+    ) async throws(FprintFault) {
+        let end: Result<Void, FprintFault>
+        do throws(FprintFault) {
+            end = .success(try await session.stop())
+        } catch {
+            end = .failure(error)
+        }
+        // A reader that fails now has all the same looked.
+        do throws(SensorFault) {
+            try await operation.noMatch()
+        } catch {
+            throw .canceled
+        }
+        try end.get()
     }
 
     static let failure = "The fingerprint reader failed several times."

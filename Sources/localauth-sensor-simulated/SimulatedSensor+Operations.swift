@@ -15,7 +15,7 @@ extension SimulatedSensor {
                     throw .noTemplates
                 }
                 return id
-            case .noMatch: operation.noMatch()
+            case .noMatch: try await operation.noMatch()
             case let other: try await perform(other, operation)
             }
         }

@@ -252,4 +252,73 @@ struct AttemptTests {
         #expect(desk.engine.records[Desk.uid]?.failures == 1)
         #expect(!desk.progress(id).contains(.noMatch(attemptsLeft: 2)))
     }
+
+    /// What the sensor was answered, in order.
+    private func answers(_ effects: [Effect]) -> [MismatchAnswer] {
+        effects.compactMap {
+            if case .answerMismatch(_, _, let answer) = $0 { answer } else { nil }
+        }
+    }
+
+    @Test("L20: The sensor is answered when its failed attempt is written, and how many are left")
+    func answered() {
+        var desk = Desk(.finger)
+        desk.writes = false
+        desk.evaluate(.biometrics)
+        #expect(answers(desk.scan(matching: false)).isEmpty)
+        desk.write()
+        #expect(answers(desk.effects) == [.counted(attemptsLeft: 2)])
+        desk.scan(matching: false)
+        desk.failToWrite()
+        #expect(answers(desk.effects).last == .notWritten)
+        #expect(desk.engine.records[Desk.uid]?.failures == 2, "it counts all the same")
+    }
+
+    @Test("L20: At the last attempt the answer is 0, and the sensor is canceled before it")
+    func last() {
+        var desk = Desk(.finger)
+        desk.evaluate(.biometrics)
+        for _ in 0..<3 { desk.scan(matching: false) }
+        let left = [2, 1, 0].map { MismatchAnswer.counted(attemptsLeft: $0) }
+        #expect(answers(desk.effects) == left)
+        #expect(desk.operations.isEmpty)
+    }
+
+    @Test("L20: A number that is told again counts once; one that skips others is refused")
+    func numbers() throws {
+        var desk = Desk(.finger)
+        desk.writes = false
+        desk.evaluate(.biometrics)
+        let operation = try #require(desk.operations.first?.id)
+        for attempt: UInt32 in [0, 2, 7, .max] {
+            #expect(
+                answers(desk.send(.sensorMismatched(operation, attempt: attempt))) == [.refused]
+            )
+        }
+        desk.send(.sensorMismatched(operation, attempt: 1))
+        #expect(desk.send(.sensorMismatched(operation, attempt: 1)).isEmpty, "one answer for both")
+        desk.write()
+        #expect(answers(desk.effects).last == .counted(attemptsLeft: 2))
+        let again = desk.send(.sensorMismatched(operation, attempt: 1))
+        #expect(answers(again) == [.counted(attemptsLeft: 2)] && again.count == 1)
+        #expect(desk.engine.records[Desk.uid]?.failures == 1)
+        desk.send(.sensorMismatched(operation, attempt: 2))
+        #expect(desk.engine.records[Desk.uid]?.failures == 2)
+    }
+
+    @Test("L20: What is told after a cancel, or after another sensor's match, counts for nothing")
+    func tooLate() throws {
+        var desk = Desk(.finger, .webcam)
+        let id = desk.evaluate(.biometrics)
+        let operations = desk.operations.map(\.id)
+        desk.send(.canceled(id))
+        for operation in operations {
+            #expect(answers(desk.send(.sensorMismatched(operation, attempt: 1))) == [.refused])
+        }
+        desk.evaluate(.biometrics)
+        let loser = try #require(desk.operations.first { $0.sensor == "webcam" }?.id)
+        desk.scan(matching: true)
+        #expect(answers(desk.send(.sensorMismatched(loser, attempt: 1))) == [.refused])
+        #expect(desk.engine.records[Desk.uid]?.failures ?? 0 == 0)
+    }
 }

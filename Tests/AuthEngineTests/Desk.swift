@@ -18,6 +18,7 @@ struct Desk {
     private(set) var operations: [(id: OperationID, evaluation: EvaluationID, sensor: String)] = []
     private(set) var unwritten: [SaveID] = []
     private var lastEvaluation: UInt64 = 0
+    private var attempts: [OperationID: UInt32] = [:]
 
     static let uid: UInt32 = 1000
     static let client = ClientID(1)
@@ -113,7 +114,8 @@ struct Desk {
             operations.removeAll { $0.id == operation.id }
             return send(.sensorMatched(operation.id, template: "template"))
         }
-        return send(.sensorMismatched(operation.id))
+        attempts[operation.id, default: 0] += 1
+        return send(.sensorMismatched(operation.id, attempt: attempts[operation.id] ?? 0))
     }
 
     @discardableResult

@@ -263,10 +263,12 @@ struct ExhaustiveTests {
             }
             events += self.events(of: id, in: node, world)
         }
-        let running = node.engine.evaluations.values.flatMap(\.operations).map(\.id)
-        for operation in running + [OperationID(rawValue: 999)] {
+        let running = node.engine.evaluations.values.flatMap(\.operations)
+        let attempts = running.map { ($0.id, $0.attempts + 1) }
+        for (operation, attempt) in attempts + [(OperationID(rawValue: 999), 1)] {
             events += [
-                .sensorReady(operation), .sensorMismatched(operation), .sensorEnded(operation),
+                .sensorReady(operation), .sensorMismatched(operation, attempt: attempt),
+                .sensorEnded(operation),
                 .sensorMatched(operation, template: "t"),
             ]
         }

@@ -108,7 +108,7 @@ struct Ledger {
         case .lookedUp(let id, let found):
             // Only the first answer to a look-up counts.
             if lookingUp.remove(id) != nil { facts[id] = found }
-        case .sensorMismatched(let operation):
+        case .sensorMismatched(let operation, _):
             guard let (id, sensor) = running[operation], sensor.type != .none,
                 let uid = requests[id]?.uid
             else { return }

@@ -166,8 +166,20 @@ extension Life {
         case 1: .sensorHinted(operation, Hint(rawValue: "hold-still"))
         case 2: .sensorEnded(operation)
         case 3, 4: .sensorMatched(operation, template: "t")
-        default: .sensorMismatched(operation)
+        default: mismatch(of: operation)
         }
+    }
+
+    /// Most sensors count; some repeat themselves, leave numbers out, or name another operation.
+    private mutating func mismatch(of operation: OperationID) -> Event {
+        let running = engine.evaluations.values.flatMap(\.operations)
+        let next = (running.first { $0.id == operation }?.attempts ?? 0) + 1
+        guard chance(20) else { return .sensorMismatched(operation, attempt: next) }
+        let others = operation.rawValue - min(operation.rawValue, 2)...operation.rawValue
+        let other = OperationID(
+            rawValue: chance(60) ? operation.rawValue : others.randomElement(using: &random) ?? 0
+        )
+        return .sensorMismatched(other, attempt: UInt32.random(in: 0...next + 1, using: &random))
     }
 
     private mutating func agentEvent() -> Event {

@@ -18,6 +18,7 @@ struct Life {
     var engine: AuthEngine { recording.engine }
     var witness = Witness()
     var ledger: Ledger
+    var misses = MissBook()
     var now: Instant
     var settings = Settings()
     let isSystemBus: Bool
@@ -60,7 +61,7 @@ struct Life {
     }
 
     /// What must not have happened.
-    var complaints: [String] { witness.complaints + ledger.complaints }
+    var complaints: [String] { witness.complaints + ledger.complaints + misses.complaints }
 
     /// The last steps, for the report.
     var story: String {
@@ -85,6 +86,7 @@ struct Life {
         for case .save(let save, let uid, let record) in effects {
             unwritten.append(Write(save: save, uid: uid, record: record))
         }
+        let event = misses.see(event, effects)
         ledger.see(event, effects, engine)
         // The witness knows of no crash: how old an unlock is, is in the ledger.
         witness.unlocks = ledger.books.compactMapValues(\.lastBiometricUnlock)
@@ -141,6 +143,7 @@ struct Life {
             isBoot: isBoot
         )
         witness = Witness(after: witness, disk: disk)
+        misses = MissBook()
         unwritten = []
         promises = [:]
         registerAgents()
@@ -279,6 +282,8 @@ extension Life {
             if hasItems { recoverItems(of: uid) }
         }
         take(.stopping)
+        while !unwritten.isEmpty { settle(isWritten: true) }
+        misses.close()
         if !engine.evaluations.isEmpty { ledger.complaints.append("evaluations outlive the end") }
     }
 

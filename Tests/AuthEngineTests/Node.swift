@@ -71,18 +71,26 @@ struct Node: Hashable {
             }
             engine.contexts[id] = context
         }
-        normalizeSaves(normal)
+        normalizeSaves(normal, operations)
         witness.normalize(now: now, operations: operations, relative, normal)
         engine.now = Instant(nanoseconds: 0)
     }
 
-    private mutating func normalizeSaves(_ normal: (UserRecord) -> UserRecord) {
+    private mutating func normalizeSaves(
+        _ normal: (UserRecord) -> UserRecord,
+        _ operations: [OperationID: OperationID]
+    ) {
         let ids = engine.saves.keys.sorted { $0.rawValue < $1.rawValue }
         var saves: [SaveID: PendingSave] = [:]
         var writes: [SaveID: Witness.Write] = [:]
         for (index, id) in ids.enumerated() {
             let number = SaveID(rawValue: UInt64(index + 1))
             saves[number] = engine.saves[id]
+            if case .mismatch(var miss) = saves[number]?.consequence {
+                // Those that have ended are alike.
+                miss.operation = operations[miss.operation] ?? OperationID(rawValue: 0)
+                saves[number]?.consequence = .mismatch(miss)
+            }
             saves[number]?.stricter = engine.saves[id]?.stricter.map(normal)
             writes[number] = witness.writes[id]
             // Numbers are used again here, so one that has ended must not be mistaken for its heir.
@@ -107,7 +115,14 @@ struct Node: Hashable {
 extension Stage {
     /// Gives the running operations other numbers.
     fileprivate mutating func renumber(_ number: (OperationID) -> OperationID) {
-        let operations = self.operations.map { Operation(id: number($0.id), sensor: $0.sensor) }
+        let operations = self.operations.map { operation in
+            Operation(
+                id: number(operation.id),
+                sensor: operation.sensor,
+                attempts: operation.attempts,
+                attemptsLeft: operation.attemptsLeft
+            )
+        }
         switch self {
         case .proving(var proving):
             if case .looking = proving.proof { proving.proof = .looking(operations) }

@@ -107,7 +107,8 @@ struct PromptTests {
         var after: [Effect] = []
         for operation in operations {
             after += desk.send(.sensorMatched(operation.id, template: "x"))
-            after += desk.send(.sensorMismatched(operation.id))
+            let refused = desk.send(.sensorMismatched(operation.id, attempt: 1))
+            #expect(refused == [.answerMismatch(operation.id, attempt: 1, .refused)])
             after += desk.send(.sensorEnded(operation.id))
         }
         after += desk.send(.canceled(id)) + desk.send(.fellBack(id)) + desk.send(.confirmed(id))

@@ -96,7 +96,7 @@ struct RecordingTests {
             ),
             at: .init(nanoseconds: 80)
         )
-        life.take(.sensorMismatched(.init(rawValue: 1)), at: .init(nanoseconds: 90))
+        life.take(.sensorMismatched(.init(rawValue: 1), attempt: 1), at: .init(nanoseconds: 90))
         life.take(.saved(.init(rawValue: 1)), at: .init(nanoseconds: 100))
     }
 

@@ -129,7 +129,7 @@ struct StageWitness: Hashable {
         case .requested(let request) where live[request.id] == nil:
             let flags = request.operation.map { _ in self.flags[request.id] ?? [] }
             live[request.id] = Live(request: request, flags: flags)
-        case .sensorMismatched(let operation):
+        case .sensorMismatched(let operation, _):
             guard let id = owner(of: operation), let sensor = live[id]?.running[operation] else {
                 return
             }

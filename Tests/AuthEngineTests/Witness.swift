@@ -146,7 +146,7 @@ struct Witness: Hashable {
         let replied = Set(
             effects.compactMap { if case .reply(let id, _) = $0 { id } else { nil } }
         )
-        if case .sensorMismatched(let operation) = event, let id = owner(of: operation),
+        if case .sensorMismatched(let operation, _) = event, let id = owner(of: operation),
             live[id]?.operations[operation]?.type != BiometryType.none, !replied.contains(id),
             !hasSave
         {
@@ -250,7 +250,7 @@ struct Witness: Hashable {
                 keepsUntil: isInvalid ? nil : now + lifetime
             )
             seeReply(id, outcome, event, write, engine)
-        case .takePassword: break
+        case .takePassword, .answerMismatch: break
         }
     }
 
@@ -291,7 +291,7 @@ struct Witness: Hashable {
         switch progress {
         case .noMatch:
             if write?.kind == .mismatch, write?.evaluation == id { return }
-            if case .sensorMismatched(let operation) = event,
+            if case .sensorMismatched(let operation, _) = event,
                 live[id]?.operations[operation]?.type == BiometryType.none
                     || live[id]?.operations[operation] == nil
             {
@@ -345,7 +345,7 @@ struct Witness: Hashable {
     ) {
         var write = Write(uid: uid, evaluation: nil, kind: .other, record: record)
         switch event {
-        case .sensorMismatched(let operation):
+        case .sensorMismatched(let operation, _):
             // The operation may have been stopped by the very non-match that is written.
             write.evaluation = owner(of: operation) ?? stopped(by: uid, engine, save)
             write.kind = .mismatch

@@ -22,6 +22,8 @@ final class ScriptedSensor: Sensor1Service {
         let daemon: String
         fileprivate let result = Witness<Result<String, DBusError>>()
         let canceled = Witness<Bool>()
+        /// The failed attempts that were told of it.
+        fileprivate(set) var attempts: UInt32 = 0
 
         fileprivate init(_ number: UInt64, _ uid: UInt32, _ call: IncomingCall) {
             self.number = number
@@ -98,6 +100,29 @@ final class ScriptedSensor: Sensor1Service {
     ) {
         Sensor1Signals(other ?? connection, path: Self.path)
             .event(operation: operation.number, kind: kind, detail: detail, to: operation.daemon)
+    }
+
+    /// Tells of failed attempts, each when the one before is answered, until none is left.
+    func miss(_ operation: Operation, _ times: Int = 1) async throws(DBusError) {
+        for _ in 0..<times {
+            operation.attempts += 1
+            let left = try await miss(operation, attempt: operation.attempts)
+            if left == 0 { return }
+        }
+    }
+
+    /// Calls NoMatch once.
+    func miss(
+        _ operation: Operation,
+        attempt: UInt32,
+        from other: Connection? = nil
+    ) async throws(DBusError) -> UInt32 {
+        try await SensorHost1Proxy(
+            other ?? connection,
+            destination: operation.daemon,
+            path: SensorHost1.path
+        )
+        .noMatch(operation: operation.number, attempt: attempt)
     }
 
     func count(of member: String) -> Int { calls.seen.filter { $0 == member }.count }

@@ -62,14 +62,10 @@ struct FaceSensorTests {
         try await enrolled(folder)
         try await onClip("other", folder) { bench in
             let (number, call) = try await bench.verify()
-            let failed = Witness<Int>()
-            var count = 0
-            _ = bench.sensor.onEvent { _, kind, _ in
-                guard kind == "no-match" else { return }
-                count += 1
-                failed.record(count)
+            _ = try await bench.events.first("two failed attempts", within: .seconds(20)) { _ in
+                bench.misses.count == 2
             }
-            _ = try await failed.first("two failed attempts", within: .seconds(20)) { $0 == 2 }
+            try expect(bench.misses.map(\.attempt) == [1, 2], "numbers from 1")
             try await bench.sensor.cancel(operation: number)
             try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
         }

@@ -34,10 +34,12 @@ public struct SensorFixture: Sendable {
 public struct SeenEvent: Hashable, Sendable {
     /// The operation's number.
     public let operation: UInt64
-    /// `ready`, `hint`, `no-match`, `stage`.
+    /// `ready`, `hint`, `stage`; `no-match` for a call of NoMatch.
     public let kind: String
     /// What goes with the kind.
     public let detail: [String: Variant]
+    /// The number of a failed attempt.
+    public var attempt: UInt32? { detail["attempt"]?.asUInt32 }
 }
 
 /// A private bus with one sensor process; the test plays the daemon.
@@ -63,6 +65,10 @@ public struct SeenEvent: Hashable, Sendable {
     public let events = Witness<SeenEvent>()
     /// What came as TemplatesChanged at the daemon.
     public let changes = Witness<UInt32>()
+    /// What NoMatch is answered, by its number among all such calls, from 1; it may wait.
+    public var answer: @BusActor @Sendable (_ count: Int) async throws(DBusError) -> UInt32 = { _ in
+        100
+    }
     private var lastOperation: UInt64 = 0
 
     /// Starts everything and waits until the sensor is on the bus.
@@ -163,9 +169,38 @@ public struct SeenEvent: Hashable, Sendable {
     }
 
     private func listen() {
+        daemon.export(SensorHost1.path, [SensorHost1Interface(Host(self))])
         _ = sensor.onEvent { operation, kind, detail in
             self.events.record(SeenEvent(operation: operation, kind: kind, detail: detail))
         }
         _ = sensor.onTemplatesChanged { self.changes.record($0) }
     }
+}
+
+/// The daemon's part that a sensor calls.
+@BusActor private final class Host: SensorHost1Service {
+    private unowned let bench: SensorBench
+
+    init(_ bench: SensorBench) {
+        self.bench = bench
+    }
+
+    func noMatch(
+        operation: UInt64,
+        attempt: UInt32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<UInt32> {
+        let (bench, count) = (bench, bench.misses.count + 1)
+        guard call.peer.name == bench.owner else {
+            throw DBusError(.invalidArgs, "this is not the sensor that was asked")
+        }
+        let detail: [String: Variant] = ["attempt": .uint32(attempt)]
+        bench.events.record(SeenEvent(operation: operation, kind: "no-match", detail: detail))
+        return .later { () throws(DBusError) in try await bench.answer(count) }
+    }
+}
+
+extension SensorBench {
+    /// The failed attempts that were told, with their numbers.
+    public var misses: [SeenEvent] { events.seen.filter { $0.kind == "no-match" } }
 }

@@ -22,13 +22,33 @@ extension SensorContractSuite {
             let matched = try await bench.presenting(true) { try await call.reply() }
             try expect(matched == id, "\(id), got \(matched)")
         },
-        SensorCheck("A failed attempt is an event, and the sensor goes on looking") { bench in
+        SensorCheck("A failed attempt is a call, and once answered the sensor goes on looking") {
+            bench in
             guard bench.fixture.canMismatch else { return }
             let id = try await bench.enroll()
             let (number, call) = try await bench.verify()
             _ = try await bench.presenting(false) { try await bench.event("no-match", of: number) }
             let matched = try await bench.presenting(true) { try await call.reply() }
             try expect(matched == id, "\(id), got \(matched)")
+        },
+        SensorCheck("A failed attempt is told again until it is answered, under the same number") {
+            bench in
+            guard bench.fixture.canMismatch else { return }
+            _ = try await bench.enroll()
+            bench.answer = { count throws(DBusError) in
+                guard count > 2 else { throw DBusError(.failed, "The disk is full.") }
+                return 0
+            }
+            let (number, call) = try await bench.verify()
+            _ = try await bench.presenting(false) {
+                try await bench.events.first("the answer") { _ in bench.misses.count == 3 }
+            }
+            try expect(bench.misses.map(\.attempt) == [1, 1, 1], "got \(bench.misses)")
+            // With nothing left it looks no more.
+            for _ in 0..<5 { await bench.fixture.present(true, bench) }
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+            try expect(bench.misses.count == 3, "got \(bench.misses)")
         },
         SensorCheck("A second operation is Busy and does not disturb the first") { bench in
             let id = try await bench.enroll()

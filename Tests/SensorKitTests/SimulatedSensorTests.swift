@@ -66,6 +66,27 @@ struct SimulatedSensorTests {
             try expect(kinds == ["ready", "no-match", "hint"], "got \(kinds)")
             try expect(try await control(bench).pending().isEmpty, "nothing pending")
         },
+        SensorCheck("Nothing is looked at until a failed attempt is counted; silence is no answer")
+        {
+            bench in
+            let id = try await add(bench, "first")
+            bench.answer = { count throws(DBusError) in
+                // The first one is never answered.
+                if count == 1 {
+                    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                }
+                return 3
+            }
+            try await control(bench).queue(outcomes: ["no-match", "no-match", "match"])
+            let (_, call) = try await bench.verify()
+            _ = try await bench.events.first("a failed attempt") { $0.kind == "no-match" }
+            try expect(try await control(bench).pending() == ["no-match", "match"], "it waits")
+            _ = try await bench.events.first("the same again", within: .seconds(20)) { _ in
+                bench.misses.count == 2
+            }
+            try expect(try await call.reply() == id, "a match")
+            try expect(bench.misses.map(\.attempt) == [1, 1, 2], "got \(bench.misses)")
+        },
         SensorCheck("Outcomes queued while Verify runs are consumed by it") { bench in
             let second = "another"
             _ = try await add(bench, "first")

@@ -13,6 +13,9 @@ extension Evaluations {
         case .end(let id, let outcome): end(id, outcome)
         case .startSensor(let operation, let id, let sensor): start(operation, id, sensor)
         case .cancelSensor(let operation): cancel(operation)
+        case .answerMismatch(let operation, let attempt, let answer):
+            let miss = Miss(operation: operation, attempt: attempt)
+            for call in misses.removeValue(forKey: miss) ?? [] { call.resume(returning: answer) }
         case .verifyPasscode(let id): verify(id)
         case .takePassword(let id): takePassword(id)
         case .discardPasscode(let id):
@@ -153,7 +156,6 @@ extension Evaluations {
         switch progress {
         case .ready: handle(.sensorReady(operation))
         case .hinted(let hint): handle(.sensorHinted(operation, Hint(rawValue: hint)))
-        case .mismatched: handle(.sensorMismatched(operation))
         case .stage: break
         case .finished(let template):
             looking[operation] = nil
@@ -161,6 +163,14 @@ extension Evaluations {
         case .refused, .ended:
             looking[operation] = nil
             handle(.sensorEnded(operation))
+        }
+    }
+
+    /// Counts a failed attempt; the answer comes when that is on the disk.
+    func mismatched(_ operation: OperationID, attempt: UInt32) async -> MismatchAnswer {
+        await withCheckedContinuation { answer in
+            misses[Miss(operation: operation, attempt: attempt), default: []].append(answer)
+            handle(.sensorMismatched(operation, attempt: attempt))
         }
     }
 

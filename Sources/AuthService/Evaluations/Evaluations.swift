@@ -19,6 +19,8 @@ final class Evaluations {
     var prompts: [String: EvaluationID] = [:]
     /// Which sensor runs an operation.
     var looking: [OperationID: SensorLink] = [:]
+    /// The calls of sensors that told of a failed attempt and wait for their answer.
+    var misses: [Miss: [CheckedContinuation<MismatchAnswer, Never>]] = [:]
     let connection: Connection
     let agents: AgentDirectory
     let sensors: SensorDirectory
@@ -61,6 +63,12 @@ final class Evaluations {
     func nextID() -> UInt64 {
         lastID += 1
         return lastID
+    }
+
+    /// A failed attempt, by its number in an operation.
+    struct Miss: Hashable {
+        let operation: OperationID
+        let attempt: UInt32
     }
 
     // MARK: - Questions

@@ -74,7 +74,7 @@ final class DeviceEnrolment {
         case .stage(let stage, let stages):
             tell(.stage, ["stage": .uint32(stage), "stages": .int32(stages)])
         case .hinted(let hint): tell(.hint, ["hint": .string(hint)])
-        case .ready, .mismatched: break
+        case .ready: break
         case .finished(let template): finish(.success(template))
         case .refused(let error): finish(.failure(error))
         case .ended: finish(.failure(DBusError(sensor: .sensorDisconnected)))

@@ -7,7 +7,6 @@ import LocalAuthBus
 enum SensorProgress {
     case ready
     case hinted(String)
-    case mismatched
     case stage(UInt32, of: Int32)
     /// The last word: a match, or a new template.
     case finished(template: String)
@@ -34,11 +33,13 @@ final class SensorOperations {
         let isEnrolment: Bool
         let uid: UInt32
         let report: Report
+        /// The connection that was asked; nil: none yet.
+        var asked: String?
         var isReady = false
         var isCanceled = false
         var overdue: EventSource?
         var task: Task<Void, Never>?
-        /// Hints and stages; failed attempts are few, because they are counted.
+        /// Hints and stages.
         var signals = Allowance(limit: 20)
     }
 
@@ -113,6 +114,7 @@ final class SensorOperations {
             guard let proxy = await process.awake(), operations[number]?.isCanceled == false else {
                 return .ended
             }
+            operations[number]?.asked = proxy.destination
             do throws(DBusError) {
                 let template = try await proxy.connection.budget.run(.looks, for: uid) {
                     () throws(DBusError) in
@@ -133,6 +135,12 @@ final class SensorOperations {
     private func hasReasonToWait(_ number: UInt64) -> Bool {
         guard let own = operations[number], !own.isCanceled else { return false }
         return operations.contains { $0.key != number && (!own.isEnrolment || $0.value.isCanceled) }
+    }
+
+    /// Whether this is the connection that an operation was asked of, and still runs it.
+    func runs(_ number: UInt64, on peer: Peer) -> Bool {
+        guard let operation = operations[number], !operation.isCanceled else { return false }
+        return operation.asked == peer.name
     }
 
     private func finish(_ number: UInt64, _ end: SensorProgress) {
@@ -198,7 +206,6 @@ final class SensorOperations {
             guard !running.isReady else { return }
             operations[number]?.isReady = true
             running.report(.ready)
-        case .noMatch: running.report(.mismatched)
         case .hint:
             guard let hint = detail["hint"]?.asString, Self.isWord(hint), isAllowed(number) else {
                 return

@@ -61,11 +61,12 @@ private let introspection = """
         <annotation name="org.localauth.Stream" value="operation"/>
         <annotation name="org.gtk.GDBus.DocString" value="Looks for a match until one comes, \
     Cancel, or a fault; the reply is the template that matched.&#10;&#10;Each failed attempt is \
-    one `Event` of kind `no-match`. A canceled scan or a fault of the sensor is not an attempt. No \
-    options are defined yet; unknown ones are ignored.&#10;&#10;Errors: \
+    told by a call: NoMatch of `org.localauth.SensorHost1`, on the connection that called Verify. \
+    The sensor looks at nothing until that is answered. A canceled scan or a fault of the sensor \
+    is not an attempt. No options are defined yet; unknown ones are ignored.&#10;&#10;Errors: \
     `org.localauth.Sensor1.Error.Canceled` after Cancel; `Busy` while another operation runs; \
     `NoTemplates` when nothing is enrolled for the user; `Disconnected`; \
-    `Failed`.&#10;&#10;Source: R1, R8, L5."/>
+    `Failed`.&#10;&#10;Source: R1, R8, L5, L20."/>
         <arg name="operation" type="t" direction="in"/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
@@ -139,10 +140,10 @@ private let introspection = """
     caller only.&#10;&#10;Kinds and details:&#10;- `ready` (the sensor looks now)&#10;- `hint` \
     (`hint` s: `move-closer`, `move-away`, `center`, `too-dark`, `too-bright`, `hold-still`, \
     `swipe-too-short`, `too-fast`, `lift-and-retry`, `clean-sensor`, `look-at-camera`, \
-    `confirm-presence`, `turn-left` or `turn-right`)&#10;- `no-match` (one failed attempt of \
-    Verify)&#10;- `stage` (`stage` u, done so far; `stages` i, in all, -1 \
-    unknown)&#10;&#10;Receivers ignore kinds and keys that they don't know.&#10;&#10;Source: R8, \
-    R51."/>
+    `confirm-presence`, `turn-left` or `turn-right`)&#10;- `stage` (`stage` u, done so far; \
+    `stages` i, in all, -1 unknown)&#10;&#10;Receivers ignore kinds and keys that they don't know. \
+    A bus may drop signals, so nothing is counted, locked or refused by one: it is there to be \
+    shown.&#10;&#10;Source: R8, R51, L20."/>
         <arg name="operation" type="t"/>
         <arg name="kind" type="s"/>
         <arg name="detail" type="a{sv}"/>

@@ -21,13 +21,15 @@ public protocol Sensor1Service: AnyObject {
     /// Looks for a match until one comes, Cancel, or a fault; the reply is the template that
     /// matched.
     ///
-    /// Each failed attempt is one `Event` of kind `no-match`. A canceled scan or a fault of the
-    /// sensor is not an attempt. No options are defined yet; unknown ones are ignored.
+    /// Each failed attempt is told by a call: NoMatch of `org.localauth.SensorHost1`, on the
+    /// connection that called Verify. The sensor looks at nothing until that is answered. A
+    /// canceled scan or a fault of the sensor is not an attempt. No options are defined yet;
+    /// unknown ones are ignored.
     ///
     /// Errors: `org.localauth.Sensor1.Error.Canceled` after Cancel; `Busy` while another operation
     /// runs; `NoTemplates` when nothing is enrolled for the user; `Disconnected`; `Failed`.
     ///
-    /// Source: R1, R8, L5.
+    /// Source: R1, R8, L5, L20.
     func verify(
         operation: UInt64,
         uid: UInt32,
@@ -321,12 +323,12 @@ public struct Sensor1Signals {
     /// - `hint` (`hint` s: `move-closer`, `move-away`, `center`, `too-dark`, `too-bright`,
     ///   `hold-still`, `swipe-too-short`, `too-fast`, `lift-and-retry`, `clean-sensor`,
     ///   `look-at-camera`, `confirm-presence`, `turn-left` or `turn-right`)
-    /// - `no-match` (one failed attempt of Verify)
     /// - `stage` (`stage` u, done so far; `stages` i, in all, -1 unknown)
     ///
-    /// Receivers ignore kinds and keys that they don't know.
+    /// Receivers ignore kinds and keys that they don't know. A bus may drop signals, so nothing is
+    /// counted, locked or refused by one: it is there to be shown.
     ///
-    /// Source: R8, R51.
+    /// Source: R8, R51, L20.
     public func event(
         operation: UInt64,
         kind: String,

@@ -55,7 +55,7 @@ struct AuditTests {
                     .evaluate(policy: 1, reason: Self.reason, options: [:])
             }
             let operation = try await sensor.operation()
-            sensor.tell(operation, "no-match")
+            try await sensor.miss(operation)
             operation.succeed(template)
             await answer.value
             let record = try await bench.journal.record("evaluation-ended")
@@ -83,7 +83,7 @@ struct AuditTests {
                         .evaluate(policy: 1, reason: Self.reason, options: [:])
                 }
                 let operation = try await sensor.operation(number)
-                for _ in 0..<3 { sensor.tell(operation, "no-match") }
+                try await sensor.miss(operation, 3)
                 await answer.value
             }
             let began = try await bench.journal.record("lockout-began")

@@ -14,13 +14,13 @@ struct AppRuleTests {
             person.passcode = nil
             let first = try bench.begin(person.connection)
             let operation = try await sensor.operation()
-            for _ in 0..<3 { sensor.tell(operation, "no-match") }
+            try await sensor.miss(operation, 3)
             await expectName(.authenticationFailed) { _ = try await first.reply() }
             let app = try person.app(bench.bus)
             #expect(try await bench.canEvaluate(as: app).code == 0)
             let second = try bench.begin(app)
             let next = try await sensor.operation(1)
-            for _ in 0..<2 { sensor.tell(next, "no-match") }
+            try await sensor.miss(next, 2)
             await expectName(.biometryLockout) { _ = try await second.reply() }
 
             #expect(try await bench.canEvaluate(as: person.connection).code == -8)
@@ -51,7 +51,7 @@ struct AppRuleTests {
             let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
             let operation = try await sensor.operation()
             for left in [UInt32(2), 1] {
-                sensor.tell(operation, "no-match")
+                try await sensor.miss(operation)
                 for await event in call.events where event.kind == "no-match" {
                     #expect(event.detail["attempts-left"] == .uint32(left))
                     break
@@ -133,7 +133,7 @@ struct AppRuleTests {
 
             let call = try bench.begin(person.connection)
             let operation = try await sensor.operation(1)
-            sensor.tell(operation, "no-match")
+            try await sensor.miss(operation)
             for await event in call.events where event.kind == "fallback-available" { break }
             let second = try await person.prompt(1).handle
             await expectName(.accessDenied) { try await other.submitFallback(prompt: second) }
@@ -221,7 +221,7 @@ struct AppRuleTests {
                 let operation = try await sensor.operation(number)
                 sensor.tell(operation, "ready", ["template": .string(template)])
                 sensor.tell(operation, "hint", ["hint": .string(template), "score": .double(0.9)])
-                sensor.tell(operation, "no-match", ["template": .string(template)])
+                try await sensor.miss(operation)
                 operation.succeed(template)
                 let result = try await call.reply()
                 let keys = ["mechanism", "biometry-type", "sensor", "strength", "domain-state"]

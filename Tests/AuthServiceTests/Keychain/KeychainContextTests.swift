@@ -210,7 +210,7 @@ struct KeychainContextTests {
                 let number = sensor.operations.seen.count
                 let failing = try keychain.reading(id)
                 let operation = try await sensor.operation(number)
-                for _ in 0..<3 { sensor.tell(operation, "no-match") }
+                try await sensor.miss(operation, 3)
                 await expectName(.keychainAuthFailed) { _ = try await failing.value() }
             }
             let prompts = person.shownPrompts

@@ -160,7 +160,7 @@ struct ContextRuleTests {
             for number in 1...2 {
                 let failing = try bench.begin(person.connection)
                 let operation = try await sensor.operation(number)
-                for _ in 0..<3 { sensor.tell(operation, "no-match") }
+                try await sensor.miss(operation, 3)
                 _ = try? await failing.reply()
             }
             #expect(try await bench.canEvaluateCode(context) == -8)

@@ -67,7 +67,7 @@ struct PromptRuleTests {
             let operation = try await sensor.operation(count)
             // Too late for the prompt that is up.
             try await context.setLocalizedFallbackTitle("Word")
-            sensor.tell(operation, "no-match")
+            try await sensor.miss(operation)
             for await event in call.events where event.kind == "no-match" { break }
             let prompt = try await person.prompt(count)
             await expectName(.invalidArgs) {

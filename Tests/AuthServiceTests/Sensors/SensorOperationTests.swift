@@ -23,14 +23,22 @@ struct SensorOperationTests {
             let operation = try await sensor.operation()
             let forger = try bench.bus.connect()
             for _ in 0..<5 {
+                sensor.tell(operation, "hint", ["hint": .string("forged")], from: forger)
                 sensor.tell(operation, "no-match", from: forger)
-                sensor.tell(operation, "no-match", from: person.connection)
-                sensor.signals.event(
-                    operation: operation.number + 1,
-                    kind: "no-match",
-                    detail: [:],
-                    to: operation.daemon
-                )
+                sensor.tell(operation, "no-match")
+                for other in [forger, person.connection] {
+                    await expectName(.invalidArgs) {
+                        _ = try await sensor.miss(operation, attempt: 1, from: other)
+                    }
+                }
+                await expectName(.invalidArgs) {
+                    _ = try await SensorHost1Proxy(
+                        sensor.connection,
+                        destination: operation.daemon,
+                        path: SensorHost1.path
+                    )
+                    .noMatch(operation: operation.number + 1, attempt: 1)
+                }
             }
             forger.emit(
                 path: ScriptedSensor.path,
@@ -62,8 +70,9 @@ struct SensorOperationTests {
             let second = bench.evaluate(person)
             let next = try await sensor.operation(1)
             operation.succeed(template)
-            sensor.tell(operation, "no-match")
-            _ = try await bench.manager(sensor.connection).version()
+            await expectName(.invalidArgs) {
+                _ = try await sensor.miss(operation, attempt: 1)
+            }
             #expect(second.isPending)
             next.succeed(template)
             #expect(try await second.value()["sensor"] == .string("Third"))

@@ -1,0 +1,109 @@
+@testable import AuthEngine
+
+/// What sensors tell of failed attempts, and what they are answered: each attempt counts once, and
+/// is answered when its write has ended.
+struct MissBook {
+    private struct Miss: Hashable {
+        var operation: OperationID
+        var attempt: UInt32
+    }
+
+    /// What was counted of each operation that runs.
+    private var counted: [OperationID: UInt32] = [:]
+    /// What waits for its write.
+    private var writes: [SaveID: Miss] = [:]
+    private(set) var complaints: [String] = []
+
+    /// One step of the engine, which is already taken.
+    ///
+    /// - Returns: The event for books that know nothing of numbers: of repetitions they hear nothing.
+    mutating func see(_ event: Event, _ effects: [Effect]) -> Event {
+        var answers: [Miss: MismatchAnswer] = [:]
+        for case .answerMismatch(let operation, let attempt, let answer) in effects {
+            let miss = Miss(operation: operation, attempt: attempt)
+            if answers.updateValue(answer, forKey: miss) != nil { complain("two answers", miss) }
+        }
+        var seen = event
+        switch event {
+        case .sensorMismatched(let operation, let attempt):
+            let miss = Miss(operation: operation, attempt: attempt)
+            if !arrive(miss, effects, answers) { seen = .sensorEnded(OperationID(rawValue: 0)) }
+        case .saved(let save):
+            settle(save, answers) { if case .counted = $0 { true } else { false } }
+        case .saveFailed(let save): settle(save, answers) { $0 == .notWritten }
+        default: if let miss = answers.keys.first { complain("an answer out of nothing", miss) }
+        }
+        follow(event, effects)
+        for (miss, answer) in answers {
+            guard case .counted(let left) = answer else { continue }
+            if (left > 0) != (counted[miss.operation] != nil) { complain("told \(left)", miss) }
+        }
+        return seen
+    }
+
+    /// Everything that was told is answered when nothing is being written.
+    mutating func close() {
+        for miss in writes.values { complain("never answered", miss) }
+    }
+
+    /// Whether it counts.
+    private mutating func arrive(
+        _ miss: Miss,
+        _ effects: [Effect],
+        _ answers: [Miss: MismatchAnswer]
+    ) -> Bool {
+        if writes.values.contains(miss) {
+            if !effects.isEmpty { complain("a repetition does something", miss) }
+            return false
+        }
+        let count = counted[miss.operation]
+        if let count, miss.attempt == count + 1 {
+            counted[miss.operation] = miss.attempt
+            for case .save(let save, uid: _, _) in effects {
+                writes[save] = miss
+                if !answers.isEmpty { complain("answered before it is written", miss) }
+                return true
+            }
+            // A companion's: nothing has to be written.
+            if answers[miss] == nil { complain("not answered", miss) }
+            return true
+        }
+        let isRepeated = count.map { (1...max(1, $0)).contains(miss.attempt) && $0 > 0 } == true
+        if (answers[miss] == .refused) == isRepeated || effects.count != 1 {
+            complain("a number that is not the next", miss)
+        }
+        return false
+    }
+
+    private mutating func settle(
+        _ save: SaveID,
+        _ answers: [Miss: MismatchAnswer],
+        _ isRight: (MismatchAnswer) -> Bool
+    ) {
+        let miss = writes.removeValue(forKey: save)
+        if answers.keys.map(\.self) != (miss.map { [$0] } ?? []) {
+            complaints.append("\(save) answers \(answers)")
+        } else if let miss, answers[miss].map(isRight) != true {
+            complain("the wrong answer", miss)
+        }
+    }
+
+    private mutating func follow(_ event: Event, _ effects: [Effect]) {
+        switch event {
+        case .sensorMatched(let operation, template: _), .sensorEnded(let operation):
+            counted[operation] = nil
+        default: break
+        }
+        for effect in effects {
+            switch effect {
+            case .startSensor(let operation, _, sensor: _): counted[operation] = 0
+            case .cancelSensor(let operation): counted[operation] = nil
+            default: break
+            }
+        }
+    }
+
+    private mutating func complain(_ text: String, _ miss: Miss) {
+        complaints.append("\(text): attempt \(miss.attempt) of \(miss.operation)")
+    }
+}
