@@ -64,8 +64,9 @@ public actor Scanner {
 
     /// Looks until one of the templates matches, and answers its id.
     ///
-    /// - Parameter isWaiting: Whether a failed attempt is not counted yet: what the camera shows
-    ///   meanwhile is not looked at.
+    /// `isWaiting` says whether a failed attempt is not counted yet: what the camera shows meanwhile
+    /// is not looked at.
+    ///
     /// - Throws: ``CameraFault/interrupted`` when it is raised, or what went wrong.
     public func verify(
         _ templates: [FaceTemplate],
@@ -100,7 +101,7 @@ public actor Scanner {
         report: @Sendable (Report) -> Void
     ) throws(FaceFault) -> [FaceNumbers] {
         var enrolment = Enrolment(threshold: threshold)
-        return try scan(camera, interruption, { false }, report) { sight in
+        return try scan(camera, interruption, Self.never, report) { sight in
             switch enrolment.see(sight) {
             case .nothing: break
             case .hint(let hint): report(.hint(hint))
@@ -112,6 +113,9 @@ public actor Scanner {
             return nil
         }
     }
+
+    /// An enrolment waits for nobody.
+    private static func never() -> Bool { false }
 
     private func theEye() throws(FaceFault) -> Eye {
         if let eye { return eye }
