@@ -64,7 +64,7 @@ public actor Scanner {
 
     /// Looks until one of the templates matches, and answers its id.
     ///
-    /// `isWaiting` says whether a failed attempt is not counted yet: what the camera shows meanwhile
+    /// `isWaiting` says whether a failed attempt is not counted yet: what is shown meanwhile
     /// is not looked at.
     ///
     /// - Throws: ``CameraFault/interrupted`` when it is raised, or what went wrong.

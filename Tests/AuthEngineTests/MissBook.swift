@@ -16,7 +16,7 @@ struct MissBook {
 
     /// One step of the engine, which is already taken.
     ///
-    /// - Returns: The event for books that know nothing of numbers: of repetitions they hear nothing.
+    /// - Returns: The event for books that know nothing of numbers; they hear of no repetition.
     mutating func see(_ event: Event, _ effects: [Effect]) -> Event {
         var answers: [Miss: MismatchAnswer] = [:]
         for case .answerMismatch(let operation, let attempt, let answer) in effects {

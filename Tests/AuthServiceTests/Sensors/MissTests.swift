@@ -66,7 +66,7 @@ struct MissTests {
     }
 
     @Test(
-        "L20: a failed attempt is answered with what is left; a number counts once, none is left out"
+        "L20: a failed attempt is answered with what is left; a number counts once, in its turn"
     )
     func numbers() async throws {
         try await ServiceBench.run { bench in
