@@ -43,5 +43,6 @@ enum MethodQuotas {
             "KeyExchange": .use, "Read": .use, "Search": .question, "SetSecret": .question,
             "Sign": .use, "Update": .question,
         ],
+        SensorHost1.interface: ["NoMatch": .question],
     ]
 }

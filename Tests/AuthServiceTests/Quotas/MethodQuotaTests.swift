@@ -16,6 +16,7 @@ struct MethodQuotaTests {
     private static let interfaces = [
         Authentication1Interface.description, Context1Interface.description,
         Device1Interface.description, Keychain1Interface.description,
+        SensorHost1Interface.description,
     ]
 
     @Test("L21: every method of every interface has a quota", arguments: interfaces.map(\.name))
