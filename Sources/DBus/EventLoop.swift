@@ -142,18 +142,25 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         .exchanged
     }
 
-    /// Messages and jobs until there are none, then one wait.
+    /// Messages and jobs until there are none, and then one wait.
+    ///
+    /// While there are always more, timers and other threads get their turn all the same.
     private func turn() {
-        var isBusy = false
-        repeat {
+        var isBusy = true
+        for _ in 0..<Self.roundsOfMessages where isBusy && !stopping.load(ordering: .acquiring) {
             isBusy = BusActor.assume { EventSources.shared.processConnections() }
             isBusy = runJobs() || isBusy
-        } while isBusy && !stopping.load(ordering: .acquiring)
-        let isWoken = BusActor.assume { EventSources.shared.wait(wakeUp.rawValue) }
+        }
+        let isWoken = BusActor.assume {
+            EventSources.shared.wait(wakeUp.rawValue, isBusy: isBusy)
+        }
         if isWoken {
             takeInbox()
         }
     }
+
+    /// So few that the others wait for a millisecond or two, so many that looking costs nothing.
+    private static let roundsOfMessages = 64
 
     private func takeInbox() {
         wakeUp.clear()

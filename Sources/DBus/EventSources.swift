@@ -136,16 +136,16 @@ final class EventSources {
         }
     }
 
-    /// Waits for anything to happen, and serves what is not a bus.
+    /// Waits for anything to happen, unless there is more to do, and serves what is not a bus.
     ///
     /// True when `wake` was written to.
-    func wait(_ wake: Int32) -> Bool {
+    func wait(_ wake: Int32, isBusy: Bool) -> Bool {
         armTimer()
         arrange(wake)
         for connection in connections {
             arrange(connection.descriptor, for: UInt32(UInt16(bitPattern: connection.pollEvents)))
         }
-        let count = Int(epoll_wait(poller, &ready, Int32(ready.count), waitTimeout()))
+        let count = Int(epoll_wait(poller, &ready, Int32(ready.count), isBusy ? 0 : waitTimeout()))
         guard count > 0 else { return false }
         // Copied first: what is served may add and remove watches.
         let descriptors = ready.prefix(count).map(\.data.fd)

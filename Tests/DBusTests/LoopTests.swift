@@ -17,6 +17,35 @@ struct LoopTests {
         #expect(await fired.first(3) == [1, 2, 3])
     }
 
+    @Test("L21: connections that are never idle don't keep timers and other threads waiting")
+    @BusActor
+    func busyConnections() async throws {
+        try await withDirectPair { pair in
+            var isOver = false
+            // One signal begets the next, for ever.
+            let ends = [pair.server, pair.client]
+            let echo = { (end: Connection) in
+                end.emit(path: ExampleService.path, interface: ExampleService.name, member: "Echo")
+            }
+            let subscriptions = ends.map { end in
+                end.subscribe(
+                    sender: Peer.direct,
+                    path: nil,
+                    interface: ExampleService.name,
+                    member: "Echo",
+                    broadcast: false
+                ) { _ in
+                    if !isOver { echo(end) }
+                }
+            }
+            defer { for subscription in subscriptions { subscription.cancel() } }
+            for _ in 0..<8 { for end in ends { echo(end) } }
+            await pause(.milliseconds(5))
+            await Task.detached { await Task.yield() }.value
+            isOver = true
+        }
+    }
+
     @Test("A thousand canceled timers leave those that remain alone")
     @BusActor
     func canceledTimers() async {
