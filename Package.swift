@@ -50,7 +50,8 @@ let package = Package(
         .target(name: "Localization", dependencies: ["CIntl"]),
         .systemLibrary(name: "CLinux"),
         .target(name: "Linux", dependencies: ["CLinux"]),
-        .target(name: "DBus", dependencies: ["CLinux", "CSystemd", "Linux"]),
+        .target(name: "CReceive"),
+        .target(name: "DBus", dependencies: ["CLinux", "CReceive", "CSystemd", "Linux"]),
         .target(name: "LocalAuthBus", dependencies: ["DBus", "Linux"]),
         .target(name: "SQLite", dependencies: ["CSQLite", "Linux"]),
         .target(

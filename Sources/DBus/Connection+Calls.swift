@@ -1,7 +1,7 @@
 import CSystemd
 
 extension Connection {
-    private static let driver = "org.freedesktop.DBus"
+    static let driver = "org.freedesktop.DBus"
 
     /// Sends a call.
     ///
@@ -20,8 +20,9 @@ extension Connection {
     ) throws(DBusError) -> PendingCall {
         let pointer = try newCall(to: destination, path, interface, member)
         defer { sd_bus_message_unref(pointer) }
-        try OutgoingMessage.fill(pointer, signature, encode)
-        let cookie = try OutgoingMessage.send(pointer)
+        let amount = try OutgoingMessage.fill(pointer, signature, encode)
+        let receiver = receiver(destination)
+        let cookie = try send(pointer, amount, to: receiver, expectingReply: true)
         let isExact = destination.hasPrefix(":") || destination == Self.driver
         let call = PendingCall(
             serial: UInt32(truncatingIfNeeded: cookie),
@@ -80,8 +81,8 @@ extension Connection {
         guard let pointer = try? newCall(to: destination, path, interface, member) else { return }
         defer { sd_bus_message_unref(pointer) }
         do throws(DBusError) {
-            try OutgoingMessage.fill(pointer, signature, encode)
-            try OutgoingMessage.sendOnly(pointer)
+            let amount = try OutgoingMessage.fill(pointer, signature, encode)
+            _ = try send(pointer, amount, to: receiver(destination))
         } catch {
             // Nobody waits for an answer.
         }
@@ -108,8 +109,8 @@ extension Connection {
             guard sd_bus_message_set_destination(pointer, destination) >= 0 else { return }
         }
         do throws(DBusError) {
-            try OutgoingMessage.fill(pointer, signature, encode)
-            try OutgoingMessage.sendOnly(pointer)
+            let amount = try OutgoingMessage.fill(pointer, signature, encode)
+            _ = try send(pointer, amount, to: receiver(destination))
         } catch {
             // Nobody waits for an answer.
         }

@@ -1,3 +1,4 @@
+import CReceive
 import CSystemd
 import Glibc
 
@@ -43,7 +44,10 @@ extension Connection {
         guard !isPeerToPeer else {
             throw DBusError(.notSupported, "There are no bus names over a socket pair.")
         }
+        // What comes before the answer is queued by sd-bus.
+        if let watch { receive_watch_follow(watch) }
         let result = sd_bus_request_name(bus, name, 0)
+        if let watch { receive_watch_end(watch) }
         switch -result {
         case ...0, EALREADY:
             return
@@ -171,6 +175,7 @@ extension Connection {
         if names.new.isEmpty, names.name.hasPrefix(":") {
             peerLeft(names.name)
         }
+        if names.new.isEmpty { forgetReceiver(names.name) }
         // Signals before the first owner is known are already included in that answer.
         for watch in nameWatches where watch.isStarted && watch.covers(names.name) {
             guard !watch.isOver else { continue }

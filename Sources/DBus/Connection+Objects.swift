@@ -92,12 +92,10 @@ extension Connection {
 
     /// Answers one call whose sender is known.
     func dispatch(call message: Message) {
-        guard let peer = directPeer ?? message.sender.flatMap({ peers[$0] }) else {
-            // It has left since.
-            return
-        }
+        guard let peer = directPeer ?? message.caller, !peer.hasLeft else { return }
         let call = IncomingCall(peer: peer, message: message)
         do throws(DBusError) {
+            try message.refuseUselessDescriptors()
             try dispatch(call)
         } catch {
             call.fail(error)

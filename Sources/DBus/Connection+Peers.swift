@@ -1,14 +1,24 @@
 /// A peer that the bus is being asked about, and what waits for the answer.
 @BusActor
 struct PeerLookUp {
-    var calls: [Message] = []
+    private(set) var calls: [Message] = []
+    private var bytes = 0
+    private var descriptors = 0
     var waiting: [@BusActor (Result<Peer, DBusError>) -> Void] = []
+
+    func hasRoom(for call: Message) -> Bool {
+        calls.count < MessageLimits.waitingCalls && bytes + call.size <= MessageLimits.heldBytes
+            && descriptors + call.descriptors <= MessageLimits.heldDescriptors
+    }
+
+    mutating func add(_ call: Message) {
+        calls.append(call)
+        bytes += Receiver.cost(of: call)
+        descriptors += call.descriptors
+    }
 }
 
 extension Connection {
-    /// The most calls of one sender that wait until it is known.
-    private static let waitingLimit = 1024
-
     /// Who owns a unique name.
     ///
     /// The bus is asked once, and the answer is kept until the peer leaves.
@@ -37,14 +47,13 @@ extension Connection {
             refuse(message)
             return
         }
-        if peers[sender] != nil {
-            dispatch(call: message)
-        } else if let waiting = lookUps[sender]?.calls.count, waiting >= Self.waitingLimit {
-            let error = DBusError(.limitsExceeded, "Too many calls wait.")
-            OutgoingMessage.reply(to: message, with: error)
-        } else {
-            lookUp(sender) { $0.calls.append(message) }
+        if let peer = peers[sender] {
+            admit(message, of: peer)
+        } else if lookUps[sender]?.hasRoom(for: message) != false {
+            lookUp(sender) { $0.add(message) }
         }
+        // Who sends more before the bus has said who it is gets no answer: nothing is known that
+        // would bound the answers.
     }
 
     func refuse(_ message: Message) {
@@ -73,11 +82,12 @@ extension Connection {
             return
         }
         asked.onEnd { [weak self] reply in
-            self?.finishLookUp(name, Self.credentials(name, reply))
+            guard let self else { return }
+            finishLookUp(name, credentials(name, reply))
         }
     }
 
-    private static func credentials(
+    private func credentials(
         _ name: String,
         _ reply: Result<Message, DBusError>
     ) -> Result<Peer, DBusError> {
@@ -88,7 +98,10 @@ extension Connection {
                 }
             let uid = values["UnixUserID"]?.asUInt32
             let pid = values["ProcessID"]?.asUInt32.flatMap { Int32(exactly: $0) }
-            guard let peer = Peer(name: name, uid: uid, pid: pid) else {
+            let known = Peer(name: name, uid: uid, pid: pid, on: self) {
+                allowance(of: $0)
+            }
+            guard let peer = known else {
                 throw DBusError(.accessDenied, "The bus does not say who '\(name)' is.")
             }
             return .success(peer)
@@ -101,6 +114,8 @@ extension Connection {
         guard let lookUp = lookUps.removeValue(forKey: name) else { return }
         if case .success(let peer) = result {
             peers[name] = peer
+            peer.receiver?.user = peer.user
+            for call in lookUp.calls { call.caller = peer }
             ready.append(contentsOf: lookUp.calls)
         } else {
             for call in lookUp.calls {

@@ -1,4 +1,5 @@
 import CLinux
+import CReceive
 import CSystemd
 import Glibc
 public import Linux
@@ -55,11 +56,25 @@ public final class Connection {
     var subscriptions: [String: [Subscription]] = [:]
     var nameWatches: [NameWatch] = []
     var peers: [String: Peer] = [:]
+    /// By uid; those of users who have left, and left nothing behind, are gone.
+    var users: [UInt32: UserReference] = [:]
     var lookUps: [String: PeerLookUp] = [:]
     var watchesPeers = false
     var directPeer: Peer?
-    /// Calls whose sender has become known; served before anything new.
+    /// Calls that had to wait, for example until their sender was known; served before anything
+    /// new.
     var ready: [Message] = []
+    /// By name; empty unless ``limitUnread()`` was called.
+    var receivers: [String: Receiver] = [:]
+    var countsUnread = false
+    /// What all receivers together may not have taken yet.
+    var unread = Amount()
+    /// What sd-bus receives here; nil over a socket pair.
+    ///
+    /// Used on the loop's thread only.
+    nonisolated(unsafe) let watch: UnsafeMutablePointer<receive_watch>?
+    /// What sd-bus has handed over in this turn.
+    private var arrived: Message?
     var objects: [String: ExportedObject] = [:]
     var objectManagers: [String] = []
 
@@ -83,7 +98,9 @@ public final class Connection {
         self.address = address
         isPeerToPeer = false
         uniqueName = String(cString: name)
-        EventSources.shared.add(self)
+        watch = .allocate(capacity: 1)
+        watch?.initialize(to: receive_watch())
+        listen()
     }
 
     /// Serves the process at the other end of a socket pair.
@@ -117,10 +134,12 @@ public final class Connection {
         isPeerToPeer = true
         uniqueName = Peer.direct
         directPeer = peer
-        EventSources.shared.add(self)
+        watch = nil
+        listen()
     }
 
     deinit {
+        watch?.deallocate()
         // sd-bus is used on the loop's thread only.
         if EventLoop.shared.isCurrentThread {
             sd_bus_close_unref(bus)
@@ -168,13 +187,16 @@ public final class Connection {
     func processOne() -> Bool {
         guard isOpen else { return false }
         if !ready.isEmpty {
-            dispatch(call: ready.removeFirst())
+            let call = ready.removeFirst()
+            if let peer = call.caller { admit(call, of: peer) } else { dispatch(call: call) }
             return true
         }
-        var pointer: OpaquePointer?
-        let result = sd_bus_process(bus, &pointer)
-        if let pointer {
-            receive(Message(adopting: pointer))
+        if let watch { receive_watch_begin(watch) }
+        let result = sd_bus_process(bus, nil)
+        if let watch { receive_watch_end(watch) }
+        if let message = arrived {
+            arrived = nil
+            receive(message)
         }
         if result < 0 || sd_bus_is_open(bus) <= 0 {
             let bodies = disconnected
@@ -184,6 +206,33 @@ public final class Connection {
             }
         }
         return result > 0
+    }
+
+    /// Has sd-bus hand over every message, those included that it would answer itself.
+    private func listen() {
+        let callback: sd_bus_message_handler_t = { pointer, context, _ in
+            guard let pointer, let context else { return 0 }
+            let reference = (message: UInt(bitPattern: pointer), owner: UInt(bitPattern: context))
+            BusActor.assume {
+                guard let message = OpaquePointer(bitPattern: reference.message),
+                    // A number meanwhile: pointers can't be taken into the closure.
+                    let owner = UnsafeRawPointer(bitPattern: reference.owner)
+                else { return }
+                // sd-bus calls back for a connection that is being served, and lives therefore.
+                Unmanaged<Connection>.fromOpaque(owner).takeUnretainedValue().take(message)
+            }
+            return 1
+        }
+        // The filter goes with the bus, which is this object's.
+        sd_bus_add_filter(bus, nil, callback, Unmanaged.passUnretained(self).toOpaque())
+        EventSources.shared.add(self)
+    }
+
+    private func take(_ pointer: OpaquePointer) {
+        guard let kept = sd_bus_message_ref(pointer) else { return }
+        let descriptors = watch.map { receive_watch_hand_over($0) } ?? 0
+        let size = watch.map { Int(clamping: $0.pointee.size) } ?? 0
+        arrived = Message(adopting: kept, descriptors: descriptors, size: size)
     }
 
     private func receive(_ message: Message) {
@@ -207,6 +256,7 @@ public final class Connection {
             call.finish(.failure(error))
         }
         forgetPeers(error)
+        forgetReceivers()
         subscriptions = [:]
         nameWatches = []
         objects = [:]

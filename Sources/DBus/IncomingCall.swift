@@ -13,8 +13,8 @@ public enum Answer<Value: Sendable>: Sendable {
 public final class IncomingCall {
     /// The caller.
     public let peer: Peer
-    /// The call itself.
-    public let message: Message
+    /// The call itself, until it is answered later: then only what a reply needs.
+    private(set) var message: Message
     private var isAnswered = false
     /// Where it is counted until it is answered; nil: with its connection's calls alone.
     private var quota: (quota: CallQuota, kind: CallQuota.Kind)?
@@ -98,7 +98,11 @@ public final class IncomingCall {
             reply(value, signature, encode)
         case .later(let body):
             do throws(DBusError) {
+                guard let slip = message.replySlip() else {
+                    throw DBusError(.failed, "There is no memory for the call.")
+                }
                 try begin()
+                message = slip
             } catch {
                 return fail(error)
             }

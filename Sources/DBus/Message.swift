@@ -5,10 +5,18 @@ import CSystemd
 public final class Message {
     /// Fixed for the object's life, and used on the loop's thread only: `deinit` sees to its part.
     nonisolated(unsafe) let pointer: OpaquePointer
+    /// How many descriptors came with it; 0 over a socket pair.
+    let descriptors: Int
+    /// How many bytes it has; 0 over a socket pair.
+    let size: Int
+    /// The sender of a call, once it is known.
+    var caller: Peer?
 
     /// Takes over a reference.
-    nonisolated init(adopting pointer: OpaquePointer) {
+    nonisolated init(adopting pointer: OpaquePointer, descriptors: Int = 0, size: Int = 0) {
         self.pointer = pointer
+        self.descriptors = descriptors
+        self.size = size
     }
 
     deinit {
@@ -65,7 +73,9 @@ public final class Message {
 
     /// Reads the body, whose signature must be exactly `signature`.
     ///
-    /// - Throws: `InvalidArgs` when the signature differs, or a value is malformed or too large.
+    /// - Throws: `InvalidArgs` when the signature differs, a value is malformed or too large, or
+    ///   the message has descriptors that no value uses; `LimitsExceeded` when its sender has too
+    ///   many descriptors held already.
     public func read<Value>(
         _ signature: String,
         _ body: (inout MessageReader) throws(DBusError) -> Value
@@ -77,8 +87,24 @@ public final class Message {
             )
         }
         guard sd_bus_message_rewind(pointer, 1) >= 0 else { throw MessageReader.malformed }
-        var reader = MessageReader(pointer)
-        return try body(&reader)
+        var reader = MessageReader(pointer, for: caller?.user)
+        let value = try body(&reader)
+        guard descriptors <= reader.descriptors else { throw Self.uselessDescriptors }
+        return value
+    }
+
+    private static var uselessDescriptors: DBusError {
+        DBusError(.invalidArgs, "There are file descriptors that no argument uses.")
+    }
+
+    /// Refuses a call with descriptors and nothing that could use them; ``read(_:_:)`` counts those
+    /// of the others.
+    func refuseUselessDescriptors() throws(DBusError) {
+        guard descriptors > 0 else { return }
+        let signature = signature.utf8
+        guard signature.contains(UInt8(ascii: "h")) || signature.contains(UInt8(ascii: "v")) else {
+            throw Self.uselessDescriptors
+        }
     }
 
     // MARK: For the runtime
@@ -97,4 +123,31 @@ public final class Message {
     }
 
     var expectsReply: Bool { sd_bus_message_get_expect_reply(pointer) > 0 }
+
+    /// A call with the same sender, number and path and nothing else, from which a reply can be
+    /// made later; nil when there is no memory.
+    ///
+    /// A message that waits would keep its body and its descriptors.
+    func replySlip() -> Message? {
+        var slip: OpaquePointer?
+        guard
+            sd_bus_message_new_method_call(
+                sd_bus_message_get_bus(pointer),
+                &slip,
+                nil,
+                sd_bus_message_get_path(pointer),
+                nil,
+                sd_bus_message_get_member(pointer)
+            ) >= 0,
+            let slip
+        else { return nil }
+        let message = Message(adopting: slip)
+        message.caller = caller
+        let sender = sd_bus_message_get_sender(pointer)
+        guard sender == nil || sd_bus_message_set_sender(slip, sender) >= 0,
+            sd_bus_message_set_expect_reply(slip, expectsReply ? 1 : 0) >= 0,
+            sd_bus_message_seal(slip, UInt64(serial), 0) >= 0
+        else { return nil }
+        return message
+    }
 }

@@ -16,6 +16,13 @@ public enum MessageLimits {
     public static let descriptors = 16
     /// The most calls of one connection that wait for their answers.
     public static let waitingCalls = 1024
+    /// The most descriptors of all calls of a user that are in use after the calls were read.
+    static let descriptorsOfUser = 64
+    /// The most bytes, and descriptors, of the calls of one connection that wait until they can be
+    /// served.
+    static let heldBytes = 1024 * 1024
+    /// See ``heldBytes``.
+    static let heldDescriptors = 64
     /// The most elements of all arrays and dictionaries of a message together.
     public static let elements = 262_144
     /// The largest message that is sent, in bytes.

@@ -1,17 +1,24 @@
+import CLinux
 import CSystemd
+import Glibc
+import Linux
 
 /// Takes the values of one received message in order, within ``MessageLimits``.
 public struct MessageReader {
     /// Borrowed from the message, which outlives the closure that the reader is given to.
     private let message: OpaquePointer
     private var elements = 0
-    private var descriptors = 0
+    /// How many values were descriptors so far.
+    private(set) var descriptors = 0
     /// How many bytes of texts and byte arrays were read.
     private(set) var size = 0
+    /// Who is charged for descriptors that outlive the message; nil: nobody.
+    private let user: UserAllowance?
     var variantDepth = 0
 
-    init(_ message: OpaquePointer) {
+    init(_ message: OpaquePointer, for user: UserAllowance? = nil) {
         self.message = message
+        self.user = user
     }
 
     /// The next value.
@@ -142,13 +149,24 @@ public struct MessageReader {
         return Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    /// The message's own descriptor.
-    mutating func descriptor() throws(DBusError) -> Int32 {
+    /// A copy of the next descriptor, and what is to be called once it is closed.
+    mutating func descriptor() throws(DBusError) -> (
+        number: Int32, closed: @Sendable () -> Void
+    ) {
         descriptors += 1
         guard descriptors <= MessageLimits.descriptors else {
             throw DBusError(.invalidArgs, "There are too many file descriptors.")
         }
-        return try basic("h", Int32(-1))
+        let number = try basic("h", Int32(-1))
+        guard user?.takeDescriptor() != false else {
+            throw DBusError(.limitsExceeded, "Too many file descriptors of this user are in use.")
+        }
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else {
+            user?.giveDescriptorBack()
+            throw DBusError(.failed, "The file descriptor cannot be duplicated.")
+        }
+        return (copy, { [user] in user?.giveDescriptorBack() })
     }
 
     static var malformed: DBusError {

@@ -5,9 +5,9 @@ public struct MessageWriter {
     /// Borrowed from the function that builds the message and lends out the writer.
     let message: OpaquePointer
     var variantDepth = 0
-    private(set) var hasDescriptors = false
+    private(set) var descriptors = 0
     /// How many bytes the message has by now, at most.
-    private var size = 0
+    private(set) var size = 0
 
     init(_ message: OpaquePointer) {
         self.message = message
@@ -139,7 +139,7 @@ public struct MessageWriter {
     /// sd-bus makes its own copy.
     mutating func descriptor(_ descriptor: Int32) throws(DBusError) {
         try basic("h", descriptor)
-        hasDescriptors = true
+        descriptors += 1
     }
 
     static var refused: DBusError {

@@ -6,34 +6,55 @@ import Glibc
 /// sd-bus checks names and paths and refuses what is not valid.
 @BusActor
 enum OutgoingMessage {
-    /// Appends the body, and checks that it has the announced signature.
+    /// Appends the body, and checks that it has the announced signature; says how large it is.
     static func fill(
         _ pointer: OpaquePointer,
         _ signature: String,
         _ encode: (inout MessageWriter) throws(DBusError) -> Void
-    ) throws(DBusError) {
+    ) throws(DBusError) -> Amount {
         var writer = MessageWriter(pointer)
         try encode(&writer)
         guard sd_bus_message_has_signature(pointer, signature) > 0 else {
             throw DBusError(.failed, "The values to send are not '\(signature)'.")
         }
-        if writer.hasDescriptors, let bus = sd_bus_message_get_bus(pointer) {
+        if writer.descriptors > 0, let bus = sd_bus_message_get_bus(pointer) {
             // sd-bus would block, and for ever if the other end is served by this loop too.
             EventSources.shared.finishOpening(bus)
         }
+        return Amount(bytes: header + writer.size, descriptors: writer.descriptors)
     }
 
-    /// Sends it, and returns the serial that a reply will carry.
-    @discardableResult
-    static func send(_ pointer: OpaquePointer) throws(DBusError) -> UInt64 {
+    /// About what the names in a message's header take.
+    private static let header = 256
+
+    /// Sends it, and returns the serial that a reply will carry, or 0 when none is expected.
+    static func send(
+        _ pointer: OpaquePointer,
+        expectingReply: Bool
+    ) throws(DBusError) -> UInt64 {
         var cookie: UInt64 = 0
-        try check(sd_bus_send(nil, pointer, &cookie))
+        if expectingReply {
+            try check(sd_bus_send(nil, pointer, &cookie))
+        } else {
+            // Without a place for the number sd-bus marks the message as one without a reply.
+            try check(sd_bus_send(nil, pointer, nil))
+        }
         return cookie
     }
 
-    /// Sends a reply, a signal, or a call without one.
-    static func sendOnly(_ pointer: OpaquePointer) throws(DBusError) {
-        try check(sd_bus_send(nil, pointer, nil))
+    /// Sends the reply to a call, and charges it to the caller.
+    private static func send(
+        _ reply: OpaquePointer,
+        _ amount: Amount,
+        to call: Message
+    ) throws(DBusError) {
+        if let caller = call.caller, let receiver = caller.receiver,
+            let connection = caller.connection
+        {
+            _ = try connection.send(reply, amount, to: receiver)
+        } else {
+            _ = try send(reply, expectingReply: false)
+        }
     }
 
     private static func check(_ result: Int32) throws(DBusError) {
@@ -55,14 +76,15 @@ enum OutgoingMessage {
         let name = isValid ? error.name : .failed
         let text = error.message.utf8.count <= MessageLimits.string ? error.message : ""
         name.rawValue.withCString { name in
-            text.withCString { text in
-                var content = sd_bus_error(name: name, message: text, _need_free: 0)
+            text.withCString { characters in
+                var content = sd_bus_error(name: name, message: characters, _need_free: 0)
                 var reply: OpaquePointer?
                 guard sd_bus_message_new_method_error(call.pointer, &reply, &content) >= 0,
                     let reply
                 else { return }
+                let amount = Amount(bytes: header + text.utf8.count)
                 // Nobody is left to tell when this fails.
-                try? sendOnly(reply)
+                try? send(reply, amount, to: call)
                 sd_bus_message_unref(reply)
             }
         }
@@ -97,7 +119,7 @@ enum OutgoingMessage {
             throw DBusError(.disconnected, "The connection is closed.")
         }
         defer { sd_bus_message_unref(pointer) }
-        try fill(pointer, signature, encode)
-        try sendOnly(pointer)
+        let amount = try fill(pointer, signature, encode)
+        try send(pointer, amount, to: call)
     }
 }

@@ -14,6 +14,12 @@ public final class Peer {
     ///
     /// The process may have ended, and the pid been reused.
     public let pid: Int32
+    /// What its user has the service hold.
+    let user: UserAllowance
+    /// What it has not taken; nil where that isn't limited.
+    let receiver: Receiver?
+    /// Where it is; nil over a socket pair.
+    private(set) weak var connection: Connection?
     /// Whether it has left the bus.
     public private(set) var hasLeft = false
 
@@ -25,11 +31,20 @@ public final class Peer {
     private var count: UInt64 = 0
 
     /// Nil when the bus does not know who it is.
-    init?(name: String, uid: UInt32?, pid: Int32?) {
+    init?(
+        name: String,
+        uid: UInt32?,
+        pid: Int32?,
+        on connection: Connection? = nil,
+        user: (UInt32) -> UserAllowance = { _ in UserAllowance() }
+    ) {
         guard let uid, let pid, uid != .max, pid > 0 else { return nil }
         self.name = name
         self.uid = uid
         self.pid = pid
+        self.connection = connection
+        receiver = connection?.receiver(name)
+        self.user = user(uid)
     }
 
     /// Calls `body` once when the peer leaves, or soon if it has already left.

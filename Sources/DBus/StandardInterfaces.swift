@@ -1,3 +1,5 @@
+import CSystemd
+
 /// The interfaces that every object has.
 @BusActor
 enum StandardInterface {
@@ -59,7 +61,9 @@ struct StandardCall {
 extension Connection {
     func answer(_ standard: StandardCall) throws(DBusError) {
         let isManager = objectManagers.contains(standard.path)
-        if standard.isFor(StandardInterface.introspectable, "Introspect") {
+        if standard.interface == StandardInterface.peer {
+            try answerPeer(standard)
+        } else if standard.isFor(StandardInterface.introspectable, "Introspect") {
             try introspect(standard)
         } else if isManager, standard.isFor(StandardInterface.objectManager, "GetManagedObjects") {
             try managedObjects(standard)
@@ -72,6 +76,31 @@ extension Connection {
 
     static func unknownObject(_ path: String) -> DBusError {
         DBusError(.unknownObject, "There is no object '\(path)'.")
+    }
+
+    // MARK: Peer
+
+    /// sd-bus would answer these itself, and nobody would count the answers.
+    private func answerPeer(_ standard: StandardCall) throws(DBusError) {
+        switch standard.member {
+        case "Ping":
+            try standard.reply("", "") { (_) throws(DBusError) in
+            } write: { (_, _) throws(DBusError) in
+            }
+        case "GetMachineId":
+            try standard.reply("", "s") { (_) throws(DBusError) in
+                var machine = sd_id128_t()
+                guard sd_id128_get_machine(&machine) >= 0 else {
+                    throw DBusError(.failed, "The machine has no id.")
+                }
+                return machine
+            } write: { (machine, writer) throws(DBusError) in
+                var text = [CChar](repeating: 0, count: 33)
+                sd_id128_to_string(machine, &text)
+                try writer.write(String(decoding: text.prefix(32).map(UInt8.init), as: UTF8.self))
+            }
+        default: throw Self.unknownMethod(standard.member)
+        }
     }
 
     // MARK: Introspectable

@@ -205,11 +205,8 @@ extension OwnedDescriptor: WireType {
 
     /// Takes a copy of the next descriptor: the message closes its own.
     public convenience init(from reader: inout MessageReader) throws(DBusError) {
-        let copy = fcntl(try reader.descriptor(), F_DUPFD_CLOEXEC, 3)
-        guard copy >= 0 else {
-            throw DBusError(.failed, "The file descriptor cannot be duplicated.")
-        }
-        self.init(adopting: copy)
+        let (copy, closed) = try reader.descriptor()
+        self.init(adopting: copy, closed: closed)
     }
 
     /// Appends a copy to a message.

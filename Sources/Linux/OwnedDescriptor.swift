@@ -4,16 +4,25 @@ package import Glibc
 public final class OwnedDescriptor: Hashable, Sendable {
     /// The number; valid while this object lives.
     public let rawValue: Int32
+    private let closed: (@Sendable () -> Void)?
 
     /// Takes over a descriptor: from now on nobody else may close it.
     public init(adopting descriptor: Int32) {
         rawValue = descriptor
+        closed = nil
+    }
+
+    /// The same, and calls `closed` on whatever thread the last reference goes.
+    package init(adopting descriptor: Int32, closed: @escaping @Sendable () -> Void) {
+        rawValue = descriptor
+        self.closed = closed
     }
 
     deinit {
         if rawValue >= 0 {
             close(rawValue)
         }
+        closed?()
     }
 
     /// The same object, not the same open file.

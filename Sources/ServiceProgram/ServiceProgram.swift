@@ -36,6 +36,7 @@ public struct ServiceProgram: Sendable {
             RunningService
     ) -> Never {
         let arguments = argumentsOrExit()
+        Self.raiseDescriptorLimit()
         signal(SIGPIPE, SIG_IGN)
         signal(SIGHUP, SIG_IGN)
         // Connecting blocks the loop; until that is done, a signal may simply end the process.
@@ -43,6 +44,16 @@ public struct ServiceProgram: Sendable {
         onLoop { await ServiceRun(program: self).begin(arguments, start) }
         EventLoop.shared.run()
         exit(EXIT_SUCCESS)
+    }
+
+    /// To the hard limit: the usual soft one, 1024, is for programs that call select(2).
+    ///
+    /// Not beyond what a bus could ever fill: PAM's helpers close every number up to the limit.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 65_536))
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     private func argumentsOrExit() -> ProgramArguments {

@@ -10,6 +10,9 @@ final class ExampleService: ServedInterface {
     let connection: Connection
     var level: UInt32 = 7
     var held: [IncomingCall] = []
+    /// Answers the calls of `Keep`.
+    let release = Signal()
+    var kept = 0
     /// Called when a call of `Wait` was canceled.
     let canceled = Signal()
     /// Called when a call of `Wait` has come.
@@ -36,6 +39,7 @@ final class ExampleService: ServedInterface {
         case "Large": try large(call)
         case "Progress": try progress(call)
         case "Measure": try measure(call)
+        case "Keep": try keep(call)
         case "Open": try open(call)
         case "Who": who(call)
         default: throw DBusError(.unknownMethod, "There is no such method.")
@@ -182,6 +186,20 @@ final class ExampleService: ServedInterface {
         }
     }
 
+    /// Has a descriptor until it is told to answer.
+    private func keep(_ call: IncomingCall) throws(DBusError) {
+        let file = try call.read("h") { (reader) throws(DBusError) in
+            try reader.read(OwnedDescriptor.self)
+        }
+        kept += 1
+        let answer = Answer<Void>
+            .later { () async throws(DBusError) in
+                await self.release.wait()
+                withExtendedLifetime(file) {}
+            }
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
     private func open(_ call: IncomingCall) throws(DBusError) {
         call.answer(.now(try Files.holding([1, 2, 3])), "h") { (file, writer) throws(DBusError) in
             try writer.write(file)
@@ -209,6 +227,7 @@ extension ExampleService {
                 ("Add", "uu", "u"), ("AddLater", "uu", "u"), ("Refuse", "", ""),
                 ("RefuseLater", "", ""), ("Wait", "", ""), ("Hold", "", ""), ("Forget", "", ""),
                 ("Unencodable", "", "s"), ("Progress", "u", "u"), ("Measure", "h", "ay"),
+                ("Keep", "h", ""),
                 ("Open", "", "h"), ("Who", "", "sui"), ("Large", "u", "aay"),
             ]
             .map { ($0.0, .init(name: $0.0, input: $0.1, output: $0.2)) }

@@ -112,6 +112,23 @@ struct PolicyTests {
         }
     }
 
+    @Test("L21: the service may ask the bus what of its answers is unread, and others may not")
+    func statistics() async throws {
+        let system = try await InstalledSystem()
+        for person in Self.people where person != "root" {
+            let said = try await system.call(
+                as: person,
+                [
+                    "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                    "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", "s",
+                    "org.localauth.No",
+                ]
+            )
+            let isRefused = said.output.contains("Access denied")
+            #expect(isRefused == (person != "localauth"), "\(person): \(said.output)")
+        }
+    }
+
     @Test("A bus accepts the policy: the service gets its name, and everybody may call it")
     func service() async throws {
         let system = try await InstalledSystem()

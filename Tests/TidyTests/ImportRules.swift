@@ -10,7 +10,8 @@ enum Layers {
     private static let targets: [Layer: Set<String>] = [
         .pure: ["AuthEngine", "DBusModel", "DBusCodegen"],
         .edge: [
-            "AuthStore", "CAdwaita", "CFace", "CIntl", "CLinux", "CPAM", "CSQLite", "CSystemd",
+            "AuthStore", "CAdwaita", "CFace", "CIntl", "CLinux", "CPAM", "CReceive", "CSQLite",
+            "CSystemd",
             "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
             "LocalAuthBus", "LocalAuthClient", "Localization", "SQLite", "ServiceProgram",
         ],

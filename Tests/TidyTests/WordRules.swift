@@ -64,7 +64,7 @@ enum WordRules {
     ]
     // A file that talks to a C library is the edge itself.
     private static let libraries: Set<String> = [
-        "CLinux", "CSystemd", "CSQLite", "CPAM", "CAdwaita", "CFace", "CV4L2",
+        "CLinux", "CReceive", "CSystemd", "CSQLite", "CPAM", "CAdwaita", "CFace", "CV4L2",
     ]
 
     private static func isUnsafe(_ line: String) -> Bool {

@@ -1,0 +1,150 @@
+extension Connection {
+    /// Bounds what receivers who don't read leave on the bus, by asking the bus how much that is.
+    ///
+    /// For services that strangers call. Does nothing over a socket pair, or on a bus that has no
+    /// statistics or keeps them to itself.
+    public func limitUnread() {
+        countsUnread = !isPeerToPeer
+    }
+
+    /// Whom a message to a bus name is charged to; nil: nobody.
+    func receiver(_ name: String?) -> Receiver? {
+        // The bus itself always reads.
+        guard countsUnread, let name, name != Self.driver else { return nil }
+        if let known = receivers[name] { return known }
+        let new = Receiver(name)
+        receivers[name] = new
+        return new
+    }
+
+    /// Sends a message if its receiver may get it, and charges it.
+    func send(
+        _ message: OpaquePointer,
+        _ amount: Amount,
+        to receiver: Receiver?,
+        expectingReply: Bool = false
+    ) throws(DBusError) -> UInt64 {
+        guard let receiver, countsUnread else {
+            return try OutgoingMessage.send(message, expectingReply: expectingReply)
+        }
+        guard receiver.mayGet(amount, beside: unread) else {
+            ask(receiver)
+            throw DBusError(.limitsExceeded, "'\(receiver.name)' does not read its messages.")
+        }
+        let cookie = try OutgoingMessage.send(message, expectingReply: expectingReply)
+        receiver.add(amount)
+        unread += amount
+        if receiver.isDoubtful(beside: unread) { ask(receiver) }
+        return cookie
+    }
+
+    /// Serves a call of a known sender, unless it has to read its earlier answers first.
+    func admit(_ call: Message, of peer: Peer) {
+        call.caller = peer
+        guard countsUnread, let receiver = peer.receiver,
+            !receiver.hasCredit(beside: unread) || !receiver.held.isEmpty
+        else {
+            dispatch(call: call)
+            return
+        }
+        // A call that finds no room is dropped: an error would be one more unread answer.
+        _ = receiver.hold(call)
+        ask(receiver)
+    }
+
+    // MARK: Asking the bus
+
+    /// Asks how much of what was sent the bus still has.
+    private func ask(_ receiver: Receiver) {
+        guard receiver.asked == nil, receiver.delay == nil, isOpen, countsUnread else { return }
+        let question = try? startCall(
+            to: Self.driver,
+            path: .bus,
+            interface: "org.freedesktop.DBus.Debug.Stats",
+            member: "GetConnectionStats",
+            signature: "s"
+        ) { (writer) throws(DBusError) in
+            try writer.write(receiver.name)
+        }
+        guard let question else { return askLater(receiver) }
+        receiver.asked = receiver.unread
+        question.onEnd { [weak self] reply in self?.finishAsking(receiver, reply) }
+    }
+
+    private func finishAsking(_ receiver: Receiver, _ reply: Result<Message, DBusError>) {
+        guard isOpen, let asked = receiver.asked else { return }
+        receiver.asked = nil
+        do throws(DBusError) {
+            let left = try Self.left(in: reply.get())
+            // The bus has had all that was sent before the question.
+            let taken = asked - .min(asked, left)
+            receiver.remove(taken)
+            unread -= taken
+        } catch {
+            switch error.name {
+            case .nameHasNoOwner: forgetReceiver(receiver.name)
+            case .accessDenied, .unknownMethod, .unknownInterface, .unknownObject:
+                // On such a bus nobody could be believed to read.
+                stopCounting()
+            default: break
+            }
+        }
+        continueServing(receiver)
+    }
+
+    private func continueServing(_ receiver: Receiver) {
+        if receiver.hasCredit(beside: unread) {
+            receiver.refusals = 0
+            // Still slow, it may be asked about with the next message.
+            ready.append(contentsOf: receiver.takeHeld())
+        } else {
+            askLater(receiver)
+        }
+    }
+
+    private func askLater(_ receiver: Receiver) {
+        let delay = Duration.milliseconds(50) * (1 << min(receiver.refusals, 7))
+        receiver.refusals += 1
+        receiver.delay = EventLoop.shared.schedule(after: delay) { [weak self, weak receiver] in
+            guard let self, let receiver else { return }
+            receiver.delay = nil
+            if !receiver.held.isEmpty { ask(receiver) }
+        }
+    }
+
+    private static func left(in reply: Message) throws(DBusError) -> Amount {
+        let values = try reply.read("a{sv}") { (reader) throws(DBusError) in
+            try reader.read([String: Variant].self)
+        }
+        guard let bytes = values["OutgoingBytes"]?.asUInt32,
+            let descriptors = values["OutgoingFDs"]?.asUInt32
+        else { throw DBusError(.unknownMethod, "The bus does not say what it keeps.") }
+        return Amount(bytes: Int(bytes), descriptors: Int(descriptors))
+    }
+
+    // MARK: Ending
+
+    /// A name has no owner any more: the bus has dropped what was sent there.
+    func forgetReceiver(_ name: String) {
+        guard let receiver = receivers.removeValue(forKey: name) else { return }
+        receiver.asked = nil
+        unread -= receiver.unread
+        receiver.remove(receiver.unread)
+        _ = receiver.takeHeld()
+        receiver.delay?.cancel()
+        receiver.delay = nil
+    }
+
+    private func stopCounting() {
+        countsUnread = false
+        for receiver in Array(receivers.values) {
+            ready.append(contentsOf: receiver.takeHeld())
+            forgetReceiver(receiver.name)
+        }
+    }
+
+    /// The connection has ended.
+    func forgetReceivers() {
+        for name in Array(receivers.keys) { forgetReceiver(name) }
+    }
+}

@@ -1,0 +1,141 @@
+/// Bytes and descriptors of messages.
+struct Amount: Equatable {
+    var bytes = 0
+    var descriptors = 0
+
+    static func += (left: inout Amount, right: Amount) {
+        left.bytes += right.bytes
+        left.descriptors += right.descriptors
+    }
+
+    static func -= (left: inout Amount, right: Amount) {
+        left.bytes -= right.bytes
+        left.descriptors -= right.descriptors
+    }
+
+    /// The smaller of each.
+    static func min(_ left: Amount, _ right: Amount) -> Amount {
+        Amount(
+            bytes: Swift.min(left.bytes, right.bytes),
+            descriptors: Swift.min(left.descriptors, right.descriptors)
+        )
+    }
+
+    static func - (left: Amount, right: Amount) -> Amount {
+        var difference = left
+        difference -= right
+        return difference
+    }
+}
+
+/// What receivers may leave on the bus.
+///
+/// dbus-daemon keeps what a receiver doesn't read, charges it to the sender, and stops reading from
+/// a sender at 127 MiB or 64 descriptors: then nobody is answered any more.
+enum UnreadLimits {
+    /// From here on the bus is asked how much it still has.
+    static let asked = Amount(bytes: 256 * 1024, descriptors: 1)
+    /// From here on calls of a connection wait.
+    ///
+    /// More than the 128 answers that a bus lets a connection wait for, unless they are large.
+    static let connection = Amount(bytes: 2 * 1024 * 1024, descriptors: 12)
+    /// From here on calls of a user wait, at first not those of connections that have taken
+    /// everything.
+    static let user = Amount(bytes: 8 * 1024 * 1024, descriptors: 12)
+    /// From here on calls of all users wait, but for connections that have taken everything.
+    static let allBytes = 64 * 1024 * 1024
+    /// From here on nothing is sent: one more message of the largest size, and the bus stops.
+    static let most = Amount(bytes: 108 * 1024 * 1024, descriptors: 56)
+}
+
+/// Somebody on the bus to whom messages are sent.
+@BusActor
+final class Receiver {
+    /// A bus name.
+    let name: String
+    /// Nil while it isn't known.
+    var user: UserAllowance? {
+        didSet { user?.unread += unread }
+    }
+    /// What was sent since it was last known to have taken everything.
+    private(set) var unread = Amount()
+    /// How much that was when the bus was asked; nil: it isn't being asked.
+    var asked: Amount?
+    /// Runs while the bus isn't to be asked again.
+    var delay: EventSource?
+    /// How often in a row the bus said that it doesn't read.
+    var refusals = 0
+    /// Its calls that wait until it reads.
+    private(set) var held: [Message] = []
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    func add(_ amount: Amount) {
+        unread += amount
+        user?.unread += amount
+    }
+
+    func remove(_ amount: Amount) {
+        unread -= amount
+        user?.unread -= amount
+    }
+
+    /// Whether a call of it is served, of all that are served.
+    func hasCredit(beside all: Amount) -> Bool {
+        let ofUser = user?.unread.bytes ?? 0
+        if unread.bytes == 0 {
+            return all.bytes < UnreadLimits.most.bytes && ofUser < UnreadLimits.user.bytes * 3 / 2
+        }
+        return unread.bytes < UnreadLimits.connection.bytes
+            && all.bytes < UnreadLimits.allBytes && ofUser < UnreadLimits.user.bytes
+    }
+
+    /// Whether so much more may be sent to it.
+    ///
+    /// Wider than ``hasCredit(beside:)``: calls that are being answered have had credit.
+    func mayGet(_ amount: Amount, beside all: Amount) -> Bool {
+        let user = user?.unread ?? Amount()
+        guard all.bytes < UnreadLimits.most.bytes,
+            unread.bytes < 2 * UnreadLimits.connection.bytes,
+            user.bytes == 0 || user.bytes + amount.bytes <= 3 * UnreadLimits.user.bytes
+        else { return false }
+        return amount.descriptors == 0
+            || unread.descriptors + amount.descriptors <= UnreadLimits.connection.descriptors
+                && user.descriptors + amount.descriptors <= UnreadLimits.user.descriptors
+                && all.descriptors + amount.descriptors <= UnreadLimits.most.descriptors
+    }
+
+    /// Whether it is time to ask the bus how much of it was read.
+    func isDoubtful(beside all: Amount) -> Bool {
+        guard unread.bytes > 0 else { return false }
+        return unread.bytes >= UnreadLimits.asked.bytes
+            || unread.descriptors >= UnreadLimits.asked.descriptors
+            || (user?.unread.bytes ?? 0) >= UnreadLimits.user.bytes / 4
+            || all.bytes >= UnreadLimits.allBytes / 4
+    }
+
+    /// Keeps a call until it has read; false when too many wait.
+    func hold(_ call: Message) -> Bool {
+        guard held.count < Self.heldCalls, call.descriptors == 0,
+            (user?.heldBytes ?? 0) + Self.cost(of: call) <= MessageLimits.heldBytes
+        else { return false }
+        held.append(call)
+        user?.heldBytes += Self.cost(of: call)
+        return true
+    }
+
+    /// The calls that wait; from now on they don't.
+    func takeHeld() -> [Message] {
+        defer { held = [] }
+        for call in held { user?.heldBytes -= Self.cost(of: call) }
+        return held
+    }
+
+    /// What a call takes in memory.
+    static func cost(of call: Message) -> Int { call.size + 1024 }
+
+    /// What a bus lets a connection wait for.
+    private static let heldCalls = 128
+}

@@ -1,0 +1,42 @@
+import Synchronization
+
+/// What the connections of one user together have the service hold.
+///
+/// A user has as many connections as the bus allows, so a bound for each connection is none.
+final class UserAllowance: Sendable {
+    /// Read from calls, and not closed yet; by whichever thread has them.
+    private let descriptors = Atomic<Int>(0)
+    /// Calls that wait until their senders read.
+    @BusActor var heldBytes = 0
+    /// What was sent to them and may not have been taken.
+    @BusActor var unread = Amount()
+
+    /// False when that would be too many.
+    func takeDescriptor() -> Bool {
+        let count = descriptors.add(1, ordering: .relaxed).newValue
+        guard count <= MessageLimits.descriptorsOfUser else {
+            giveDescriptorBack()
+            return false
+        }
+        return true
+    }
+
+    func giveDescriptorBack() {
+        descriptors.subtract(1, ordering: .relaxed)
+    }
+}
+
+/// Refers to a user's allowance as long as a connection or a descriptor does.
+struct UserReference {
+    weak var allowance: UserAllowance?
+}
+
+extension Connection {
+    func allowance(of uid: UInt32) -> UserAllowance {
+        if let known = users[uid]?.allowance { return known }
+        users = users.filter { $0.value.allowance != nil }
+        let new = UserAllowance()
+        users[uid] = UserReference(allowance: new)
+        return new
+    }
+}

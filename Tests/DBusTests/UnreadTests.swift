@@ -1,0 +1,236 @@
+import Glibc
+import Linux
+import TestSupport
+import Testing
+
+@testable import DBus
+
+/// Receivers who don't read, on a bus with the limits of a system bus.
+@Suite(.runningLoop, .timeLimit(.minutes(2)))
+struct UnreadTests {
+    /// A service that bounds what is unread, somebody who never reads, and somebody who does.
+    @BusActor
+    struct Neighbours {
+        let server: Connection
+        let service: ExampleService
+        let silent: RawClient
+        let honest: Connection
+
+        init(_ bus: PrivateBus) throws {
+            server = try bus.connect()
+            server.limitUnread()
+            service = ExampleService(server)
+            server.export(ExampleService.path, [service])
+            // For a long introspection.
+            for number in 0..<400 {
+                let path = ObjectPath(unchecked: ExampleService.path.rawValue + "/child_\(number)")
+                server.export(path, [service])
+            }
+            silent = try RawClient(bus.address)
+            honest = try bus.connect()
+        }
+
+        /// Sends some calls, fewer than a bus lets wait for their answers.
+        func call(_ interface: String, _ member: String, path: String) throws {
+            for _ in 0..<100 {
+                try silent.send(
+                    to: server.uniqueName,
+                    path: path,
+                    interface: interface,
+                    member: member
+                )
+            }
+        }
+
+        func beAnswered() async throws {
+            _ = try await honest.call(
+                to: server.uniqueName,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Who"
+            )
+        }
+
+        /// What the bus keeps of what the service has sent.
+        func unread() async throws -> Amount {
+            let reply = try await honest.call(
+                to: Connection.driver,
+                path: .bus,
+                interface: "org.freedesktop.DBus.Debug.Stats",
+                member: "GetConnectionStats",
+                signature: "s"
+            ) { (writer) throws(DBusError) in try writer.write(server.uniqueName) }
+            let values = try reply.read("a{sv}") { (reader) throws(DBusError) in
+                try reader.read([String: Variant].self)
+            }
+            return Amount(
+                bytes: Int(try #require(values["IncomingBytes"]?.asUInt32)),
+                descriptors: Int(try #require(values["IncomingFDs"]?.asUInt32))
+            )
+        }
+    }
+
+    /// Answers of every kind: of a method, an error, sd-bus's own and the runtime's.
+    static let calls = [
+        ("org.example.Test1", "Who", "/org/example/Test1"),
+        ("org.example.Test1", "Nonsense", "/org/example/Test1"),
+        ("org.freedesktop.DBus.Peer", "GetMachineId", "/"),
+        ("org.freedesktop.DBus.Introspectable", "Introspect", "/org/example/Test1"),
+        ("org.freedesktop.DBus.Introspectable", "Introspect", "/none"),
+    ]
+
+    @Test(
+        "L21: who never reads gets no more than its credit, whatever it calls; others are answered",
+        arguments: calls
+    )
+    @BusActor
+    func credit(interface: String, member: String, path: String) async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            var most = 0
+            // Thrice what it may leave, or as many small answers as take a second or two.
+            for _ in 0..<200 {
+                try all.call(interface, member, path: path)
+                try await all.beAnswered()
+                most = max(most, try await all.unread().bytes)
+                if most > 3 * UnreadLimits.connection.bytes { break }
+            }
+            let answer = member == "Introspect" && path != "/none" ? 20_000 : 500
+            let allowed = UnreadLimits.connection.bytes + 100 * answer
+            #expect(most <= allowed, "\(most) bytes")
+            #expect(most > 1024 * 1024, "the attack is none: \(most) bytes")
+        }
+    }
+
+    @Test("L21: who reads at last is answered again, and its credit is whole")
+    @BusActor
+    func recovery() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            let receiver = { all.server.receivers[all.silent.name] }
+            while receiver()?.held.isEmpty != false {
+                try all.call(
+                    "org.freedesktop.DBus.Introspectable",
+                    "Introspect",
+                    path: ExampleService.path.rawValue
+                )
+                try await all.beAnswered()
+            }
+            // Calls that wait take the place of this one.
+            let (silent, name) = (all.silent, all.server.uniqueName)
+            try await Task.detached {
+                _ = try silent.receive(until: "child_399")
+                for _ in 0..<100 {
+                    // Whoever was dropped while too many waited is asked for again.
+                    try silent.send(
+                        to: name,
+                        path: "/org/example/Test1",
+                        interface: "org.example.Test1",
+                        member: "Refuse"
+                    )
+                }
+                _ = try silent.receive(until: "Not today.")
+            }
+            .value
+            #expect(receiver()?.held.isEmpty == true)
+            #expect(all.server.unread.bytes < UnreadLimits.connection.bytes)
+        }
+    }
+
+    @Test("L21: somebody who reads is never kept waiting, however much it is sent")
+    @BusActor
+    func honest() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            // Far beyond the credit in all, and as much at a time as the bus allows.
+            for _ in 0..<20 {
+                let calls = try (0..<100)
+                    .map { _ in
+                        try all.honest.startCall(
+                            to: all.server.uniqueName,
+                            path: ExampleService.path,
+                            interface: "org.freedesktop.DBus.Introspectable",
+                            member: "Introspect"
+                        )
+                    }
+                for call in calls { _ = try await call.reply() }
+            }
+            try await eventually("everything to be known as read") {
+                try await all.beAnswered()
+                return all.server.unread.bytes < UnreadLimits.asked.bytes
+            }
+        }
+    }
+
+    @Test("L21: descriptors that are sent and not taken are bounded, and an error says so")
+    @BusActor
+    func descriptors() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            let file = try Files.holding([1])
+            var refusal: DBusError?
+            for _ in 0..<64 where refusal == nil {
+                do throws(DBusError) {
+                    _ = try all.server.startCall(
+                        to: all.silent.name,
+                        path: ExampleService.path,
+                        interface: ExampleService.name,
+                        member: "Begin",
+                        signature: "hay"
+                    ) { (writer) throws(DBusError) in
+                        try writer.write(file)
+                        // More than fits into a socket, so that the bus has to keep it.
+                        try writer.write([UInt8](repeating: 0, count: 250_000))
+                    }
+                } catch {
+                    refusal = error
+                }
+                try await all.beAnswered()
+            }
+            #expect(refusal?.name == .limitsExceeded)
+            #expect(try await all.unread().descriptors <= UnreadLimits.connection.descriptors)
+            try await all.beAnswered()
+        }
+    }
+
+    @Test("L21: signals to who never reads are bounded as well")
+    @BusActor
+    func signals() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            let text = String(repeating: "a", count: 100_000)
+            for _ in 0..<200 {
+                all.server.emit(
+                    path: ExampleService.path,
+                    interface: ExampleService.name,
+                    member: "Event",
+                    signature: "s",
+                    to: all.silent.name
+                ) { (writer) throws(DBusError) in try writer.write(text) }
+                try await all.beAnswered()
+            }
+            #expect(try await all.unread().bytes <= 2 * UnreadLimits.connection.bytes + 200_000)
+        }
+    }
+
+    @Test("L21: what was sent to somebody who has left is forgotten")
+    @BusActor
+    func leaving() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            let guest = try bus.connect()
+            _ = try await guest.call(
+                to: all.server.uniqueName,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Who"
+            )
+            let name = guest.uniqueName
+            #expect(all.server.receivers[name] != nil)
+            guest.close()
+            try await eventually("it to be forgotten") { all.server.receivers[name] == nil }
+            let sum = all.server.receivers.values.reduce(0) { $0 + $1.unread.bytes }
+            #expect(all.server.unread.bytes == sum)
+        }
+    }
+}

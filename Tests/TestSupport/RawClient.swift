@@ -1,0 +1,205 @@
+import CLinux
+import Glibc
+public import Linux
+import Synchronization
+
+/// A connection to a bus without a library: it reads only what it is told to, and sends what no
+/// library would.
+public final class RawClient: Sendable {
+    /// Its unique name.
+    public var name: String { state.withLock { $0.name } }
+    private let socket: OwnedDescriptor
+    private let state = Mutex((name: "", serial: UInt32(0)))
+
+    /// What a message is.
+    public enum Kind: UInt8, Sendable {
+        /// A call that wants an answer.
+        case call = 1
+        /// An answer to the call number 1 of somebody.
+        case answer = 2
+        /// A signal.
+        case signal = 4
+    }
+
+    /// Connects and says Hello.
+    ///
+    /// - Throws: When there is no such bus.
+    public init(_ address: String) throws(TestFailure) {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        socket = OwnedDescriptor(adopting: Glibc.socket(AF_UNIX, kind, 0))
+        var place = sockaddr_un()
+        place.sun_family = sa_family_t(AF_UNIX)
+        let path = address.dropFirst("unix:path=".count)
+        withUnsafeMutableBytes(of: &place.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafePointer(to: &place) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket.rawValue, $0, size)
+            }
+        }
+        try expect(result == 0, "no bus at \(address)")
+        try greet()
+    }
+
+    private func greet() throws(TestFailure) {
+        let user = String(getuid()).utf8.map { String($0, radix: 16) }.joined()
+        try say("\0AUTH EXTERNAL \(user)\r\n", until: "OK ")
+        try say("NEGOTIATE_UNIX_FD\r\n", until: "AGREE_UNIX_FD")
+        try expect(write(Array("BEGIN\r\n".utf8), []), "the bus is gone")
+        try send(
+            to: "org.freedesktop.DBus",
+            path: "/org/freedesktop/DBus",
+            interface: "org.freedesktop.DBus",
+            member: "Hello"
+        )
+        let answer = try receive(until: ":1.")
+        let start = answer.firstRange(of: ":1.")?.lowerBound ?? answer.startIndex
+        let name = String(answer[start...].prefix { $0 == ":" || $0 == "." || $0.isNumber })
+        state.withLock { $0.name = name }
+    }
+
+    private func say(_ line: String, until answer: String) throws(TestFailure) {
+        try expect(write(Array(line.utf8), []), "the bus is gone")
+        _ = try receive(until: answer)
+    }
+
+    /// Reads until a text has come; gives all that was read, as Latin-1.
+    ///
+    /// - Throws: When it does not come within 20 s.
+    public func receive(until text: String) throws(TestFailure) -> String {
+        var all = ""
+        var waiting = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while !all.contains(text) {
+            try expect(poll(&waiting, 1, 20_000) > 0, "'\(text)' did not come after '\(all)'")
+            let count = read(socket.rawValue, &chunk, chunk.count)
+            try expect(count > 0, "the bus has ended the connection")
+            // What came before is not looked at again, but for what may be cut through.
+            let more = chunk[..<count].map { String(UnicodeScalar($0)) }.joined()
+            all = String(all.suffix(256)) + more
+        }
+        return all
+    }
+
+    /// Sends one message, whose body is laid out as D-Bus has it for the signature.
+    ///
+    /// With a descriptor: so many copies of it.
+    ///
+    /// - Throws: When the bus has ended the connection.
+    public func send(
+        _ kind: Kind = .call,
+        to destination: String,
+        path: String = "/",
+        interface: String,
+        member: String,
+        signature: String = "",
+        body: [UInt8] = [],
+        descriptor: OwnedDescriptor? = nil,
+        count: Int = 0
+    ) throws(TestFailure) {
+        let serial = state.withLock { state in
+            state.serial += 1
+            return state.serial
+        }
+        var fields = Bytes()
+        fields.field(1, "o", path)
+        fields.field(2, "s", interface)
+        fields.field(3, "s", member)
+        if kind == .answer { fields.field(5, 1) }
+        fields.field(6, "s", destination)
+        if !signature.isEmpty { fields.signature(8, signature) }
+        if count > 0 { fields.field(9, UInt32(count)) }
+        var message = Bytes()
+        message.bytes = [UInt8(ascii: "l"), kind.rawValue, 0, 1]
+        message.append(UInt32(body.count))
+        message.append(serial)
+        message.append(UInt32(fields.bytes.count))
+        message.bytes += fields.bytes
+        message.pad(8)
+        message.bytes += body
+        let descriptors = descriptor.map { [Int32](repeating: $0.rawValue, count: count) } ?? []
+        try expect(write(message.bytes, descriptors), "the bus has ended the connection")
+    }
+
+    /// Writes all of it; the descriptors go with the first byte.
+    private func write(_ bytes: [UInt8], _ descriptors: [Int32]) -> Bool {
+        var rest = bytes[...]
+        var descriptors = descriptors
+        while !rest.isEmpty {
+            let sent = Self.control(descriptors) { control in
+                rest.withUnsafeBytes { bytes in
+                    var part = iovec(
+                        iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+                        iov_len: bytes.count
+                    )
+                    return withUnsafeMutablePointer(to: &part) { part in
+                        var header = msghdr()
+                        header.msg_iov = part
+                        header.msg_iovlen = 1
+                        header.msg_control = control.baseAddress
+                        header.msg_controllen = control.count
+                        return sendmsg(socket.rawValue, &header, Int32(MSG_NOSIGNAL))
+                    }
+                }
+            }
+            if sent < 0, errno == EINTR { continue }
+            guard sent > 0 else { return false }
+            rest = rest.dropFirst(sent)
+            descriptors = []
+        }
+        return true
+    }
+
+    private static func control<Value>(
+        _ descriptors: [Int32],
+        _ body: (UnsafeMutableRawBufferPointer) -> Value
+    ) -> Value {
+        let size = MemoryLayout<cmsghdr>.size + descriptors.count * 4
+        guard !descriptors.isEmpty else { return body(.init(start: nil, count: 0)) }
+        var control = [UInt64](repeating: 0, count: (size + 7) / 8)
+        return control.withUnsafeMutableBytes { control in
+            var head = cmsghdr()
+            head.cmsg_len = size
+            head.cmsg_level = SOL_SOCKET
+            head.cmsg_type = Int32(SCM_RIGHTS)
+            control.storeBytes(of: head, as: cmsghdr.self)
+            for (index, number) in descriptors.enumerated() {
+                let offset = MemoryLayout<cmsghdr>.size + index * 4
+                control.storeBytes(of: number, toByteOffset: offset, as: Int32.self)
+            }
+            return body(.init(rebasing: control[..<size]))
+        }
+    }
+}
+
+/// Values as D-Bus lays them out, little endian.
+private struct Bytes {
+    var bytes: [UInt8] = []
+
+    mutating func pad(_ size: Int) {
+        while !bytes.count.isMultiple(of: size) { bytes.append(0) }
+    }
+
+    mutating func append(_ number: UInt32) {
+        pad(4)
+        for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(number >> shift & 255)) }
+    }
+
+    mutating func field(_ code: UInt8, _ type: Unicode.Scalar, _ text: String) {
+        pad(8)
+        bytes += [code, 1, UInt8(ascii: type), 0]
+        append(UInt32(text.utf8.count))
+        bytes += Array(text.utf8) + [0]
+    }
+
+    mutating func field(_ code: UInt8, _ number: UInt32) {
+        pad(8)
+        bytes += [code, 1, UInt8(ascii: "u"), 0]
+        append(number)
+    }
+
+    mutating func signature(_ code: UInt8, _ text: String) {
+        pad(8)
+        bytes += [code, 1, UInt8(ascii: "g"), 0, UInt8(text.utf8.count)] + Array(text.utf8) + [0]
+    }
+}
