@@ -54,6 +54,11 @@ final class ScriptedSensor: Sensor1Service {
     var isSilent = false
     /// Methods that it does not answer, until it speaks.
     var unanswered: Set<String> = []
+    /// Methods that it takes a while to answer.
+    var slow: Set<String> = []
+    /// How many calls of each method it had at the same time, at most.
+    private(set) var most: [String: Int] = [:]
+    private var running: [String: Int] = [:]
     let calls = Witness<String>()
     let operations = Witness<Operation>()
     private var held: [CheckedContinuation<Void, Never>] = []
@@ -143,7 +148,11 @@ final class ScriptedSensor: Sensor1Service {
     ) -> Answer<Value> {
         calls.record(member)
         let isSilent = isSilent || unanswered.contains(member)
+        running[member, default: 0] += 1
+        most[member] = max(most[member, default: 0], running[member, default: 0])
         return .later { () throws(DBusError) in
+            defer { self.running[member, default: 0] -= 1 }
+            if self.slow.contains(member) { for _ in 0..<100 { await Task.yield() } }
             if isSilent { await withCheckedContinuation { self.held.append($0) } }
             return try body()
         }
