@@ -5,20 +5,43 @@ import Linux
 import LocalAuthBus
 
 /// One child process that checks one passcode: PAM modules block, crash and leave things behind.
+///
+/// It says its verdict on a pipe and lives on for a while, so that how long it is seen to live
+/// doesn't tell what it said.
 @BusActor final class CheckProcess {
     static let deadline = Duration.seconds(30)
 
     private let pid: pid_t
     private let descriptor: OwnedDescriptor
+    private let pipe: OwnedDescriptor
+    private let hasVerdict: @BusActor (Verdict?) -> Void
+    private let hasEnded: @BusActor () -> Void
     private var isRunning = true
-    private var result: Verdict?
-    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var isTold = false
+    private var report: CheckReport?
+    private var reading: EventSource?
     private var ending: EventSource?
     private var timer: EventSource?
+    private var delay: EventSource?
 
-    /// Starts the child, which inherits `socket` as descriptor 3 and no other descriptor.
-    init(_ check: PasscodeCheck, socket: OwnedDescriptor) throws(DBusError) {
-        pid = try Self.spawn(check.words, socket: socket.rawValue)
+    /// Starts the child, which inherits `socket` as descriptor 3, the pipe as 4, and no other.
+    ///
+    /// `hasVerdict` is called once, with nil when the child was killed or ended without a verdict;
+    /// for a wrong passcode after the delay that PAM asks for. `hasEnded` is called once, after
+    /// that, when there is no child any more.
+    ///
+    /// - Throws: Failed when it can't be started.
+    init(
+        _ check: PasscodeCheck,
+        socket: OwnedDescriptor,
+        hasVerdict: @escaping @BusActor (Verdict?) -> Void,
+        hasEnded: @escaping @BusActor () -> Void
+    ) throws(DBusError) {
+        let (reader, writer) = try Self.pipe()
+        pid = try Self.spawn(check.words, socket: socket.rawValue, pipe: writer.rawValue)
+        pipe = reader
+        self.hasVerdict = hasVerdict
+        self.hasEnded = hasEnded
         let opened = pidfd_open(pid, 0)
         guard opened >= 0 else {
             Glibc.kill(-pid, SIGKILL)
@@ -26,14 +49,9 @@ import LocalAuthBus
             throw DBusError(.passcodeFailed, "The child process can't be watched.")
         }
         descriptor = OwnedDescriptor(adopting: opened)
+        reading = EventLoop.shared.watch(descriptor: reader.rawValue) { self.reported() }
         ending = EventLoop.shared.watch(descriptor: opened) { self.ended() }
         timer = EventLoop.shared.schedule(after: Self.deadline) { self.kill() }
-    }
-
-    /// The verdict that the child exited with; nil when it was killed or exited otherwise.
-    func verdict() async -> Verdict? {
-        if isRunning { await withCheckedContinuation { waiters.append($0) } }
-        return result
     }
 
     /// Kills the child and every process that it started.
@@ -41,29 +59,65 @@ import LocalAuthBus
         if isRunning { Glibc.kill(-pid, SIGKILL) }
     }
 
+    private func reported() {
+        reading?.cancel()
+        guard let report = CheckReport(from: pipe.rawValue) else { return }
+        self.report = report
+        guard report.verdict != .correct, report.delay > 0 else { return tell() }
+        let rest = Duration.microseconds(report.delay)
+        delay = EventLoop.shared.schedule(after: rest) { self.tell() }
+    }
+
+    private func tell() {
+        guard !isTold else { return }
+        isTold = true
+        delay?.cancel()
+        hasVerdict(report?.verdict)
+    }
+
     private func ended() {
-        var status: Int32 = 0
         guard isRunning else { return }
         // What a module left running goes with it; while it is not waited for, the number is its
         // own.
         Glibc.kill(-pid, SIGKILL)
-        guard waitpid(pid, &status, WNOHANG) == pid else { return }
+        guard waitpid(pid, nil, WNOHANG) == pid else { return }
         isRunning = false
         ending?.cancel()
         timer?.cancel()
-        // The low seven bits are the signal that ended it.
-        if status & 0x7f == 0 { result = Verdict(rawValue: (status >> 8) & 0xff) }
-        for waiter in waiters { waiter.resume() }
-        waiters = []
+        // Its last word may still be in the pipe.
+        if report == nil { reported() }
+        tell()
+        hasEnded()
     }
 
-    private static func spawn(_ words: [String], socket: Int32) throws(DBusError) -> pid_t {
+    private static func pipe() throws(DBusError) -> (OwnedDescriptor, OwnedDescriptor) {
+        var ends: [Int32] = [-1, -1]
+        guard Glibc.pipe(&ends) == 0 else {
+            throw DBusError(.passcodeFailed, "No pipe can be made.")
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        return (OwnedDescriptor(adopting: ends[0]), OwnedDescriptor(adopting: ends[1]))
+    }
+
+    private static func spawn(
+        _ words: [String],
+        socket: Int32,
+        pipe: Int32
+    ) throws(DBusError) -> pid_t {
+        // Out of the way of the numbers that they get in the child.
+        let high = [socket, pipe].map { fcntl($0, F_DUPFD_CLOEXEC, 16) }
+        defer { for descriptor in high { close(descriptor) } }
+        guard !high.contains(-1) else {
+            throw DBusError(.passcodeFailed, "There are no descriptors left.")
+        }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0)
         posix_spawn_file_actions_adddup2(&actions, 0, 1)
-        posix_spawn_file_actions_adddup2(&actions, socket, PasscodeCheck.socket)
+        posix_spawn_file_actions_adddup2(&actions, high[0], PasscodeCheck.socket)
+        posix_spawn_file_actions_adddup2(&actions, high[1], PasscodeCheck.pipe)
 
         // The loop blocks signals and the program ignores some: the child starts with neither. A
         // group of its own lets one kill reach what a module starts.
@@ -102,9 +156,4 @@ import LocalAuthBus
     private static func list(_ words: [String]) -> [UnsafeMutablePointer<CChar>?] {
         words.map { strdup($0) } + [UnsafeMutablePointer<CChar>?.none]
     }
-}
-
-extension CheckProcess: Hashable {
-    nonisolated static func == (one: CheckProcess, other: CheckProcess) -> Bool { one === other }
-    nonisolated func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -1,6 +1,14 @@
 import CPAM
 import Glibc
 
+/// What PAM and a check say to each other; PAM hands its address back.
+struct Conversation {
+    /// The passcode, which ends with a NUL.
+    let passcode: UnsafeMutablePointer<CChar>
+    /// How long PAM wants a failure to take, in microseconds.
+    var delay: UInt32 = 0
+}
+
 /// Answers PAM's prompts without echo with the passcode, and no other prompts.
 ///
 /// PAM frees the replies.
@@ -8,16 +16,17 @@ func converse(
     count: Int32,
     messages: UnsafeMutablePointer<UnsafePointer<pam_message>?>?,
     answers: UnsafeMutablePointer<UnsafeMutablePointer<pam_response>?>?,
-    passcode: UnsafeMutableRawPointer?
+    conversation: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard count > 0, count <= PAM_MAX_NUM_MSG, let messages, let answers, let passcode,
+    guard count > 0, count <= PAM_MAX_NUM_MSG, let messages, let answers, let conversation,
         let replies = calloc(Int(count), MemoryLayout<pam_response>.stride)?
             .bindMemory(to: pam_response.self, capacity: Int(count))
     else { return PAM_CONV_ERR }
+    let passcode = conversation.assumingMemoryBound(to: Conversation.self).pointee.passcode
     for index in 0..<Int(count) {
         switch messages[index]?.pointee.msg_style {
         case PAM_PROMPT_ECHO_OFF:
-            replies[index].resp = strdup(passcode.assumingMemoryBound(to: CChar.self))
+            replies[index].resp = strdup(passcode)
         case PAM_TEXT_INFO, PAM_ERROR_MSG:
             continue
         default:
@@ -33,4 +42,11 @@ func converse(
     }
     answers.pointee = replies
     return PAM_SUCCESS
+}
+
+/// Notes how long a failure is to take.
+///
+/// PAM calls this in place of sleeping, whatever the result.
+func noteDelay(result: Int32, microseconds: UInt32, conversation: UnsafeMutableRawPointer?) {
+    conversation?.assumingMemoryBound(to: Conversation.self).pointee.delay = microseconds
 }

@@ -1,5 +1,7 @@
 import CPAM
+import DBus
 import Glibc
+import Linux
 
 /// One check of a passcode, in the child process: reads the packet, asks PAM, overwrites it.
 ///
@@ -7,7 +9,9 @@ import Glibc
 /// when the session began, and whoever opens a new one asks it there.
 struct PasscodeCheck {
     static let socket: Int32 = 3
-    static let maximumSize = 4096
+    static let pipe: Int32 = 4
+    /// The longest answer that PAM takes, in bytes.
+    static let maximumSize = Int(PAM_MAX_RESP_SIZE)
     /// How long the child waits for the packet, in milliseconds; it was sent before the call.
     static let patience: Int32 = 1000
     /// Ends a child whose parent is gone, a little after the parent would have.
@@ -38,48 +42,84 @@ struct PasscodeCheck {
         self.init(service: words[3], directory: words.count == 5 ? words[4] : nil, uid: uid)
     }
 
-    func run() -> Verdict {
-        closefrom(Self.socket + 1)
+    /// Checks, says the verdict on the pipe, and lives on for as long as after any other.
+    func run() {
+        let start = ContinuousClock.now
+        closefrom(Self.pipe + 1)
+        // What a module starts gets neither.
+        for descriptor in [Self.socket, Self.pipe] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         alarm(Self.lifetime)
         // A passcode never reaches a core file.
         var noCore = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &noCore)
-        guard let user = SystemUser(uid: uid) else { return .unknownUser }
+        let report = check()
+        report.write(to: Self.pipe)
+        // Both outcomes say their word now and then sleep once, so that neither the end of this
+        // process nor how often it woke up tells them apart.
+        let rest = report.life(after: ContinuousClock.now - start) - (ContinuousClock.now - start)
+        let (seconds, attoseconds) = max(rest, .zero).components
+        var pause = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        var left = timespec()
+        while nanosleep(&pause, &left) != 0, errno == EINTR { pause = left }
+    }
+
+    private func check() -> CheckReport {
+        guard let user = SystemUser(uid: uid) else { return CheckReport(.unknownUser) }
         // One byte more than is allowed, to see what is too long, and the final NUL.
         let size = Self.maximumSize + 2
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
-            guard let passcode = buffer.baseAddress else { return .failed }
+            guard let passcode = buffer.baseAddress else { return CheckReport(.failed) }
             passcode.initialize(repeating: 0, count: size)
             mlock(passcode, size)
             defer { explicit_bzero(passcode, size) }
-            if let problem = Self.receive(into: passcode) { return problem }
+            if let verdict = Self.receive(into: passcode) { return CheckReport(verdict) }
             return ask(user.name, passcode)
         }
     }
 
     // The passcode stays in one buffer that is wiped; an array could be copied.
     private static func receive(into passcode: UnsafeMutablePointer<CChar>) -> Verdict? {
+        let end = OwnedDescriptor(adopting: socket)
         var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, patience) == 1 else { return .noPacket }
+        // An empty packet looks like the end of file, but somebody sent it.
+        let isPacket = SocketPair.peek(end) != .closed
         let count = recv(socket, passcode, maximumSize + 1, 0)
-        close(socket)
-        guard count > 0 else { return .noPacket }
-        // PAM takes a C string: what follows a NUL would not count.
-        guard count <= maximumSize, memchr(passcode, 0, count) == nil else { return .badPacket }
+        guard count > 0 || count == 0 && isPacket else { return .noPacket }
+        // PAM takes a C string of so many bytes. What it could never take is wrong like any other
+        // guess: if it were no attempt, it would be one that costs nothing.
+        guard 1...maximumSize ~= count, memchr(passcode, 0, count) == nil else { return .wrong }
         return nil
     }
 
     // The passcode stays in one buffer that is wiped; an array could be copied.
-    private func ask(_ user: String, _ passcode: UnsafeMutablePointer<CChar>) -> Verdict {
-        var conversation = pam_conv(conv: converse, appdata_ptr: passcode)
+    private func ask(_ user: String, _ passcode: UnsafeMutablePointer<CChar>) -> CheckReport {
+        var conversation = Conversation(passcode: passcode)
+        // PAM keeps the address from its start to its end, which are both in here.
+        return withUnsafeMutablePointer(to: &conversation) { conversation in
+            let verdict = ask(user, conversation)
+            return CheckReport(verdict, delay: conversation.pointee.delay)
+        }
+    }
+
+    private func ask(_ user: String, _ conversation: UnsafeMutablePointer<Conversation>) -> Verdict
+    {
+        var functions = pam_conv(conv: converse, appdata_ptr: conversation)
         var started: OpaquePointer?
         var code =
             if let directory {
-                pam_start_confdir(service, user, &conversation, directory, &started)
+                pam_start_confdir(service, user, &functions, directory, &started)
             } else {
-                pam_start(service, user, &conversation, &started)
+                pam_start(service, user, &functions, &started)
             }
         guard code == PAM_SUCCESS, let handle = started else { return .failed }
+        let delay: @convention(c) (Int32, UInt32, UnsafeMutableRawPointer?) -> Void = noteDelay
+        // PAM takes the function as an untyped pointer.
+        code = pam_set_item(handle, PAM_FAIL_DELAY, unsafeBitCast(delay, to: UnsafeRawPointer.self))
+        guard code == PAM_SUCCESS else {
+            pam_end(handle, code)
+            return .failed
+        }
         let flags = Int32(bitPattern: UInt32(PAM_SILENT) | UInt32(PAM_DISALLOW_NULL_AUTHTOK))
         code = pam_authenticate(handle, flags)
         pam_end(handle, code)

@@ -5,14 +5,26 @@ import LocalAuthBus
 import ServiceProgram
 
 /// `org.localauth.Passcode1`: asks PAM, in one child process for each check.
+///
+/// A user has one child at a time, however many want one: who checks a lot waits for themselves.
 @BusActor final class PasscodeObject: Passcode1Service {
-    static let maximumChildren = 8
+    /// One check that was asked for.
+    private struct Turn {
+        let uid: UInt32
+        let socket: OwnedDescriptor
+        let caller: Peer
+        let answer: CheckedContinuation<Verdict?, Never>
+    }
+
+    static let maximumChildren = 16
+    static let maximumWaiting = 32
 
     private let daemon: DaemonCaller
     private let service: String
     private let directory: String?
     private let setting: PasscodeSetting
-    private var children: Set<CheckProcess> = []
+    private var children: [UInt32: CheckProcess] = [:]
+    private var waiting: [Turn] = []
 
     init(daemon: DaemonCaller, service: String, directory: String?, isSet: PasscodeSetting) {
         self.daemon = daemon
@@ -27,7 +39,7 @@ import ServiceProgram
     }
 
     func stop() {
-        for child in children { child.kill() }
+        for child in children.values { child.kill() }
     }
 
     func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
@@ -52,18 +64,47 @@ import ServiceProgram
         try daemon.require(call)
         try Self.requireOwn(uid)
         try Self.requirePacketSocket(socket)
-        guard children.count < Self.maximumChildren else {
-            throw DBusError(.limitsExceeded, "\(Self.maximumChildren) checks are running already.")
+        guard waiting.count < Self.maximumWaiting else {
+            throw DBusError(.limitsExceeded, "\(Self.maximumWaiting) checks wait already.")
         }
-        let check = PasscodeCheck(service: service, directory: directory, uid: uid)
-        let child = try CheckProcess(check, socket: socket)
-        children.insert(child)
-        let leaving = call.peer.onLeave { child.kill() }
         return .later { () async throws(DBusError) -> Bool in
-            let verdict = await child.verdict()
-            leaving.cancel()
-            self.children.remove(child)
+            let verdict = await withCheckedContinuation { answer in
+                let turn = Turn(uid: uid, socket: socket, caller: call.peer, answer: answer)
+                self.waiting.append(turn)
+                self.startNext()
+            }
             return try Self.answer(verdict, uid: uid)
+        }
+    }
+
+    /// Starts the checks whose turn it is, first come first.
+    private func startNext() {
+        while children.count < Self.maximumChildren,
+            let index = waiting.firstIndex(where: { children[$0.uid] == nil })
+        {
+            start(waiting.remove(at: index))
+        }
+    }
+
+    private func start(_ turn: Turn) {
+        let check = PasscodeCheck(service: service, directory: directory, uid: turn.uid)
+        var leaving: EventSource?
+        do throws(DBusError) {
+            guard !turn.caller.hasLeft else {
+                throw DBusError(.passcodeCanceled, "Nobody waits for this check any more.")
+            }
+            let child = try CheckProcess(check, socket: turn.socket) { verdict in
+                turn.answer.resume(returning: verdict)
+            } hasEnded: {
+                leaving?.cancel()
+                self.children[turn.uid] = nil
+                self.startNext()
+            }
+            children[turn.uid] = child
+            leaving = turn.caller.onLeave { child.kill() }
+        } catch {
+            log(.error, "a passcode could not be checked: \(error)")
+            turn.answer.resume(returning: nil)
         }
     }
 
@@ -72,7 +113,6 @@ import ServiceProgram
         case .correct: return true
         case .wrong: return false
         case .noPacket: throw DBusError(.passcodeCanceled, "No passcode came.")
-        case .badPacket: throw DBusError(.passcodeFailed, "What came is no passcode.")
         case .unknownUser: throw unknownUser(uid)
         case .refusedByPAM: throw DBusError(.passcodeFailed, "PAM could not check the passcode.")
         case .failed, nil: throw DBusError(.passcodeFailed, "The check of the passcode failed.")

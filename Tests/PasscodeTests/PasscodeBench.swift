@@ -73,7 +73,37 @@ import Testing
     ) throws -> (agent: OwnedDescriptor, daemon: OwnedDescriptor) {
         var ends: [Int32] = [-1, -1]
         try expect(socketpair(AF_UNIX, Int32(type.rawValue), 0, &ends) == 0, "a socket pair")
+        // As the daemon has it: packets say who sent them.
+        var on: Int32 = 1
+        setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &on, socklen_t(MemoryLayout<Int32>.size))
         return (OwnedDescriptor(adopting: ends[0]), OwnedDescriptor(adopting: ends[1]))
+    }
+
+    /// The processes of the checks by `localauth-counted`, in the order in which they began.
+    var checks: [pid_t] { pids(in: "checks") }
+
+    /// Those that were still there when the next one began.
+    var overlaps: [pid_t] { pids(in: "overlaps") }
+
+    private func pids(in file: String) -> [pid_t] {
+        guard let bytes = try? TemporaryFolder.read("\(bus.folder)/\(file)") else { return [] }
+        return bytes.split(separator: UInt8(ascii: "\n"))
+            .compactMap { pid_t(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    /// How long the process of the check lives that `body` starts, from its first sign of life, and
+    /// what it came to.
+    func life(
+        of body: @BusActor @Sendable @escaping () async throws -> Bool
+    ) async throws -> (life: Duration, verdict: Bool, isThereAfterwards: Bool) {
+        let before = checks.count
+        let check = Task { @BusActor in try await body() }
+        try await eventually("the check to begin") { self.checks.count > before }
+        let (pid, start) = (checks[before], ContinuousClock.now)
+        let verdict = try await check.value
+        let isThereAfterwards = kill(pid, 0) == 0
+        while kill(pid, 0) == 0 { await pause(.milliseconds(10)) }
+        return (ContinuousClock.now - start, verdict, isThereAfterwards)
     }
 
     /// The process of a check by `localauth-slow`, once its module hangs.

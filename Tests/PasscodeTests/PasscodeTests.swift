@@ -35,16 +35,51 @@ struct PasscodeTests {
         }
     }
 
-    @Test("What is too long or has a NUL in it is no attempt")
+    @Test("L10: What PAM could never take is wrong like any other guess, and never an error")
     func badPacket() async throws {
         try await PasscodeBench.with { bench in
-            for packet in [Array("2468\0".utf8), [UInt8](repeating: 0x32, count: 4097)] {
-                try await expectError(.passcodeFailed, of: "\(packet.count) bytes") {
-                    _ = try await bench.verify(packet)
-                }
+            let packets: [[UInt8]] = [
+                Array("2468\0".utf8), [], [UInt8](repeating: 0x32, count: 513),
+                [UInt8](repeating: 0x32, count: 4097), [UInt8](repeating: 0x32, count: 512),
+            ]
+            for packet in packets {
+                try expect(try await !bench.verify(packet), "\(packet.count) bytes to be wrong")
             }
-            let longest = [UInt8](repeating: 0x32, count: 4096)
-            try expect(try await !bench.verify(longest), "the longest packet to be wrong")
+        }
+    }
+
+    @Test("L20: However many ask at once, a user has one check at a time")
+    func oneAtATime() async throws {
+        try await PasscodeBench.with(service: "localauth-counted") { bench in
+            let calls = ["1", "2468", "2"]
+                .map { word in Task { @BusActor in try await bench.verify(word) } }
+            var verdicts: [Bool] = []
+            for call in calls { verdicts.append(try await call.value) }
+            #expect(verdicts == [false, true, false])
+            #expect(bench.checks.count == 3)
+            #expect(bench.overlaps == [])
+        }
+    }
+
+    @Test(
+        "L20: How long the process of a check lives doesn't tell a right passcode from a wrong one"
+    )
+    func sameLife() async throws {
+        let slow = Duration.milliseconds(1900)
+        for elapsed in [Duration.zero, .milliseconds(40), slow, .seconds(4)] {
+            let right = CheckReport(.correct, delay: 900_000).life(after: elapsed)
+            #expect(right == CheckReport(.wrong, delay: 900_000).life(after: elapsed))
+            #expect(right >= elapsed + .milliseconds(900))
+        }
+        #expect(CheckReport(.correct).life(after: .zero) == CheckReport(.wrong).life(after: slow))
+        try await PasscodeBench.with(service: "localauth-counted") { bench in
+            for word in ["2468", "1357"] {
+                let seen = try await bench.life { try await bench.verify(word) }
+                #expect(seen.verdict == (word == "2468"))
+                #expect(seen.isThereAfterwards, "the process of \(word) ended with its verdict")
+                // The script began a little after its process.
+                #expect(seen.life > CheckReport.lifeStep / 2, "the process of \(word)")
+            }
         }
     }
 
@@ -141,13 +176,14 @@ struct PasscodeTests {
     func hanging() async throws {
         try await PasscodeBench.with(service: "localauth-slow") { bench in
             var agents: [OwnedDescriptor] = []
-            for _ in 0..<8 {
+            // One has its turn, and so many wait for theirs.
+            for _ in 0..<PasscodeObject.maximumWaiting + 1 {
                 let (agent, socket) = try PasscodeBench.pair()
                 send(agent.rawValue, "2468", 4, 0)
                 agents.append(agent)
                 onLoop { _ = try? await bench.verifier.verify(uid: bench.user, socket: socket) }
             }
-            try await expectError(.limitsExceeded, of: "a ninth check") {
+            try await expectError(.limitsExceeded, of: "one more check") {
                 _ = try await bench.verify("2468")
             }
             _ = try await bench.hangingCheck()

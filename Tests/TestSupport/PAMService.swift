@@ -18,7 +18,7 @@ public enum PAMService {
             let text = String(decoding: bytes, as: UTF8.self).replacing("@SCRIPTS@", with: folder)
             try TemporaryFolder.write("\(folder)/\(name)", text.utf8)
         }
-        for script in ["check-passcode", "hang"] {
+        for script in ["check-passcode", "count-checks", "hang"] {
             let words = ["/usr/bin/install", "-m", "755", "\(source)/\(script)", folder]
             try expect(try ChildProcess.run(words).status == 0, "expected \(script) in \(folder)")
         }
