@@ -12,7 +12,10 @@ import LocalAuthBus
     /// Whether it is over; what is submitted afterwards goes nowhere.
     public private(set) var hasEnded = false
 
-    private let channel: OwnedDescriptor
+    /// Whether the app's own password is asked for now, and no longer the passcode.
+    public private(set) var asksApplicationPassword: Bool
+
+    private var channel: OwnedDescriptor
     /// If an answer is lost, the prompt ends at the deadline, which the service reports with End.
     private let service: Authentication1Proxy
 
@@ -25,12 +28,8 @@ import LocalAuthBus
         channel: OwnedDescriptor,
         service: Authentication1Proxy
     ) throws(DBusError) {
-        guard
-            socketOption(channel, SO_DOMAIN) == AF_UNIX,
-            socketOption(channel, SO_TYPE) == Int32(SOCK_SEQPACKET.rawValue)
-        else {
-            throw DBusError(.invalidArgs, "The passcode channel is not a SOCK_SEQPACKET socket.")
-        }
+        try Self.requirePackets(channel)
+        asksApplicationPassword = details.stage == .applicationPassword
         self.handle = handle
         self.details = details
         self.channel = channel
@@ -45,6 +44,23 @@ import LocalAuthBus
 
     /// The user confirms a match; only after `confirmationRequired`.
     public func confirm() { if !hasEnded { service.sendSubmitConfirm(prompt: handle) } }
+
+    private static func requirePackets(_ channel: OwnedDescriptor) throws(DBusError) {
+        guard
+            socketOption(channel, SO_DOMAIN) == AF_UNIX,
+            socketOption(channel, SO_TYPE) == Int32(SOCK_SEQPACKET.rawValue)
+        else {
+            throw DBusError(.invalidArgs, "The passcode channel is not a SOCK_SEQPACKET socket.")
+        }
+    }
+
+    /// From now on what is typed is the app's own password, which has a channel of its own.
+    /// - Throws: InvalidArgs when it isn't a `SOCK_SEQPACKET` socket.
+    func askApplicationPassword(on new: OwnedDescriptor) throws(DBusError) {
+        try Self.requirePackets(new)
+        channel = new
+        asksApplicationPassword = true
+    }
 
     /// Sends one passcode as one packet, straight from the memory it was typed into.
     /// - Throws: InvalidArgs when it is empty, Failed when the service doesn't take it.

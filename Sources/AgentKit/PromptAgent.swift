@@ -162,7 +162,8 @@ extension PromptAgent: Agent1Service {
     }
 
     /// Passes on what happened; unknown kinds and unknown prompts are ignored.
-    /// - Throws: AccessDenied to others than the service.
+    /// - Throws: AccessDenied to others than the service, InvalidArgs for an application password
+    ///   without a channel of its own.
     public func update(
         prompt handle: String,
         kind: String,
@@ -173,6 +174,12 @@ extension PromptAgent: Agent1Service {
         if let prompt = prompts[handle],
             let progress = PromptProgress(kind: kind, detail: detail)
         {
+            if progress == .applicationPasswordRequired {
+                guard let channel = detail["channel"]?.asDescriptor else {
+                    throw DBusError(.invalidArgs, "The application password has no channel.")
+                }
+                try prompt.askApplicationPassword(on: channel)
+            }
             view.update(prompt, progress)
         }
         return .now(())

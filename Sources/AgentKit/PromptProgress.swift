@@ -19,6 +19,8 @@ public enum PromptProgress: Hashable, Sendable {
     case passcodeRequired(cause: String)
     /// A wrong passcode, and how many attempts are left.
     case passcodeRejected(attemptsLeft: UInt32)
+    /// The app's own password is asked for from now on.
+    case applicationPasswordRequired
     /// It was the user.
     case success
 
@@ -51,6 +53,8 @@ public enum PromptProgress: Hashable, Sendable {
         case .passcodeRejected:
             guard let left else { return nil }
             self = .passcodeRejected(attemptsLeft: left)
+        case .applicationPasswordRequired:
+            self = .applicationPasswordRequired
         case .success:
             self = .success
         case nil:

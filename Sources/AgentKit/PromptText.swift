@@ -49,9 +49,12 @@ public enum PromptText {
     }
 
     /// The label before the typed passcode.
-    public static func passcodeLabel(_ details: PromptDetails) -> String {
+    public static func passcodeLabel(
+        _ details: PromptDetails,
+        asksApplicationPassword: Bool
+    ) -> String {
         let label =
-            if details.stage == .applicationPassword {
+            if asksApplicationPassword {
                 localized("Password of the item:")
             } else if details.user.isEmpty {
                 localized("Password:")
@@ -71,6 +74,7 @@ public enum PromptText {
         case .fallbackAvailable: nil
         case .confirmationRequired: localized("Recognized. Press Enter to confirm.")
         case .passcodeRequired(let cause): required(cause)
+        case .applicationPasswordRequired: localized("Now type the password of this item.")
         case .passcodeRejected(let left): localized("Wrong password. %1$s", attempts(left))
         case .success: localized("Recognized.")
         }

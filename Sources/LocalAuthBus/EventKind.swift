@@ -17,6 +17,8 @@ public enum EventKind: String, CaseIterable, Hashable, Sendable {
     case passcodeRequired = "passcode-required"
     /// A wrong passcode.
     case passcodeRejected = "passcode-rejected"
+    /// The app's own password is asked for now; for the prompt alone.
+    case applicationPasswordRequired = "application-password-required"
     /// It was the user; for the prompt alone.
     case success
 }

@@ -40,7 +40,7 @@ public enum AuthenticationEvent: Hashable, Sendable {
         case .passcodeRequired:
             self = .passcodeRequired(cause: detail["cause"]?.asString ?? "")
         case .passcodeRejected: self = .passcodeRejected(attemptsLeft: attempts)
-        case .success, nil: self = .other(event.kind)
+        case .applicationPasswordRequired, .success, nil: self = .other(event.kind)
         }
     }
 }

@@ -86,6 +86,17 @@ import Testing
         #expect(try await happened() == .passcode(Array("two".utf8)))
     }
 
+    @Test("L22: a passcode that was begun is not sent as the password of an item")
+    func applicationPassword() async throws {
+        let handle = try await begin(2)
+        pty.type("hunt")
+        try await onBus { [service] in try await service.askPassword(handle) }
+        #expect(pty.shows("Now type the password of this item."))
+        #expect(pty.shows("Password of the item: "))
+        pty.type("er2\n")
+        #expect(try await happened() == .passcode(Array("er2".utf8)))
+    }
+
     @Test("Keys typed before the prompt are no part of the passcode")
     func typedBefore() async throws {
         pty.type("early")

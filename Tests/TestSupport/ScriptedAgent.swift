@@ -88,6 +88,9 @@ public import LocalAuthBus
         case ("fallback-available", .fallBack): manager.sendSubmitFallback(prompt: prompt)
         case ("confirmation-required", _): manager.sendSubmitConfirm(prompt: prompt)
         case ("passcode-required", .type): type(into: prompt)
+        case ("application-password-required", _):
+            channels[prompt] = detail["channel"]?.asDescriptor
+            type(into: prompt)
         default: break
         }
         return .now(())

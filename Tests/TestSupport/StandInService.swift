@@ -82,6 +82,19 @@ package enum Happening: Hashable, Sendable {
         }
         prompts += 1
         let handle = "prompt\(prompts)"
+        let theirs = try open(handle)
+        do {
+            try await proxy(agent).begin(prompt: handle, details: details, passcode: theirs)
+        } catch {
+            forget(handle)
+            throw error
+        }
+        return handle
+    }
+
+    /// A new channel for a prompt, in place of the one before; its other end.
+    private func open(_ handle: String) throws -> OwnedDescriptor {
+        forget(handle)
         var ends: [Int32] = [0, 0]
         let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw TestFailure("No sockets.") }
@@ -91,13 +104,13 @@ package enum Happening: Hashable, Sendable {
             self?.receive(handle)
         }
         channels[handle] = (ours, source)
-        do {
-            try await proxy(agent).begin(prompt: handle, details: details, passcode: theirs)
-        } catch {
-            forget(handle)
-            throw error
-        }
-        return handle
+        return theirs
+    }
+
+    /// Asks for an item's password, on a channel of its own.
+    package func askPassword(_ handle: String) async throws {
+        let detail = ["channel": Variant.descriptor(try open(handle))]
+        try await update(handle, "application-password-required", detail)
     }
 
     /// Tells the agent what happens.

@@ -69,6 +69,11 @@ internal import Localization
     public func update(_ prompt: Prompt, _ progress: PromptProgress) {
         guard let shown, shown.prompt === prompt else { return }
         if progress.asksForKeys, !shown.takesPasscode { shown.terminal.dropInput() }
+        if progress == .applicationPasswordRequired {
+            // What was begun is the passcode: it is not sent as the password of an item.
+            shown.terminal.dropInput()
+            shown.line.wipe()
+        }
         switch progress {
         case .fallbackAvailable:
             guard prompt.details.fallbackTitle != "" else { return }
@@ -77,7 +82,7 @@ internal import Localization
             say(shown, localized("Enter: %1$s.", title))
         case .confirmationRequired:
             shown.canConfirm = true
-        case .passcodeRequired, .passcodeRejected(attemptsLeft: 1...):
+        case .passcodeRequired, .passcodeRejected(attemptsLeft: 1...), .applicationPasswordRequired:
             shown.takesPasscode = true
         default:
             break
@@ -114,7 +119,11 @@ internal import Localization
 
     private func ask(_ shown: Shown) {
         guard shown.takesPasscode else { return }
-        shown.terminal.write("\r\u{1B}[K\(PromptText.passcodeLabel(shown.prompt.details))")
+        let label = PromptText.passcodeLabel(
+            shown.prompt.details,
+            asksApplicationPassword: shown.prompt.asksApplicationPassword
+        )
+        shown.terminal.write("\r\u{1B}[K\(label)")
     }
 
     private func readKeys() {

@@ -33,23 +33,27 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Shows a prompt.&#10;&#10;The agent \
     answers as soon as it has taken the prompt on. One that doesn't within 5 s, or answers with an \
     error, counts as failed. `passcode` is the agent's end of a SOCK_SEQPACKET pair made by the \
-    daemon: one packet is one passcode attempt, and packets from other processes are \
-    dropped.&#10;&#10;Details:&#10;- `app-name` (s)&#10;- `app-icon` (s)&#10;- `app-verified` (b, \
-    a sandbox vouches for the app)&#10;- `app-id` (s)&#10;- `process` (s)&#10;- `pid` (u)&#10;- \
-    `user` (s)&#10;- `reason` (s, untrusted plain text, stripped and at most 512 characters)&#10;- \
-    `policy` (u)&#10;- `stage` (s, `biometry`, `passcode` or `application-password`)&#10;- \
-    `biometry-types` (au)&#10;- `sensors` (as)&#10;- `cancel-title` (s, absent: default)&#10;- \
-    `fallback-title` (s, absent: default; empty: no button)&#10;- `require-confirmation` (b)&#10;- \
-    `parent-window` (s)&#10;- `activation-token` (s)&#10;&#10;Unknown keys are \
-    ignored.&#10;&#10;Source: R21 to R23, L14."/>
+    daemon: one packet is one passcode attempt, and packets from other processes are dropped. \
+    Where the stage is `application-password`, a packet is the app's own password, and the daemon \
+    reads it itself.&#10;&#10;Details:&#10;- `app-name` (s)&#10;- `app-icon` (s)&#10;- \
+    `app-verified` (b, a sandbox vouches for the app)&#10;- `app-id` (s)&#10;- `process` (s)&#10;- \
+    `pid` (u)&#10;- `user` (s)&#10;- `reason` (s, untrusted plain text, stripped and at most 512 \
+    characters)&#10;- `policy` (u)&#10;- `stage` (s, `biometry`, `passcode` or \
+    `application-password`)&#10;- `biometry-types` (au)&#10;- `sensors` (as)&#10;- `cancel-title` \
+    (s, absent: default)&#10;- `fallback-title` (s, absent: default; empty: no button)&#10;- \
+    `require-confirmation` (b)&#10;- `parent-window` (s)&#10;- `activation-token` \
+    (s)&#10;&#10;Unknown keys are ignored.&#10;&#10;Source: R21 to R23, L14."/>
         <arg name="prompt" type="s" direction="in"/>
         <arg name="details" type="a{sv}" direction="in"/>
         <arg name="passcode" type="h" direction="in"/>
       </method>
       <method name="Update">
         <annotation name="org.gtk.GDBus.DocString" value="Tells what happens while a prompt is \
-    up.&#10;&#10;The kinds and details are those of `org.localauth.Context1.Event`, and `success`. \
-    Not waited for; unknown kinds are ignored."/>
+    up.&#10;&#10;The kinds and details are those of `org.localauth.Context1.Event`, `success`, and \
+    `application-password-required` (`channel` h): from then on the answer is the app's own \
+    password and goes to that channel, one packet; what still comes on the one of Begin is never \
+    read as one, and what was typed so far is dropped. Not waited for; unknown kinds are \
+    ignored."/>
         <arg name="prompt" type="s" direction="in"/>
         <arg name="kind" type="s" direction="in"/>
         <arg name="detail" type="a{sv}" direction="in"/>

@@ -17,7 +17,8 @@ public protocol Agent1Service: AnyObject {
     /// The agent answers as soon as it has taken the prompt on. One that doesn't within 5 s, or
     /// answers with an error, counts as failed. `passcode` is the agent's end of a SOCK_SEQPACKET
     /// pair made by the daemon: one packet is one passcode attempt, and packets from other
-    /// processes are dropped.
+    /// processes are dropped. Where the stage is `application-password`, a packet is the app's own
+    /// password, and the daemon reads it itself.
     ///
     /// Details:
     /// - `app-name` (s)
@@ -50,8 +51,11 @@ public protocol Agent1Service: AnyObject {
 
     /// Tells what happens while a prompt is up.
     ///
-    /// The kinds and details are those of `org.localauth.Context1.Event`, and `success`. Not waited
-    /// for; unknown kinds are ignored.
+    /// The kinds and details are those of `org.localauth.Context1.Event`, `success`, and
+    /// `application-password-required` (`channel` h): from then on the answer is the app's own
+    /// password and goes to that channel, one packet; what still comes on the one of Begin is never
+    /// read as one, and what was typed so far is dropped. Not waited for; unknown kinds are
+    /// ignored.
     func update(
         prompt: String,
         kind: String,

@@ -60,11 +60,13 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Reads one passcode from a socket and \
     says whether it is right.&#10;&#10;`socket` is the daemon's end of the SOCK_SEQPACKET pair of \
     a prompt, with one packet waiting; the verifier waits no longer than 1 s for it, and no longer \
-    than 30 s for PAM. False is a wrong passcode (PAM_AUTH_ERR, PAM_MAXTRIES) and nothing \
-    else.&#10;&#10;Errors, none of which is an attempt: `org.localauth.Passcode1.Error.Canceled` \
+    than 30 s for PAM. False is a wrong passcode (PAM_AUTH_ERR, PAM_MAXTRIES), or a packet that \
+    PAM could never take: empty, with a NUL, or longer than 512 bytes. It is answered after the \
+    delay that PAM asks for. A user has one verification at a time; others wait for \
+    theirs.&#10;&#10;Errors, none of which is an attempt: `org.localauth.Passcode1.Error.Canceled` \
     when no packet came; `Failed` when PAM gave no answer; \
-    `org.freedesktop.DBus.Error.AccessDenied`, `InvalidArgs` for another kind of \
-    descriptor.&#10;&#10;Source: R6, R8, L10."/>
+    `org.freedesktop.DBus.Error.LimitsExceeded` when too many wait, `AccessDenied`, `InvalidArgs` \
+    for another kind of descriptor.&#10;&#10;Source: R6, R8, L10."/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="socket" type="h" direction="in"/>
         <arg name="isCorrect" type="b" direction="out"/>

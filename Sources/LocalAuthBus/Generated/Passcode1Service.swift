@@ -42,11 +42,13 @@ public protocol Passcode1Service: AnyObject {
     ///
     /// `socket` is the daemon's end of the SOCK_SEQPACKET pair of a prompt, with one packet
     /// waiting; the verifier waits no longer than 1 s for it, and no longer than 30 s for PAM.
-    /// False is a wrong passcode (PAM_AUTH_ERR, PAM_MAXTRIES) and nothing else.
+    /// False is a wrong passcode (PAM_AUTH_ERR, PAM_MAXTRIES), or a packet that PAM could never
+    /// take: empty, with a NUL, or longer than 512 bytes. It is answered after the delay that PAM
+    /// asks for. A user has one verification at a time; others wait for theirs.
     ///
     /// Errors, none of which is an attempt: `org.localauth.Passcode1.Error.Canceled` when no packet
-    /// came; `Failed` when PAM gave no answer; `org.freedesktop.DBus.Error.AccessDenied`,
-    /// `InvalidArgs` for another kind of descriptor.
+    /// came; `Failed` when PAM gave no answer; `org.freedesktop.DBus.Error.LimitsExceeded` when too
+    /// many wait, `AccessDenied`, `InvalidArgs` for another kind of descriptor.
     ///
     /// Source: R6, R8, L10.
     func verify(
