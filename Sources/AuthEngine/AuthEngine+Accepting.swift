@@ -17,8 +17,11 @@ extension AuthEngine {
         case .match, .earlier, .unlock: break
         }
         guard record.counts != before.counts || isCleared else {
-            // A time that a crash takes back makes the rules stricter: nobody waits for it.
-            if record != before { save(record, of: uid, matters: false) }
+            // A time that a crash takes back makes the rules stricter: nobody waits for it. So does
+            // the attempt that a passcode was counted as.
+            if record != before || evidence == .passcode {
+                save(record, of: uid, matters: false)
+            }
             succeed(id, evidence)
             return
         }
@@ -30,9 +33,11 @@ extension AuthEngine {
     mutating func succeed(_ id: EvaluationID, _ evidence: Grant.Evidence) {
         guard let uid = evaluations[id]?.request.uid else { return }
         switch evaluations[id]?.prompt?.advance(with: .resting(on: evidence, uid: uid)) {
-        case .nextStage(let isVerifying):
-            // That passcode counts if it is wrong, and for nothing else.
-            if isVerifying { lateVerdicts[id] = uid }
+        case .nextStage(let channel):
+            leaveTurn(id, uid)
+            // After one that is being verified, the prompt is heard when its verdict is there.
+            if channel == .waiting { hear(id, dropping: true) }
+            if channel == .saving { hear(id) }
             beginStage(id)
         case .conclusion: conclude(id)
         case .refusal: concludeIfIdle(id)

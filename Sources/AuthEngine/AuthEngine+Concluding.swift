@@ -28,7 +28,7 @@ extension AuthEngine {
         }
         switch prompt.stage {
         case .takenBack: finish(id, .refused(lockout(of: uid, at: now) ?? .biometryStopped))
-        case .password: askPasscode(id, cause: .applicationPassword)
+        case .password: askPassword(id)
         case .proving(let proving):
             if case .passcode = proving.entry {
                 if let end = delayEnd(of: uid) {

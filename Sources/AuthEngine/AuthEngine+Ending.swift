@@ -4,8 +4,8 @@ extension AuthEngine {
     mutating func finish(_ id: EvaluationID, _ outcome: Outcome) {
         cancelSensors(of: id)
         guard let evaluation = evaluations.removeValue(forKey: id) else { return }
-        if let prompt = evaluation.prompt {
-            if prompt.channel == .verifying { lateVerdicts[id] = evaluation.request.uid }
+        if evaluation.prompt != nil {
+            leaveTurn(id, evaluation.request.uid)
             effects.append(.end(id, outcome.promptOutcome))
         }
         effects.append(.reply(id, outcome))

@@ -2,33 +2,64 @@
 extension AuthEngine {
     /// Under policy 2 a passcode is taken from the first moment (L6), under the others never.
     mutating func passcodeOffered(_ id: EvaluationID) {
-        guard evaluations[id]?.prompt != nil else { return }
-        let isDelayed = isDelayed(id)
-        switch evaluations[id]?.prompt?.offer(isDelayed: isDelayed) {
-        case .verifying: effects.append(.verifyPasscode(id))
+        guard let uid = evaluations[id]?.request.uid, evaluations[id]?.prompt != nil else { return }
+        let (isDelayed, isBusy) = (isDelayed(id), attempts[uid] != nil)
+        switch evaluations[id]?.prompt?.offer(isDelayed: isDelayed, isBusy: isBusy) {
+        case .verifying: beginAttempt(id, uid)
+        case .waiting: takeTurn(id, uid)
         case .trying: effects.append(.takePassword(id))
         case .idle, .saving, nil: effects.append(.discardPasscode(id))
         }
     }
 
     mutating func passcodeVerified(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
-        if let uid = lateVerdicts.removeValue(forKey: id) {
-            if verdict == .wrong { countWrongPasscode(of: uid) }
-            return
-        }
-        guard let evaluation = evaluations[id], evaluation.prompt?.channel == .verifying
+        guard
+            let (uid, attempt) = attempts.first(where: {
+                $0.value.evaluation == id && $0.value.isAsked
+            })
         else { return }
+        attempts[uid] = nil
+        // A delay that began meanwhile holds for this one as well: right or wrong, it is refused.
+        let isWrong = verdict == .wrong || verdict == .correct && delayEnd(of: uid) != nil
+        if attempt.isAwaited {
+            heard(id, isWrong ? .wrong : verdict)
+        } else {
+            if isWrong || verdict == .lost {
+                countWrongPasscode(of: uid)
+            } else {
+                takeBackAttempt(of: uid)
+            }
+            // The next stage of its prompt has not been heard until now.
+            hear(id)
+        }
+        callNextAttempt(of: uid)
+    }
+
+    /// A verdict that its prompt still waits for.
+    private mutating func heard(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
+        guard let evaluation = evaluations[id] else { return }
+        let uid = evaluation.request.uid
         switch verdict {
         case .correct:
             evaluations[id]?.prompt?.verified(isCorrect: true)
-            // A match that came first stays what answers.
-            if evaluation.prompt?.stage.acceptance == nil { accept(id, .passcode) }
+            hear(id)
+            if evaluation.prompt?.stage.acceptance == nil {
+                accept(id, .passcode)
+            } else {
+                // A match that came first stays what answers.
+                takeBackAttempt(of: uid)
+            }
         case .wrong:
             evaluations[id]?.prompt?.verified(isCorrect: false)
             let count = evaluations[id]?.prompt?.wrongPasscodes ?? 0
             let left = max(0, settings.passcodeAttempts - count)
-            countWrongPasscode(of: evaluation.request.uid, for: id, .wrongPasscode(left: left))
-        case .failed: verifierFailed(id)
+            countWrongPasscode(of: uid, for: id, .wrongPasscode(left: left))
+        case .failed:
+            takeBackAttempt(of: uid)
+            verifierFailed(id)
+        case .lost:
+            countWrongPasscode(of: uid)
+            verifierFailed(id)
         }
     }
 
@@ -41,7 +72,7 @@ extension AuthEngine {
             // What was proved before the password may have been taken back.
             concludeIfIdle(id)
         case .wrong: finish(id, .refused(.wrongPassword))
-        case .failed: finish(id, .refused(.verifierFailed))
+        case .failed, .lost: finish(id, .refused(.verifierFailed))
         }
     }
 
@@ -51,7 +82,10 @@ extension AuthEngine {
             finish(id, .refused(.verifierFailed))
             return
         }
-        if evaluations[id]?.prompt?.isTakenBack == false {
+        hear(id)
+        if isDelayed(id) {
+            noteDelay(id)
+        } else if evaluations[id]?.prompt?.isTakenBack == false {
             // The prompt would wait for an answer to its packet for ever.
             _ = evaluations[id]?.prompt?.ask()
             tell(id, .passcodeRequired(cause: .verifierFailed))
@@ -64,11 +98,7 @@ extension AuthEngine {
         for id: EvaluationID? = nil,
         _ consequence: PendingSave.Consequence? = nil
     ) {
-        var record = record(of: uid)
-        record.wrongPasscodes = min(record.wrongPasscodes, Int.max - 1) + 1
-        if let delay = settings.passcodeDelay(afterWrong: record.wrongPasscodes) {
-            record.delayedUntil = now + delay
-        }
+        let record = record(of: uid).countingWrongPasscode(at: now, settings)
         save(record, of: uid, for: id, consequence)
     }
 
@@ -79,6 +109,7 @@ extension AuthEngine {
         else { return }
         let isDelayed = delayEnd(of: evaluation.request.uid) != nil
         tell(id, .passcodeRejected(attemptsLeft: isDelayed ? 0 : left))
+        hear(id)
         guard evaluation.prompt?.stage.acceptance == nil else { return }
         if left == 0 {
             finish(id, .refused(.passcodesUsedUp))

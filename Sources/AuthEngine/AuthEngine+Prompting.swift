@@ -25,7 +25,7 @@ extension AuthEngine {
     }
 
     mutating func promptFailed(_ id: EvaluationID) {
-        guard evaluations[id]?.agentDeadline != nil else { return }
+        guard evaluations[id]?.prompt != nil else { return }
         finish(id, .refused(.agentFailed))
     }
 
@@ -51,6 +51,11 @@ extension AuthEngine {
     mutating func askPasscode(_ id: EvaluationID, cause: PasscodeCause) {
         guard evaluations[id]?.prompt?.ask() == true else { return }
         tell(id, .passcodeRequired(cause: cause))
+    }
+
+    mutating func askPassword(_ id: EvaluationID) {
+        guard evaluations[id]?.prompt?.ask() == true else { return }
+        tell(id, .applicationPasswordRequired)
     }
 
     /// Whether the fallback button is there: for `SubmitFallback`.

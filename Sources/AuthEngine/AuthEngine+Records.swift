@@ -40,7 +40,7 @@ extension AuthEngine {
             stricter: stricter,
             matters: matters
         )
-        effects.append(.save(id, uid: uid, record))
+        effects.append(.save(id, uid: uid, written(record, of: uid)))
         return id
     }
 
@@ -96,6 +96,7 @@ extension AuthEngine {
     /// Once all of a user's writes are done, what waited for them goes on.
     private mutating func settle(_ uid: UInt32) {
         guard !isBeingWritten(uid) else { return }
+        askVerifier(uid)
         for id in ids(where: { $0.request.uid == uid }) {
             if let facts = evaluations[id]?.heldFacts {
                 if unwritten.contains(uid) {

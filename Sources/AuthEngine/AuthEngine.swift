@@ -25,8 +25,10 @@ public struct AuthEngine: Hashable, Sendable {
     var saves: [SaveID: PendingSave] = [:]
     /// Users whose record on the disk is behind: the last write of it failed.
     var unwritten: Set<UInt32> = []
-    /// Evaluations that ended while the verifier was asked: a wrong passcode counts all the same.
-    var lateVerdicts: [EvaluationID: UInt32] = [:]
+    /// The one passcode of each user that is on its way through the verifier.
+    var attempts: [UInt32: Attempt] = [:]
+    /// The evaluations whose passcode waits until that one is done, first come first.
+    var turns: [UInt32: [EvaluationID]] = [:]
     var lastOperation: UInt64 = 0
     var lastSave: UInt64 = 0
     var isStopping = false

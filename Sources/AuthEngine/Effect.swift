@@ -21,8 +21,10 @@ public enum Effect: Hashable, Sendable {
     case verifyPasscode(EvaluationID)
     /// Try the waiting packet as the app's own password, then say `passwordTried`.
     case takePassword(EvaluationID)
-    /// Drop the waiting packet.
+    /// Drop the waiting packet, and listen for the next one.
     case discardPasscode(EvaluationID)
+    /// Listen for the next packet: what was done with the last one is done.
+    case listen(EvaluationID)
     /// Write a record, then say `saved` or `saveFailed`; in this order.
     case save(SaveID, uid: UInt32, UserRecord)
     /// Answer the caller. Exactly one for each evaluation.
@@ -77,6 +79,8 @@ public enum Progress: Hashable, Sendable {
     case confirmationRequired
     /// The passcode is asked for now.
     case passcodeRequired(cause: PasscodeCause)
+    /// The app's own password is asked for now, on a channel of its own.
+    case applicationPasswordRequired
     /// A wrong passcode.
     case passcodeRejected(attemptsLeft: Int)
     /// It was the user (for the prompt alone).

@@ -13,7 +13,7 @@ public enum Event: Hashable, Sendable {
     case agentGone(AgentID)
     /// The agent shows the prompt.
     case promptBegan(EvaluationID)
-    /// The agent answered Begin with an error.
+    /// The agent answered Begin with an error, or what it needs to show more can't be made.
     case promptFailed(EvaluationID)
     /// Cancel in the prompt.
     case canceled(EvaluationID)
@@ -92,4 +92,6 @@ public enum PasscodeVerdict: Hashable, Sendable {
     case wrong
     /// Nothing was verified; no attempt.
     case failed
+    /// The verifier was asked and never answered: it may have been wrong, and counts as that.
+    case lost
 }

@@ -4,7 +4,9 @@ struct Prompt: Hashable, Sendable {
     enum Channel: Hashable, Sendable {
         /// Something may be offered.
         case idle
-        /// The verifier has a passcode.
+        /// A passcode waits until another one of the same user is verified.
+        case waiting
+        /// The verifier has a passcode, or gets it as soon as the attempt is written down.
         case verifying
         /// A wrong passcode is being written down.
         case saving
@@ -14,8 +16,8 @@ struct Prompt: Hashable, Sendable {
 
     /// What comes after a stage that is proved.
     enum Advance {
-        /// The next stage; a passcode that is being verified may still have been wrong.
-        case nextStage(isVerifying: Bool)
+        /// The next stage; what was being done with something typed in the one before.
+        case nextStage(while: Channel)
         /// All is proved.
         case conclusion
         /// Nothing: it was taken back meanwhile.
@@ -198,15 +200,29 @@ struct Prompt: Hashable, Sendable {
     }
 
     /// Something was typed: what is done with it; nil: it is of no use now.
-    mutating func offer(isDelayed: Bool) -> Channel? {
+    ///
+    /// What comes before the app's own password is asked for is no such password.
+    mutating func offer(isDelayed: Bool, isBusy: Bool) -> Channel? {
         guard channel == .idle else { return nil }
         switch stage {
-        case .password: channel = .trying
-        case .proving(let proving) where proving.takesPasscode && !isDelayed:
-            channel = .verifying
-        case .proving, .takenBack, .proved: return nil
+        case .password(isAsked: true): channel = .trying
+        case .proving where stage.takesPasscode && !isDelayed:
+            channel = isBusy ? .waiting : .verifying
+        case .proving, .takenBack, .password, .proved: return nil
         }
         return channel
+    }
+
+    /// The turn of the passcode that waits has come; false: it is of no use any more.
+    mutating func takeTurn(isDelayed: Bool) -> Bool {
+        guard channel == .waiting else { return false }
+        channel = .idle
+        return offer(isDelayed: isDelayed, isBusy: false) == .verifying
+    }
+
+    /// The verifier is not asked after all.
+    mutating func withdraw() {
+        if channel == .verifying { channel = .idle }
     }
 
     /// The verifier said whether it was the passcode; a wrong one is written down first.
@@ -257,7 +273,7 @@ struct Prompt: Hashable, Sendable {
     mutating func advance(with grant: Grant) -> Advance {
         switch stage {
         case .proving:
-            let isVerifying = channel == .verifying
+            let before = channel
             proved.append(grant)
             if let factors = later.popFirst() {
                 stage = .proving(Proving(factors))
@@ -269,7 +285,7 @@ struct Prompt: Hashable, Sendable {
             }
             // Where this was all, the end sees to a passcode that is still being verified.
             channel = .idle
-            return .nextStage(isVerifying: isVerifying)
+            return .nextStage(while: before)
         case .takenBack(var rest):
             rest.acceptance = nil
             stage = .takenBack(rest)

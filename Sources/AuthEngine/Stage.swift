@@ -27,6 +27,11 @@ enum Stage: Hashable, Sendable {
         }
     }
 
+    /// Whether a passcode would be taken, were there no delay.
+    var takesPasscode: Bool {
+        if case .proving(let proving) = self { proving.takesPasscode } else { false }
+    }
+
     /// The write of a proof that was accepted.
     var acceptance: SaveID? {
         switch self {

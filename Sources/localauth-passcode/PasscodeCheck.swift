@@ -102,6 +102,7 @@ struct PasscodeCheck {
         }
     }
 
+    // PAM hands this address to its callbacks; it is `ask`'s own until PAM has ended.
     private func ask(_ user: String, _ conversation: UnsafeMutablePointer<Conversation>) -> Verdict
     {
         var functions = pam_conv(conv: converse, appdata_ptr: conversation)
@@ -113,6 +114,7 @@ struct PasscodeCheck {
                 pam_start(service, user, &functions, &started)
             }
         guard code == PAM_SUCCESS, let handle = started else { return .failed }
+        // The address that PAM hands back is the conversation's.
         let delay: @convention(c) (Int32, UInt32, UnsafeMutableRawPointer?) -> Void = noteDelay
         // PAM takes the function as an untyped pointer.
         code = pam_set_item(handle, PAM_FAIL_DELAY, unsafeBitCast(delay, to: UnsafeRawPointer.self))

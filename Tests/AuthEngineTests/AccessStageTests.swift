@@ -72,7 +72,7 @@ struct AccessStageTests {
             var desk = Desk(.finger)
             let id = try desk.access([.biometryAny, .applicationPassword])
             desk.scan(matching: true)
-            #expect(desk.progress(id).last == .passcodeRequired(cause: .applicationPassword))
+            #expect(desk.progress(id).last == .applicationPasswordRequired)
             #expect(desk.send(.passcodeOffered(id)) == [.takePassword(id)])
             desk.send(.passwordTried(id, verdict))
             #expect((desk.grant(id) != nil) == (verdict == .correct))
@@ -103,7 +103,7 @@ struct AccessStageTests {
         #expect(desk.operations.isEmpty)
         desk.send(.promptBegan(id))
         #expect(desk.operations.isEmpty)
-        #expect(desk.progress(id).last == .passcodeRequired(cause: .applicationPassword))
+        #expect(desk.progress(id).last == .applicationPasswordRequired)
         desk.send(.passcodeOffered(id))
         desk.send(.passwordTried(id, .correct))
         #expect(desk.grant(id) != nil)
@@ -204,7 +204,7 @@ struct AccessStageTests {
         desk.send(.passcodeOffered(id))
         desk.send(.clientGone(Desk.client))
         #expect(!desk.isPending(id))
-        #expect(desk.engine.lateVerdicts.isEmpty)
+        #expect(desk.engine.attempts.isEmpty)
         #expect(desk.send(.passwordTried(id, .correct)).isEmpty)
     }
 
@@ -231,7 +231,7 @@ struct AccessStageTests {
         desk.scan(matching: false)
         desk.scan("key", matching: true)
         desk.write()
-        let asked = Progress.passcodeRequired(cause: .applicationPassword)
+        let asked = Progress.applicationPasswordRequired
         #expect(desk.progress(id) == [.promptShown, asked])
         #expect(!desk.engine.offersFallback(id))
     }
@@ -327,7 +327,7 @@ struct AccessStageTests {
         desk.send(.fellBack(id))
         #expect(desk.progress(id).last == .passcodeRequired(cause: .fallback))
         desk.scan(matching: true)
-        #expect(desk.progress(id).last == .passcodeRequired(cause: .applicationPassword))
+        #expect(desk.progress(id).last == .applicationPasswordRequired)
     }
 
     @Test("R35: All that was proved in several stages is kept")

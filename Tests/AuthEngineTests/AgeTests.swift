@@ -185,12 +185,13 @@ struct AgeTests {
         #expect(desk.engine.record(of: Desk.uid).lastBiometricUnlock == nil)
     }
 
-    @Test("L11: A passcode that only renews its time is granted although the disk is full")
+    @Test("L11: A passcode that only renews its time is granted although the disk is full by then")
     func fullDisk() {
         var desk = Desk(.finger)
-        desk.writes = false
         let id = desk.evaluate(.biometricsOrPasscode)
-        desk.passcode(id, .correct)
+        desk.send(.passcodeOffered(id))
+        desk.writes = false
+        desk.send(.passcodeVerified(id, .correct))
         #expect(desk.grant(id)?.mechanism == .passcode)
         desk.failToWrite()
         #expect(desk.available(.biometrics) == nil)

@@ -143,13 +143,15 @@ struct Desk {
     }
 
     mutating func write() {
-        for save in unwritten { send(.saved(save)) }
+        let saves = unwritten
         unwritten = []
+        for save in saves { send(.saved(save)) }
     }
 
     mutating func failToWrite() {
-        for save in unwritten { send(.saveFailed(save)) }
+        let saves = unwritten
         unwritten = []
+        for save in saves { send(.saveFailed(save)) }
     }
 
     mutating func configure(_ change: (inout Settings) -> Void) {
@@ -200,6 +202,25 @@ struct Desk {
     func presentation(_ id: EvaluationID) -> Presentation? {
         for case .begin(id, _, let presentation) in effects { return presentation }
         return nil
+    }
+
+    /// What was to be written last of the user.
+    var lastWrite: UserRecord? {
+        for case .save(_, uid: Desk.uid, let record) in effects.reversed() { return record }
+        return nil
+    }
+
+    /// The evaluations whose passcode the verifier was asked about, in order.
+    var asked: [EvaluationID] {
+        effects.compactMap { if case .verifyPasscode(let id) = $0 { id } else { nil } }
+    }
+
+    /// An evaluation with a prompt of its own, in a session of its own.
+    mutating func evaluateElsewhere(_ number: UInt64, uid: UInt32 = Desk.uid) -> EvaluationID {
+        let session = "session \(number)"
+        register(AgentID(100 + number), session: session, uid: uid)
+        facts.session = session
+        return evaluate(.biometricsOrPasscode, client: ClientID(number), uid: uid)
     }
 
     func end(_ id: EvaluationID) -> PromptOutcome? {

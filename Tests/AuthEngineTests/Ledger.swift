@@ -68,7 +68,9 @@ struct Ledger {
         arrive(event)
         let proof = proof(by: event)
         var before: UserRecord?
-        if let proof, effects.contains(where: { $0.isSave(of: proof.uid) }) {
+        if let proof, effects.contains(where: { $0.isSave(of: proof.uid) }),
+            !proof.isPasscode || engine.record(of: proof.uid).isAsStrict(as: proof.book)
+        {
             before = book(of: proof.uid)
             books[proof.uid] = proof.book
         }
@@ -82,10 +84,11 @@ struct Ledger {
                 if !record.isAsStrict(as: book(of: uid)) { complain("\(save) forgets something") }
                 writes[save] = Write(
                     uid: uid,
-                    book: book(of: uid),
+                    book: counted(uid, in: record, of: event),
                     before: before,
                     isPasscode: proof?.isPasscode == true
                 )
+                before = nil
             } else {
                 see(effect, of: event)
             }
@@ -97,6 +100,29 @@ struct Ledger {
             if record.counts != book.counts { complain("of \(uid) something is made up") }
         }
         if isSuspended, !engine.evaluations.isEmpty { complain("evaluations run in sleep") }
+    }
+
+    /// The book with the attempt that a write counts in advance.
+    private mutating func counted(
+        _ uid: UInt32,
+        in record: UserRecord,
+        of event: Event
+    ) -> UserRecord {
+        var asked = verifying
+        if case .passcodeVerified(let id, _) = event { asked[id] = nil }
+        let book = book(of: uid)
+        var counted = book
+        switch record.wrongPasscodes - book.wrongPasscodes {
+        case 0:
+            if asked.values.contains(uid) {
+                complain("a write forgets a passcode that is being verified")
+            }
+        case 1:
+            counted.wrongPasscodes += 1
+            counted.delayedUntil = record.delayedUntil
+        default: complain("a write makes up wrong passcodes")
+        }
+        return counted
     }
 
     // MARK: Events
@@ -116,13 +142,16 @@ struct Ledger {
             failures[id, default: []].append(book(of: uid).failures)
         case .sensorMatched(let operation, template: _):
             if let (id, sensor) = running[operation] { matched[id] = sensor }
-        case .passcodeVerified(let id, .wrong):
+        case .passcodeVerified(let id, let verdict):
             guard let uid = verifying[id] else { return }
             var book = book(of: uid)
+            let isRefused = verdict == .correct && isDelayed(book)
+            guard verdict == .wrong || verdict == .lost || isRefused else { return }
             book.wrongPasscodes += 1
             if book.wrongPasscodes > 5 { book.delayedUntil = now + delay(of: book) }
             books[uid] = book
-            wrongPasscodes[id, default: []].append(book.wrongPasscodes)
+            if isRefused { seen["right, but delayed", default: 0] += 1 }
+            if verdict != .lost { wrongPasscodes[id, default: []].append(book.wrongPasscodes) }
         case .passcodeRequired(let uid, let cause):
             if book(of: uid).passcodeCause == nil {
                 books[uid, default: UserRecord()].passcodeCause = cause
@@ -144,11 +173,17 @@ struct Ledger {
         return step < 0 ? .zero : settings.passcodeDelays[step]
     }
 
+    private func isDelayed(_ book: UserRecord) -> Bool {
+        book.delayedUntil.map { now < $0 } == true
+    }
+
     /// What the event would prove, if the engine goes by it.
     private func proof(by event: Event) -> Proof? {
         switch event {
         case .passcodeVerified(let id, .correct):
-            guard let uid = verifying[id], requests[id] != nil else { return nil }
+            guard let uid = verifying[id], requests[id] != nil, !isDelayed(book(of: uid)) else {
+                return nil
+            }
             return afterPasscode(uid)
         case .unlocked(let uid, byPasscode: true): return afterPasscode(uid)
         case .unlocked(let uid, byPasscode: false):
@@ -255,9 +290,11 @@ struct Ledger {
         case .cancelSensor(let operation): running[operation] = nil
         case .verifyPasscode(let id):
             guard let uid = requests[id]?.uid else { return complain("verified for nobody") }
+            if verifying.values.contains(uid) { complain("two passcodes of \(uid) at once") }
             verifying[id] = uid
-            if let end = book(of: uid).delayedUntil, now < end {
-                complain("a passcode is taken during a delay")
+            if isDelayed(book(of: uid)) { complain("a passcode is taken during a delay") }
+            if kept[uid]?.wrongPasscodes ?? 0 <= book(of: uid).wrongPasscodes {
+                complain("a passcode is verified that a crash would forget")
             }
         case .tell(let id, let progress):
             guard let uid = requests[id]?.uid else { return complain("\(id) is told \(progress)") }
@@ -298,7 +335,6 @@ struct Ledger {
         case .passcodeRequired(let cause):
             let others: [PasscodeCause] = [
                 .fallback, .attempts, .sensorFailed, .verifierFailed, .accessControl,
-                .applicationPassword,
             ]
             if !others.contains(cause) { seeLockout(uid, cause.rawValue) }
         default: break

@@ -130,6 +130,11 @@ extension Life {
 
     /// What one of the running evaluations waits for.
     private mutating func likely() -> Event {
+        if let id = one(of: asked), engine.attempts.values.contains(where: { !$0.isAwaited }),
+            chance(30)
+        {
+            return .passcodeVerified(id, verdict())
+        }
         let ids = engine.ids { !$0.isWaiting && $0.heldFacts == nil }
         guard let id = one(of: ids), let evaluation = engine.evaluations[id] else {
             return .requested(request())
@@ -157,7 +162,9 @@ extension Life {
 
     private mutating func verdict() -> PasscodeVerdict {
         if isVerifierGone || isPasscodeRemoved { return .failed }
-        return chance(rightPasscodes) ? .correct : chance(90) ? .wrong : .failed
+        return chance(rightPasscodes)
+            ? .correct
+            : chance(90) ? .wrong : chance(80) ? .failed : .lost
     }
 
     private mutating func sensorEvent(_ operation: OperationID) -> Event {

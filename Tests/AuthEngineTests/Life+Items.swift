@@ -126,9 +126,8 @@ extension Life {
             take(.sensorMatched(operation.id, template: "t"))
             take(.confirmed(id))
         } else if engine.evaluations[id] != nil {
-            take(.passcodeOffered(id))
-            let isPassword = engine.evaluations[id]?.channel == .trying
-            take(isPassword ? .passwordTried(id, .correct) : .passcodeVerified(id, .correct))
+            give(id, .correct)
+            if engine.evaluations[id]?.channel == .trying { take(.passwordTried(id, .correct)) }
         }
         while !unwritten.isEmpty { settle(isWritten: true) }
     }

@@ -178,12 +178,23 @@ struct Life {
             .sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// A crash in the middle of a check says nothing about the passcode.
+    /// Of a check that a crash ends nobody knows whether the passcode was right.
     mutating func crashVerifier() {
         isVerifierGone = true
-        for id in engine.ids(where: \.isBeingChecked) {
-            take(.passcodeVerified(id, .failed))
-        }
+        for id in asked { take(.passcodeVerified(id, .lost)) }
+    }
+
+    /// The evaluations, ended or not, whose passcode the verifier has.
+    var asked: [EvaluationID] {
+        engine.attempts.values.filter(\.isAsked).map(\.evaluation)
+            .sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// A passcode, and its verdict once the verifier was asked.
+    mutating func give(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
+        take(.passcodeOffered(id))
+        while !unwritten.isEmpty { settle(isWritten: true) }
+        take(.passcodeVerified(id, verdict))
     }
 
     mutating func suspend() {
@@ -245,9 +256,8 @@ extension Life {
         // By themselves the evaluations end when their time is over.
         for _ in 0..<1000 {
             while !unwritten.isEmpty { settle(isWritten: true) }
-            for id in engine.ids(where: \.isBeingChecked) {
-                take(.passcodeVerified(id, .failed))
-            }
+            for id in asked { take(.passcodeVerified(id, .failed)) }
+            while !unwritten.isEmpty { settle(isWritten: true) }
             guard let next = engine.nextDeadline else { break }
             now = max(now, next)
             take(.timePassed)
@@ -265,8 +275,7 @@ extension Life {
             take(.agentRegistered(agent))
             if let end = engine.delayEnd(of: uid) { now = max(now, end) }
             expectGrant(uid, .biometricsOrPasscode, Life.sensors) { life, id in
-                life.take(.passcodeOffered(id))
-                life.take(.passcodeVerified(id, .correct))
+                life.give(id, .correct)
             }
             for sensor in Life.sensors {
                 expectGrant(uid, sensor.type == .none ? .companion : .biometrics, [sensor]) {

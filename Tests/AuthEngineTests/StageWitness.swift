@@ -272,14 +272,12 @@ struct StageWitness: Hashable {
     }
 
     private mutating func seeTell(_ id: EvaluationID, _ progress: Progress) {
-        if case .passcodeRequired(let cause) = progress, cause != .applicationPassword {
-            askAgain(id, .passcode)
-        }
+        if case .passcodeRequired = progress { askAgain(id, .passcode) }
         guard let known = live[id], known.flags != nil else { return }
         let stage = stage(of: known)
         let fits =
             switch progress {
-            case .passcodeRequired(cause: .applicationPassword):
+            case .applicationPasswordRequired:
                 stage.isEmpty && known.request.asksApplicationPassword
             case .passcodeRequired: stage.contains(.passcode)
             case .passcodeRejected: stage.contains(.passcode) || known.isStruck

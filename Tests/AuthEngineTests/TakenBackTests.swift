@@ -72,8 +72,8 @@ struct TakenBackTests {
             var desk = Desk(.finger)
             let id = try desk.access([.devicePasscode])
             remote(&desk)
-            desk.writes = false
             desk.send(.passcodeOffered(id))
+            desk.writes = false
             desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
             desk.send(.passcodeVerified(id, .correct))
             #expect(desk.isPending(id))

@@ -60,6 +60,7 @@ struct Witness: Hashable {
     /// One step of the engine, which is already taken.
     mutating func see(_ event: Event, _ effects: [Effect], _ engine: AuthEngine) {
         let now = engine.now
+        let event = asItCounts(event, engine)
         if event.isOfTime { stages.strikeRefused(engine) }
         stages.arrive(event, mustConfirm: mustConfirm)
         let write = arrive(event, now, effects)
@@ -76,6 +77,14 @@ struct Witness: Hashable {
 
     mutating func complain(_ text: String) {
         complaints.append(text)
+    }
+
+    /// While a delay runs, a right passcode is no better than a wrong one.
+    private func asItCounts(_ event: Event, _ engine: AuthEngine) -> Event {
+        guard case .passcodeVerified(let id, .correct) = event, let uid = live[id]?.request.uid,
+            engine.delayEnd(of: uid) != nil
+        else { return event }
+        return .passcodeVerified(id, .wrong)
     }
 
     // MARK: Events
@@ -250,6 +259,8 @@ struct Witness: Hashable {
                 keepsUntil: isInvalid ? nil : now + lifetime
             )
             seeReply(id, outcome, event, write, engine)
+        case .listen(let id):
+            if live[id] == nil { complain("nobody to listen to: \(id)") }
         case .takePassword, .answerMismatch: break
         }
     }
@@ -345,10 +356,12 @@ struct Witness: Hashable {
     ) {
         var write = Write(uid: uid, evaluation: nil, kind: .other, record: record)
         switch event {
+        case _ where isAttempt(save, uid, engine): break
         case .sensorMismatched(let operation, _):
             // The operation may have been stopped by the very non-match that is written.
             write.evaluation = owner(of: operation) ?? stopped(by: uid, engine, save)
             write.kind = .mismatch
+        case .passcodeVerified(_, .correct) where engine.saves[save]?.evaluation == nil: break
         case .sensorMatched, .confirmed, .passcodeVerified(_, .correct):
             write.evaluation = engine.saves[save]?.evaluation
             write.kind = .acceptance
@@ -363,6 +376,15 @@ struct Witness: Hashable {
         if write.kind == .mismatch, record.failures >= engine.settings.lockoutAttempts {
             biometryStops(uid)
         }
+    }
+
+    /// Whether the write counts a passcode before it is verified.
+    private func isAttempt(_ save: SaveID, _ uid: UInt32, _ engine: AuthEngine) -> Bool {
+        guard let attempt = engine.attempts[uid], let pending = engine.saves[save] else {
+            return false
+        }
+        return !attempt.isAsked && pending.evaluation == attempt.evaluation
+            && pending.consequence == nil
     }
 
     private func stopped(by uid: UInt32, _ engine: AuthEngine, _ save: SaveID) -> EvaluationID? {

@@ -263,9 +263,17 @@ extension Person {
         }
     }
 
+    /// Waits until prompts have asked so often for the password of an item.
+    func askedForPassword(_ count: Int = 1) async throws {
+        _ = try await updates.first("a password to be asked for") { _ in
+            updates.seen.filter { $0.kind == "application-password-required" }.count >= count
+        }
+    }
+
     /// Types into the prompt that was shown last.
     func type(_ text: String) async throws {
-        enter(text, into: try await prompt(prompts.seen.count - 1).channel)
+        let prompt = try await prompt(prompts.seen.count - 1)
+        enter(text, into: passwordChannels[prompt.handle] ?? prompt.channel)
     }
 
     /// Cancels the prompt that was shown last.

@@ -31,6 +31,8 @@ final class Person: Agent1Service {
     let prompts = Witness<Prompt>()
     let updates = Witness<Update>()
     let ends = Witness<String>()
+    /// Where a prompt sends the password of an item, by the prompt's handle.
+    private(set) var passwordChannels: [String: OwnedDescriptor] = [:]
 
     init(bus: PrivateBus) async throws {
         connection = try Connection(.address(Self.address(bus)))
@@ -84,6 +86,9 @@ final class Person: Agent1Service {
         detail: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
+        if let channel = detail["channel"]?.asDescriptor {
+            passwordChannels[prompt] = channel
+        }
         updates.record(Update(kind: kind, cause: detail["cause"]?.asString))
         return .now(())
     }
@@ -98,7 +103,11 @@ final class Person: Agent1Service {
     }
 
     /// One packet, from the process that the bus knows the agent as.
-    func enter(_ passcode: String, into channel: OwnedDescriptor) {
+    ///
+    /// - Returns: Whether somebody may still read it.
+    @discardableResult
+    func enter(_ passcode: String, into channel: OwnedDescriptor) -> Bool {
+        var isSent = false
         var bytes = Array(passcode.utf8)
         // cmsghdr, then pid, uid and gid: what CMSG_DATA would point at, without the macros.
         var control = [UInt64](repeating: 0, count: 4)
@@ -116,9 +125,10 @@ final class Person: Agent1Service {
                     message.msg_iovlen = 1
                     message.msg_control = control.baseAddress
                     message.msg_controllen = control.count
-                    _ = sendmsg(channel.rawValue, &message, 0)
+                    isSent = sendmsg(channel.rawValue, &message, Int32(MSG_NOSIGNAL)) >= 0
                 }
             }
         }
+        return isSent
     }
 }

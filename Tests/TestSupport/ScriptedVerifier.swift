@@ -26,6 +26,12 @@ public import LocalAuthBus
     public var faults = 0
     /// Verifications are not answered.
     public var isSilent = false
+    /// Each verification is answered when this has run; nil: at once.
+    public var beforeVerdict: (@BusActor @Sendable () async -> Void)?
+    /// How many verifications run now.
+    public private(set) var running = 0
+    /// How many ran at once at the most.
+    public private(set) var mostAtOnce = 0
     /// The users of whom it was asked whether a passcode is set.
     public let asked = Witness<UInt32>()
     /// The users whose passcode it was to verify.
@@ -81,7 +87,15 @@ public import LocalAuthBus
             faults -= 1
             throw DBusError(.failed, "scripted")
         }
-        return .now(Array(packet.prefix(count)) == Array(Self.passcode.utf8))
+        let isCorrect = Array(packet.prefix(count)) == Array(Self.passcode.utf8)
+        guard let beforeVerdict else { return .now(isCorrect) }
+        running += 1
+        mostAtOnce = max(mostAtOnce, running)
+        return .later { () throws(DBusError) in
+            await beforeVerdict()
+            self.running -= 1
+            return isCorrect
+        }
     }
 }
 

@@ -22,8 +22,11 @@ extension Evaluations {
             guard let prompt = pending[id]?.prompt else { return }
             prompt.channel.discard()
             prompt.channel.listen()
+        case .listen(let id): pending[id]?.prompt?.channel.listen()
         case .save(let id, let uid, let record):
-            saves.save(id, uid, record, lockoutAttempts: engine.settings.lockoutAttempts) {
+            // An attempt that is only counted in advance is no decision yet.
+            let decided = engine.records[uid] ?? record
+            saves.save(id, uid, record, deciding: decided, engine.settings.lockoutAttempts) {
                 self.handle($0 ? .saved(id) : .saveFailed(id))
             }
         case .reply(let id, let outcome):
@@ -55,9 +58,11 @@ extension Evaluations {
             return handle(.promptFailed(id))
         }
         do throws(DBusError) {
-            let channel = try PasscodeChannel(sender: registration.peer) { [weak self] in
-                self?.handle(.passcodeOffered(id))
-            }
+            let channel = try channel(
+                for: presentation.stage == .applicationPassword ? .applicationPassword : .passcode,
+                id,
+                registration.peer
+            )
             guard let passcode = channel.takeTheirs() else { return }
             let prompt = PendingEvaluation.Prompt(
                 handle: Handle.random(),
@@ -98,6 +103,35 @@ extension Evaluations {
         }
     }
 
+    private func channel(
+        for purpose: PasscodeChannel.Purpose,
+        _ id: EvaluationID,
+        _ sender: Peer
+    ) throws(DBusError) -> PasscodeChannel {
+        try PasscodeChannel(for: purpose, sender: sender) { [weak self] in
+            self?.handle(.passcodeOffered(id))
+        }
+    }
+
+    /// The app's own password comes on a channel of its own; what still comes on the one for the
+    /// passcode is never read as one.
+    private func askPassword(_ id: EvaluationID, _ prompt: PendingEvaluation.Prompt) {
+        do throws(DBusError) {
+            let channel = try channel(for: .applicationPassword, id, prompt.agent.peer)
+            guard let theirs = channel.takeTheirs() else { return }
+            prompt.channel.rest()
+            pending[id]?.prompt?.channel = channel
+            channel.listen()
+            prompt.proxy.sendUpdate(
+                prompt: prompt.handle,
+                kind: EventKind.applicationPasswordRequired.rawValue,
+                detail: ["channel": .descriptor(theirs)]
+            )
+        } catch {
+            handle(.promptFailed(id))
+        }
+    }
+
     private func end(_ id: EvaluationID, _ outcome: PromptOutcome) {
         guard let evaluation = pending[id], let prompt = evaluation.prompt else { return }
         evaluation.prompt = nil
@@ -110,31 +144,30 @@ extension Evaluations {
         guard let evaluation = pending[id] else { return }
         evaluation.count(progress)
         let (kind, detail) = progress.wire
-        if case .passcodeRejected = progress { evaluation.prompt?.channel.listen() }
-        if let prompt = evaluation.prompt, kind != .promptShown {
+        if let prompt = evaluation.prompt, progress == .applicationPasswordRequired {
+            askPassword(id, prompt)
+        } else if let prompt = evaluation.prompt, kind != .promptShown {
             prompt.proxy.sendUpdate(prompt: prompt.handle, kind: kind.rawValue, detail: detail)
         }
         if kind != .success { evaluation.audience.tell(kind, detail, connection) }
     }
 
     private func verify(_ id: EvaluationID) {
-        guard let evaluation = pending[id], let prompt = evaluation.prompt else { return }
+        guard let evaluation = pending[id], let channel = evaluation.prompt?.channel,
+            channel.purpose == .passcode
+        else { return handle(.passcodeVerified(id, .failed)) }
         let uid = evaluation.request.uid
+        // Whoever leaves meanwhile, this goes on to its verdict.
         onLoop {
-            let verdict = await self.verifier.verify(uid: uid, channel: prompt.channel.ours)
+            let verdict = await self.verifier.verify(uid: uid, channel: channel.ours)
             self.handle(.passcodeVerified(id, verdict))
-            // After a wrong one the next is heard when the prompt was told, not before.
-            guard verdict != .wrong, self.pending[id]?.prompt?.handle == prompt.handle else {
-                return
-            }
-            prompt.channel.listen()
         }
     }
 
     private func takePassword(_ id: EvaluationID) {
-        guard let evaluation = pending[id], let prompt = evaluation.prompt,
-            let use = evaluation.password,
-            let password = SecretBytes(packetOn: prompt.channel.ours)
+        guard let evaluation = pending[id], let channel = evaluation.prompt?.channel,
+            channel.purpose == .applicationPassword, let use = evaluation.password,
+            let password = SecretBytes(packetOn: channel.ours)
         else { return handle(.passwordTried(id, .failed)) }
         onLoop { self.handle(.passwordTried(id, await use(password))) }
     }
@@ -191,6 +224,11 @@ extension Progress {
         case .fallbackAvailable: (.fallbackAvailable, [:])
         case .confirmationRequired: (.confirmationRequired, [:])
         case .passcodeRequired(let cause): (.passcodeRequired, ["cause": .string(cause.rawValue)])
+        case .applicationPasswordRequired:
+            (
+                .passcodeRequired,
+                ["cause": .string(PasscodeCause.applicationPassword.rawValue)]
+            )
         case .passcodeRejected(let left):
             (.passcodeRejected, ["attempts-left": .uint32(UInt32(clamping: left))])
         case .success: (.success, [:])

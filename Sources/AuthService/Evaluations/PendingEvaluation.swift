@@ -53,7 +53,8 @@ final class PendingEvaluation {
     struct Prompt {
         let handle: String
         let agent: AgentDirectory.Registration
-        let channel: PasscodeChannel
+        /// Where it sends what is typed now.
+        var channel: PasscodeChannel
         let proxy: Agent1Proxy
     }
 

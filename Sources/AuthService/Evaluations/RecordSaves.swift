@@ -20,15 +20,18 @@ final class RecordSaves {
     }
 
     /// Saves a record; `done` is told whether it is on the disk.
+    ///
+    /// What was decided goes to the audit: an attempt that is counted in advance is no decision.
     func save(
         _ id: SaveID,
         _ uid: UInt32,
         _ record: UserRecord,
-        lockoutAttempts: Int,
+        deciding decided: UserRecord,
+        _ lockoutAttempts: Int,
         done: @escaping @BusActor @Sendable (Bool) -> Void
     ) {
         last = id
-        audit.changed(record, of: uid, lockoutAttempts: lockoutAttempts, askedBy: requester)
+        audit.changed(decided, of: uid, lockoutAttempts: lockoutAttempts, askedBy: requester)
         store.save(record, uid: uid) { error in
             onLoop {
                 if let error { log(.error, "a counter could not be saved: \(error)") }

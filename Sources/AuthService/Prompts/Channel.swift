@@ -16,9 +16,19 @@ enum ProcessDescriptor {
 /// The daemon's end of the pair on which a prompt sends what was typed.
 ///
 /// The daemon never reads a passcode: it looks at who sent a packet, and hands this end to the
-/// verifier. The app's own password of a keychain item is the one packet that it reads itself.
+/// verifier. The app's own password of a keychain item is the one packet that it reads itself, from
+/// a pair that was made for nothing else (L22).
 @BusActor
 final class PasscodeChannel {
+    /// What the packets are.
+    enum Purpose {
+        /// The passcode of the login, which the verifier reads.
+        case passcode
+        /// The app's own password, which the service reads.
+        case applicationPassword
+    }
+
+    let purpose: Purpose
     let ours: OwnedDescriptor
     private var theirs: OwnedDescriptor?
     private let sender: Peer
@@ -26,8 +36,13 @@ final class PasscodeChannel {
     private var source: EventSource?
 
     /// - Throws: LimitsExceeded when there are no descriptors left.
-    init(sender: Peer, offered: @escaping @BusActor () -> Void) throws(DBusError) {
+    init(
+        for purpose: Purpose,
+        sender: Peer,
+        offered: @escaping @BusActor () -> Void
+    ) throws(DBusError) {
         let pair = try SocketPair.make()
+        self.purpose = purpose
         ours = pair.ours
         theirs = pair.theirs
         self.sender = sender

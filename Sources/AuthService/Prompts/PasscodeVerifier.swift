@@ -20,8 +20,8 @@ enum PasscodeState: Equatable, Sendable {
 final class PasscodeVerifier {
     /// How long it may take to say whether a passcode is set.
     static let patience = Duration.seconds(5)
-    /// A little longer than its own deadline for PAM.
-    static let longestVerify = Duration.seconds(35)
+    /// Longer than it takes until a check has its turn and PAM its deadline.
+    static let longestVerify = Duration.seconds(100)
     /// How long an answer to `IsSet` serves CanEvaluate of policy 2; everything else asks again.
     static let warmth = Duration.milliseconds(100)
 
@@ -123,6 +123,9 @@ final class PasscodeVerifier {
     }
 
     /// Has the packet that waits on `channel` verified.
+    ///
+    /// Only a verifier that says so itself said nothing about the passcode; where its answer is
+    /// lost, it may have been wrong.
     func verify(uid: UInt32, channel: OwnedDescriptor) async -> PasscodeVerdict {
         guard let owner = await currentOwner() else { return .failed }
         let proxy = Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
@@ -131,10 +134,11 @@ final class PasscodeVerifier {
                 () throws(DBusError) in
                 try await proxy.verify(uid: uid, socket: channel, timeout: Self.longestVerify)
             }
-            guard self.owner == owner else { return .failed }
+            guard self.owner == owner else { return .lost }
             return isCorrect ? .correct : .wrong
         } catch {
-            return .failed
+            let isLost = [.noReply, .timeout, .disconnected].contains(error.name)
+            return isLost ? .lost : .failed
         }
     }
 }

@@ -180,7 +180,7 @@ struct OwnRuleTests {
         }
     }
 
-    @Test("L16: a verifier that fails, or dies while it verifies, costs no attempt")
+    @Test("L16: a verifier that fails costs no attempt, and one that dies as it verifies no prompt")
     func verifier() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()

@@ -109,7 +109,7 @@ struct KeychainPasswordTests {
             for (number, word) in ["right", "wrong"].enumerated() {
                 let call = try keychain.reading(id)
                 try await sensor.operation(number).succeed(template)
-                try await person.asked("application-password", number + 1)
+                try await person.askedForPassword(number + 1)
                 #expect(call.isPending)
                 try await person.type(word)
                 if word == "right" {
@@ -120,7 +120,7 @@ struct KeychainPasswordTests {
             }
             let canceled = try keychain.reading(id)
             try await sensor.operation(2).succeed(template)
-            try await person.asked("application-password", 3)
+            try await person.askedForPassword(3)
             try await person.cancel(on: bench)
             await expectName(.keychainUserCanceled) { _ = try await canceled.value() }
             #expect(person.shownPrompts == 3)

@@ -1,0 +1,271 @@
+import Testing
+
+@testable import AuthEngine
+
+@Suite("One passcode of a user at a time, counted before anybody is asked")
+struct PasscodeTurnTests {
+    private static func record(wrong count: Int) -> UserRecord {
+        var record = UserRecord()
+        record.wrongPasscodes = count
+        return record
+    }
+
+    @Test("L20: One passcode of a user is verified at a time, over all sessions and callers")
+    func oneAtATime() {
+        var desk = Desk()
+        let ids = (1...3).map { desk.evaluateElsewhere($0) }
+        let other = desk.evaluateElsewhere(4, uid: 2000)
+        for id in ids + [other] { desk.send(.passcodeOffered(id)) }
+        #expect(desk.asked == [ids[0], other], "another user has a turn of their own")
+        desk.send(.passcodeVerified(ids[0], .wrong))
+        #expect(desk.asked == [ids[0], other, ids[1]])
+        // Of those that wait nothing is known yet.
+        desk.send(.passcodeVerified(ids[2], .correct))
+        #expect(desk.isPending(ids[2]))
+        desk.send(.passcodeVerified(ids[1], .correct))
+        #expect(desk.grant(ids[1]) != nil)
+        #expect(desk.asked.last == ids[2])
+    }
+
+    @Test("L20: An unlock's passcode goes before others that wait")
+    func unlockFirst() {
+        var desk = Desk()
+        let ids = (1...2).map { desk.evaluateElsewhere($0) }
+        desk.register(AgentID(50), session: "locked")
+        desk.facts.session = "locked"
+        let unlock = desk.evaluate(.biometricsOrPasscode, client: Desk.other) { $0.isUnlock = true }
+        for id in ids + [unlock] { desk.send(.passcodeOffered(id)) }
+        desk.send(.passcodeVerified(ids[0], .wrong))
+        #expect(desk.asked == [ids[0], unlock])
+    }
+
+    @Test("L20: A passcode that waits for its turn isn't verified when its evaluation has ended")
+    func leavesTheQueue() {
+        var desk = Desk()
+        let ids = (1...3).map { desk.evaluateElsewhere($0) }
+        for id in ids { desk.send(.passcodeOffered(id)) }
+        desk.send(.clientGone(ClientID(2)))
+        desk.send(.passcodeVerified(ids[0], .wrong))
+        #expect(desk.asked == [ids[0], ids[2]])
+        desk.send(.passcodeVerified(ids[2], .wrong))
+        #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 2)
+        #expect(desk.engine.attempts.isEmpty && desk.engine.turns.isEmpty)
+    }
+
+    @Test("L20: An attempt is on the disk as a wrong one before the verifier is asked")
+    func countedFirst() {
+        var desk = Desk(records: [Desk.uid: Self.record(wrong: 5)])
+        desk.writes = false
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.send(.passcodeOffered(id))
+        #expect(desk.asked.isEmpty)
+        #expect(desk.lastWrite?.wrongPasscodes == 6)
+        #expect(desk.lastWrite?.delayedUntil == desk.now + .seconds(60))
+        desk.write()
+        #expect(desk.asked == [id])
+        // Whatever else is written meanwhile keeps it.
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        #expect(desk.lastWrite?.wrongPasscodes == 1)
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        #expect(desk.lastWrite?.wrongPasscodes == 1)
+        desk.send(.passcodeVerified(id, .wrong))
+        #expect(desk.lastWrite?.wrongPasscodes == 1)
+    }
+
+    @Test("L20: Only a right passcode, or a failure that says nothing of it, takes an attempt back")
+    func takenBack() {
+        for hasLeft in [false, true] {
+            for verdict in [PasscodeVerdict.correct, .wrong, .failed, .lost] {
+                var desk = Desk(records: [Desk.uid: Self.record(wrong: 2)])
+                let id = desk.evaluate(.biometricsOrPasscode)
+                desk.send(.passcodeOffered(id))
+                if hasLeft { desk.send(.oneShotsInvalidated(Desk.client)) }
+                #expect(desk.lastWrite?.wrongPasscodes == 3)
+                desk.send(.passcodeVerified(id, verdict))
+                let expected =
+                    switch verdict {
+                    // One that nobody hears clears nothing.
+                    case .correct: hasLeft ? 2 : 0
+                    case .failed: 2
+                    case .wrong, .lost: 3
+                    }
+                #expect(desk.lastWrite?.wrongPasscodes == expected, "\(verdict) \(hasLeft)")
+                #expect(desk.engine.record(of: Desk.uid) == desk.lastWrite)
+            }
+        }
+    }
+
+    @Test("L20: An attempt that can't be written is none, and the verifier isn't asked")
+    func notWritten() {
+        var desk = Desk()
+        let ids = (1...2).map { desk.evaluateElsewhere($0) }
+        desk.writes = false
+        for id in ids { desk.send(.passcodeOffered(id)) }
+        desk.failToWrite()
+        #expect(desk.refusal(ids[0]) == .systemCancel)
+        #expect(desk.asked.isEmpty)
+        #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 0)
+        desk.write()
+        #expect(desk.asked == [ids[1]], "the next one has its turn")
+    }
+
+    @Test("L20: One whose evaluation ends while its attempt is written is not verified")
+    func endsWhileWritten() {
+        var desk = Desk()
+        desk.writes = false
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.send(.passcodeOffered(id))
+        desk.send(.canceled(id))
+        desk.write()
+        #expect(desk.asked.isEmpty)
+        #expect(desk.lastWrite?.wrongPasscodes == 0)
+        #expect(desk.engine.attempts.isEmpty)
+    }
+
+    @Test("L10, L20: Guesses whose callers leave at once count, and none is taken in the delay")
+    func guessesOfThoseWhoLeave() {
+        var desk = Desk()
+        var guesses: [EvaluationID] = []
+        for _ in 0..<9 {
+            let id = desk.evaluate(.biometricsOrPasscode)
+            desk.send(.passcodeOffered(id))
+            guesses.append(id)
+            desk.send(.oneShotsInvalidated(Desk.client))
+            // The right one is refused like all others after the delay began.
+            if desk.asked.last == id { desk.send(.passcodeVerified(id, .wrong)) }
+        }
+        #expect(desk.asked == Array(guesses.prefix(6)))
+        #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 6)
+        #expect(desk.refused(.biometricsOrPasscode) == .authenticationFailed)
+    }
+
+    @Test("L10, L20: Of twelve sessions that guess at once, six are asked, and the right one isn't")
+    func twelveSessions() {
+        var desk = Desk()
+        let ids = (1...12).map { desk.evaluateElsewhere($0) }
+        for id in ids { desk.send(.passcodeOffered(id)) }
+        for (index, id) in ids.enumerated() {
+            desk.send(.passcodeVerified(id, index == 11 ? .correct : .wrong))
+        }
+        #expect(desk.asked == Array(ids.prefix(6)))
+        for id in ids.suffix(7) {
+            #expect(desk.refusal(id) == .authenticationFailed)
+            #expect(desk.message(id).contains("none is taken") || id == ids[5])
+        }
+        #expect(desk.grant(ids[11]) == nil)
+        #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 6)
+    }
+
+    @Test("L10: A sensor goes on in a prompt whose passcode waited when the delay began")
+    func waitsWithSensor() {
+        var desk = Desk(.finger, records: [Desk.uid: Self.record(wrong: 5)])
+        let ids = (1...2).map { desk.evaluateElsewhere($0) }
+        for id in ids { desk.send(.passcodeOffered(id)) }
+        let effects = desk.send(.passcodeVerified(ids[0], .wrong))
+        #expect(effects.contains(.discardPasscode(ids[1])))
+        #expect(desk.asked == [ids[0]] && desk.isPending(ids[1]))
+        desk.pass(.seconds(60))
+        #expect(desk.progress(ids[1]).last == .passcodeRequired(cause: .delayOver))
+        desk.scan(matching: true)
+        #expect(desk.grant(ids[1])?.mechanism == .biometry)
+    }
+
+    @Test("L10: A delay that comes back while an attempt is written keeps it from the verifier")
+    func delayedBefore() {
+        var record = Self.record(wrong: 6)
+        record.delayedUntil = Instant(nanoseconds: 0) + .seconds(100)
+        var desk = Desk(.finger, records: [Desk.uid: record])
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.writes = false
+        // An unlock ends the delay, and that can't be written.
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        desk.send(.passcodeOffered(id))
+        let saves = desk.unwritten
+        desk.send(.saveFailed(saves[0]))
+        desk.send(.saved(saves[1]))
+        #expect(desk.asked.isEmpty, "the older failures are not on the disk again")
+        for save in desk.unwritten.dropFirst(2) { desk.send(.saved(save)) }
+        #expect(desk.asked.isEmpty, "a delay runs")
+        #expect(desk.isPending(id))
+        #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 6)
+    }
+
+    @Test("L10: A right passcode is refused when a delay runs as its verdict comes")
+    func delayedMeanwhile() {
+        for hasLeft in [false, true] {
+            var desk = Desk(.finger)
+            let id = desk.evaluate(.biometricsOrPasscode)
+            desk.send(.passcodeOffered(id))
+            #expect(desk.asked == [id])
+            desk.engine.records[Desk.uid, default: UserRecord()].wrongPasscodes = 6
+            desk.engine.records[Desk.uid]?.delayedUntil = desk.now + .seconds(60)
+            if hasLeft { desk.send(.canceled(id)) }
+            desk.send(.passcodeVerified(id, .correct))
+            #expect(desk.grant(id) == nil)
+            #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 7, "like a wrong one")
+            #expect(desk.isPending(id) || hasLeft)
+        }
+    }
+
+    /// A prompt with two stages that a passcode may prove, which no access control has today.
+    private static func twoStages(_ desk: inout Desk, _ first: Set<Factor>) -> EvaluationID {
+        desk.evaluate(.biometricsOrPasscode) { $0.stages = [first, [.passcode]] }
+    }
+
+    @Test("A prompt is heard again when the stage that a verdict was about is over")
+    func heardAgain() {
+        for verdict in [PasscodeVerdict.correct, .wrong, .failed, .lost] {
+            var desk = Desk(.finger)
+            let id = Self.twoStages(&desk, [.biometry, .passcode])
+            desk.send(.passcodeOffered(id))
+            desk.scan(matching: true)
+            #expect(desk.isPending(id))
+            let effects = desk.send(.passcodeVerified(id, verdict))
+            #expect(effects.contains(.listen(id)), "\(verdict)")
+            desk.passcode(id, .correct)
+            #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry, .passcode])
+        }
+        // A wrong one is being written as the stage ends.
+        var desk = Desk(.key)
+        let id = Self.twoStages(&desk, [.companion, .passcode])
+        desk.send(.passcodeOffered(id))
+        desk.writes = false
+        desk.send(.passcodeVerified(id, .wrong))
+        #expect(desk.scan("key", matching: true).contains(.listen(id)))
+        desk.write()
+        desk.writes = true
+        desk.passcode(id, .correct)
+        #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.companion, .passcode])
+    }
+
+    @Test("L10: Two wrong passcodes of one prompt count, though nobody hears of either")
+    func twoLateVerdicts() {
+        var desk = Desk(.finger)
+        let id = Self.twoStages(&desk, [.biometry, .passcode])
+        desk.send(.passcodeOffered(id))
+        desk.scan(matching: true)
+        desk.send(.passcodeOffered(id))
+        desk.send(.passcodeVerified(id, .wrong))
+        #expect(desk.asked == [id, id])
+        desk.send(.canceled(id))
+        desk.send(.passcodeVerified(id, .wrong))
+        #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 2)
+    }
+
+    @Test("L22: What comes before the app's own password is asked for is no such password")
+    func beforePasswordIsAsked() throws {
+        var desk = Desk(.finger)
+        let id = try desk.access([.biometryAny, .applicationPassword])
+        desk.writes = false
+        desk.scan(matching: false)
+        desk.scan(matching: true)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        let saves = desk.unwritten
+        for save in saves.prefix(2) { desk.send(.saved(save)) }
+        // It is proved, and another write of the user keeps the question back.
+        #expect(desk.send(.passcodeOffered(id)) == [.discardPasscode(id)])
+        desk.send(.saved(saves[2]))
+        #expect(desk.progress(id).last == .applicationPasswordRequired)
+        #expect(desk.send(.passcodeOffered(id)) == [.takePassword(id)])
+    }
+}

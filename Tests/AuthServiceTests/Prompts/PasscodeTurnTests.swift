@@ -1,0 +1,133 @@
+import AuthEngine
+import DBus
+import LocalAuthBus
+import TestSupport
+import Testing
+
+@Suite("The passcode and the app's password, as a hostile program tries to get around them")
+struct PasscodeTurnTests {
+    /// A verifier whose verdicts wait until the test lets them go.
+    @BusActor
+    private final class Gate {
+        private let released = Witness<Void>()
+        private var admitted = 0
+
+        init(_ verifier: ScriptedVerifier) {
+            verifier.beforeVerdict = { [self] in
+                admitted += 1
+                let number = admitted
+                _ = try? await released.first("a release", within: .seconds(60)) { _ in
+                    released.seen.count >= number
+                }
+            }
+        }
+
+        /// The next verdict may go.
+        func release() { released.record(()) }
+    }
+
+    /// An evaluation whose prompt was given this passcode.
+    @BusActor
+    private static func guess(
+        _ word: String,
+        _ bench: ServiceBench,
+        _ person: Person
+    ) async throws -> StreamingCall<[String: Variant]> {
+        let count = person.shownPrompts
+        let call = try bench.begin(person.connection, 2)
+        person.enter(word, into: try await person.prompt(count).channel)
+        return call
+    }
+
+    @Test("L20: guesses whose caller leaves go on one by one, count, and end with the sixth")
+    func guessesOfThoseWhoLeave() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            person.passcode = nil
+            let gate = Gate(bench.verifier)
+            var words = (1...5).map { "wrong \($0)" } + ["sixth"]
+            var running = try await Self.guess(words.removeFirst(), bench, person)
+            for (index, word) in words.enumerated() {
+                _ = try await bench.verifier.verified.first("guess \(index)") { _ in
+                    bench.verifier.verified.seen.count == index + 1
+                }
+                try await bench.manager(person.connection).invalidate()
+                await expectName(.appCancel) { _ = try await running.reply() }
+                // The next one is there while that is still verified.
+                running = try await Self.guess(word, bench, person)
+                gate.release()
+            }
+            _ = try await bench.verifier.verified.first("the sixth") { _ in
+                bench.verifier.verified.seen.count == 6
+            }
+            try await bench.manager(person.connection).invalidate()
+            await expectName(.appCancel) { _ = try await running.reply() }
+            // The right one waits for the sixth, and is not asked about.
+            let last = try await Self.guess(ScriptedVerifier.passcode, bench, person)
+            gate.release()
+            await expectName(.authenticationFailed) { _ = try await last.reply() }
+            #expect(bench.verifier.verified.seen.count == 6)
+            #expect(bench.verifier.mostAtOnce == 1)
+        }
+    }
+
+    @Test("L20: a guess that is verified as the daemon is killed is counted")
+    func killed() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            person.passcode = nil
+            let call = try bench.begin(person.connection, 2)
+            let prompt = try await person.prompt()
+            for _ in 0..<5 { person.enter("wrong", into: prompt.channel) }
+            await expectName(.authenticationFailed) { _ = try await call.reply() }
+
+            let gate = Gate(bench.verifier)
+            let second = try await Self.guess(ScriptedVerifier.passcode, bench, person)
+            _ = try await bench.verifier.verified.first("the sixth guess") { _ in
+                bench.verifier.verified.seen.count == 6
+            }
+            try await bench.restartDaemon()
+            gate.release()
+            withExtendedLifetime(second) {}
+            let next = try await bench.person()
+            await expectName(.authenticationFailed) {
+                _ = try await bench.begin(next.connection, 2).reply()
+            }
+            #expect(next.prompts.seen.isEmpty, "a delay runs")
+        }
+    }
+
+    @Test("L22: what is typed where the passcode belongs is never read as the app's password")
+    func ownChannel() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            let right = try await bench.context(on: person.connection)
+            _ = try await right.setCredential(credentialType: 0, secret: sealed("right"))
+            let id = try await keychain.add(
+                "locked",
+                flags: [.devicePasscode, .applicationPassword],
+                context: right
+            )
+            // The passcode opens the first stage, and is typed once more where it was before.
+            let call = try keychain.reading(id)
+            try await person.askedForPassword()
+            let prompt = try await person.prompt()
+            person.enter("right", into: prompt.channel)
+            person.enter(ScriptedVerifier.passcode, into: prompt.channel)
+            _ = try await bench.manager(person.connection).version()
+            #expect(call.isPending)
+            try await person.type("right")
+            #expect(try await call.value() == "secret")
+            #expect(bench.verifier.verified.seen.count == 1, "no password was given to it")
+
+            // The old channel is closed: whoever sends on it learns that.
+            let again = try keychain.reading(id)
+            try await person.askedForPassword(2)
+            let old = try await person.prompt(1).channel
+            try await eventually("the old channel to be closed") { !person.enter("x", into: old) }
+            try await person.type(ScriptedVerifier.passcode)
+            await expectName(.keychainAuthFailed) { _ = try await again.value() }
+        }
+    }
+}
