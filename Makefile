@@ -39,7 +39,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
-    demo-face face-studio face-test test-client examples documentation graph test nightly lint \
+    demo-face face-studio face-test test-client test-system examples documentation graph test nightly lint \
     check format generate messages catalogues acceptance bench install install-simulated clean
 
 help: ## This list
@@ -48,8 +48,9 @@ help: ## This list
 setup: ## Install the Debian packages that make test needs and that are missing (apt-get)
 	@scripts/setup test
 
-# The same for one task: as few packages as make demo or make release need, or those of make bench.
-setup-demo setup-release setup-bench: setup-%:
+# The same for one task: as few packages as make demo or make release need, or those of make bench
+# or make test-system.
+setup-demo setup-release setup-bench setup-system: setup-%:
 	@scripts/setup $*
 
 build: setup ## Debug build of everything, tests included; warnings are errors
@@ -104,6 +105,11 @@ documentation: build ## DocC archives of the client's modules, below $(BUILD)/do
 
 test-client: setup ## A package that depends on this one by version, without dlib
 	@scripts/test-client-package
+
+# The packages come first: without them there is nothing to boot with.
+test-system: setup-system release catalogues ## Boots a Debian 12 with the product installed, and plays its users
+	$(BUILD_RELEASE) --product HostileNeighbour
+	scripts/test-system
 
 # Longer than the tests' own numbers.
 nightly: export LA_RUNS = 10000

@@ -327,12 +327,17 @@ let package = Package(
             ],
             exclude: ["MasterKey/Spy"]
         ),
+        .executableTarget(
+            name: "HostileNeighbour",
+            dependencies: ["CLinux", "Linux"],
+            path: "Tests/HostileNeighbour"
+        ),
         .testTarget(
             name: "ProgramTests",
             dependencies: [
-                "DBus", "Linux", "LocalAuthBus", "localauth-passcode", "localauth-sensor-face",
-                "localauth-sensor-fingerprint", "localauth-sensor-simulated", "localauthctl",
-                "localauthd", "TestSupport",
+                "DBus", "HostileNeighbour", "Linux", "LocalAuthBus", "localauth-passcode",
+                "localauth-sensor-face", "localauth-sensor-fingerprint",
+                "localauth-sensor-simulated", "localauthctl", "localauthd", "TestSupport",
             ]
         ),
     ],

@@ -5,19 +5,6 @@ import Linux
 import LocalAuthBus
 import TestSupport
 
-/// A secret as the contract wants it: in a sealed memfd.
-func sealed(_ bytes: [UInt8], isSealed: Bool = true) throws -> OwnedDescriptor {
-    guard let memory = SealedMemory.make(),
-        write(memory.rawValue, bytes, bytes.count) == bytes.count,
-        !isSealed || SealedMemory.seal(memory)
-    else { throw TestFailure("a memfd can't be made") }
-    return memory
-}
-
-func sealed(_ text: String, isSealed: Bool = true) throws -> OwnedDescriptor {
-    try sealed(Array(text.utf8), isSealed: isSealed)
-}
-
 /// A pair of sockets: the daemon gets one end, and writes a secret into it.
 @BusActor
 final class SecretPair {

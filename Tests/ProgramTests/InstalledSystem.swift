@@ -109,15 +109,26 @@ final class InstalledSystem: Sendable {
     }
 
     /// Starts the daemon as its unit has it, and waits until it answers.
-    func startDaemon() async throws -> ChildProcess {
+    ///
+    /// - Parameters:
+    ///   - bus: What it takes this bus for; an address: one without sessions.
+    ///   - configuration: The text of its configuration file.
+    /// - Returns: Its process.
+    /// - Throws: When it does not start.
+    func startDaemon(
+        bus: String = "system",
+        configuration: String = ""
+    ) async throws -> ChildProcess {
         let state = "\(site.folder)/state"
         mkdir(state, 0o700)
         chown(state, try uid("localauth"), try uid("localauth"))
+        let file = "\(site.folder)/localauth.conf"
+        try TemporaryFolder.write(file, configuration.utf8, mode: 0o644)
         let daemon = try start(
             as: "localauth",
             [
-                "localauthd", "--bus", "system", "--state-directory", state, "--sensors",
-                "\(descriptions):\(site.folder)/usr/share/localauth/sensors",
+                "localauthd", "--bus", bus, "--state-directory", state, "--config", file,
+                "--sensors", "\(descriptions):\(site.folder)/usr/share/localauth/sensors",
             ]
         )
         while try await call(as: "root", Self.canEvaluate).status != 0 {

@@ -41,8 +41,13 @@ public import LocalAuthBus
     private var channels: [String: OwnedDescriptor] = [:]
 
     /// Serves prompts on a connection of its own, once it is registered.
-    public init(on bus: PrivateBus) throws(DBusError) {
-        connection = try bus.connect()
+    public convenience init(on bus: PrivateBus) throws(DBusError) {
+        self.init(try bus.connect())
+    }
+
+    /// Serves prompts on this connection, once it is registered.
+    public init(_ connection: Connection) {
+        self.connection = connection
         connection.export(Self.path, [Agent1Interface(self)])
     }
 

@@ -38,9 +38,14 @@ public import LocalAuthBus
     public let verified = Witness<UInt32>()
 
     /// Takes its name on a bus.
-    public init(on bus: PrivateBus, isPasscodeSet: Bool = true) throws(DBusError) {
+    public convenience init(on bus: PrivateBus, isPasscodeSet: Bool = true) throws(DBusError) {
+        try self.init(try bus.connect(), isPasscodeSet: isPasscodeSet)
+    }
+
+    /// Takes its name for this connection.
+    public init(_ connection: Connection, isPasscodeSet: Bool = true) throws(DBusError) {
+        self.connection = connection
         self.isPasscodeSet = isPasscodeSet
-        connection = try bus.connect()
         connection.export(
             ObjectPath(trusted: "/org/localauth/Passcode1"),
             [Passcode1Interface(self)]

@@ -1,0 +1,79 @@
+import Glibc
+
+/// A program that misbehaves on a bus, until it is killed.
+///
+/// `HostileNeighbour SOCKET USER ATTACK`; the calls to make stand on its standard input, one a
+/// line, up to an empty one: `PATH INTERFACE MEMBER [SIGNATURE]`. It says `attacks` once it has
+/// made each of them.
+@main
+enum HostileNeighbour {
+    enum Attack: String {
+        /// More calls than can be answered, from several connections that read.
+        case flood
+        /// Each call carries sixteen descriptors that its signature doesn't use.
+        case descriptors
+        /// Calls from connections that never read an answer.
+        case unread
+        /// Connections that call and leave, over and over.
+        case dying
+    }
+
+    static func main() {
+        let words = CommandLine.arguments
+        guard words.count == 4, let user = getpwnam(words[2]),
+            let attack = Attack(rawValue: words[3])
+        else {
+            say("usage: HostileNeighbour SOCKET USER flood|descriptors|unread|dying")
+            exit(64)
+        }
+        var calls: [Call] = []
+        while let line = readLine(), !line.isEmpty {
+            guard let call = Call(line) else {
+                say("not a call: \(line)")
+                exit(64)
+            }
+            calls.append(call)
+        }
+        let uid = user.pointee.pw_uid
+        // Its own uid by then: the bus asks the kernel.
+        guard uid == getuid() || (setgroups(0, nil) == 0 && setuid(uid) == 0) else {
+            say("can't become \(uid)")
+            exit(1)
+        }
+        signal(SIGPIPE, SIG_IGN)
+        run(attack, calls, on: words[1])
+    }
+
+    /// As many connections as one neighbour has at a time.
+    private static let connections = 4
+
+    private static func run(_ attack: Attack, _ calls: [Call], on socket: String) {
+        var open: [RawConnection] = []
+        var made = 0
+        while true {
+            while open.count < connections, let one = RawConnection(socket) { open.append(one) }
+            var isStuck = true
+            open.removeAll { connection in
+                var sent = RawConnection.Sent.sent
+                for call in calls where sent == .sent {
+                    sent = connection.send(call, surplus: attack == .descriptors ? 16 : 0)
+                    if sent == .sent { made += 1 }
+                }
+                if attack == .flood || attack == .descriptors { connection.drain() }
+                isStuck = isStuck && sent != .sent
+                return sent == .closed || attack == .dying
+            }
+            if made >= calls.count * connections {
+                say("attacks")
+                made = .min
+            }
+            // Whoever is held up, or shut out, tries again soon.
+            if isStuck { poll(nil, 0, 10) }
+        }
+    }
+
+    private static func say(_ line: String) {
+        let bytes = Array("\(line)\n".utf8)
+        _ = write(1, bytes, bytes.count)
+    }
+}
