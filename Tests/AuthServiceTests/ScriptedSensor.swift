@@ -50,6 +50,8 @@ final class ScriptedSensor: Sensor1Service {
     /// What Health says.
     var state = "ok"
     var onCancel = OnCancel.obey
+    /// What ListTemplates is refused with; nil: it is answered.
+    var listError: DBusError.Name?
     /// Answers no method any more.
     var isSilent = false
     /// Methods that it does not answer, until it speaks.
@@ -208,7 +210,10 @@ final class ScriptedSensor: Sensor1Service {
     }
 
     func listTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[Template]> {
-        answer("ListTemplates") { self.templates[uid] ?? [] }
+        answer("ListTemplates") { () throws(DBusError) in
+            if let listError = self.listError { throw DBusError(listError, "scripted") }
+            return self.templates[uid] ?? []
+        }
     }
 
     private func position(of id: String, _ uid: UInt32) throws(DBusError) -> Int {

@@ -29,6 +29,12 @@ extension KeychainObject {
                         "The state can't be written: try again."
                     )
                 }
+                guard enrolments.isKnown(uid) else {
+                    throw DBusError(
+                        .keychainNotAvailable,
+                        "A sensor doesn't say whether the enrolled biometry has changed."
+                    )
+                }
             }
             if accessControl.needsPasscodeSet, await !verifier.isSet(for: uid) {
                 throw DBusError(

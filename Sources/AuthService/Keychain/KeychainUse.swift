@@ -67,6 +67,13 @@ extension KeychainObject {
                 since: nil
             )
         }
+        // Neither opened nor deleted: a finger may have been added since (L11b).
+        guard !item.accessControl.isOfCurrentEnrolment || enrolments.isKnown(use.peer.uid) else {
+            throw DBusError(
+                .keychainAuthFailed,
+                "A sensor doesn't say whether the enrolled biometry has changed."
+            )
+        }
         let authorization = AccessGrant.resting(
             on: grant?.proofs ?? [],
             for: use.operation,

@@ -41,11 +41,20 @@ final class Enrolments {
     }
 
     /// The user's domain state, of biometry alone or with companions; empty when nothing is
-    /// enrolled, or when what is could not be written.
+    /// enrolled, or when what is could not be written or asked for.
     ///
     /// A crash would take back what isn't on the disk, and with it that there was a change.
     func domainState(of uid: UInt32, withCompanions: Bool = false) -> [UInt8] {
-        unwritten.contains(uid) ? [] : knownState(of: uid, withCompanions: withCompanions)
+        unwritten.contains(uid) || !isKnown(uid)
+            ? [] : knownState(of: uid, withCompanions: withCompanions)
+    }
+
+    /// Whether every sensor that is there said what the user has when it was asked last.
+    ///
+    /// One that refuses or is silent may have another list by now: that is no change, and it is not
+    /// none either (L11b).
+    func isKnown(_ uid: UInt32) -> Bool {
+        !sensors.sensors.values.contains { $0.templates.isUnknown(of: uid) && !$0.process.isAway }
     }
 
     private func knownState(of uid: UInt32, withCompanions: Bool = false) -> [UInt8] {
@@ -101,8 +110,8 @@ final class Enrolments {
 
     // MARK: - For the engine
 
-    /// What the sensors are for this user, as last listed; none is of use while the enrolment
-    /// can't be written.
+    /// What the sensors are for this user, as last listed; none is of use before it has listed, or
+    /// while the enrolment can't be written.
     func facts(of uid: UInt32) -> [SensorFact] {
         let recorded = known[uid]?.templates ?? [:]
         var result = sensors.sorted.map { sensor in
@@ -113,7 +122,7 @@ final class Enrolments {
                 name: sensor.name,
                 type: sensor.isKnown ? sensor.facts.type : Self.type(behind: key),
                 strength: sensor.facts.strength,
-                availability: sensor.isUsable && isWritten(uid)
+                availability: sensor.isUsable && sensor.templates[uid] != nil && isWritten(uid)
                     ? .usable : (sensor.process.isAway && count > 0 ? .away : .unavailable),
                 templates: count
             )
@@ -157,8 +166,12 @@ final class Enrolments {
 
     private func ask(_ uid: UInt32) async {
         current.insert(uid)
-        let questions = sensors.sorted.filter { $0.isUsable || $0.process.isStarting }
-            .map { sensor in
+        let asked = sensors.sorted.filter { $0.isUsable || $0.process.isStarting }
+        for sensor in sensors.sorted where !asked.contains(where: { $0 === sensor }) {
+            sensor.templates.forget(uid)
+        }
+        let questions =
+            asked.map { sensor in
                 onLoop {
                     guard let list = await sensor.templates.list(of: uid) else { return }
                     self.take(list, of: uid, from: sensor)

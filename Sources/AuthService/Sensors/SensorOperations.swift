@@ -255,7 +255,9 @@ final class SensorOperations {
             guard isSame() else { return }
             if HealthState(rawValue: health.state) == .failed { process.fail(.failed) }
         } catch {
-            if isSame(), error.name == .noReply { process.fail(.failed) }
+            // The bus says that it is gone where the signal about it was lost.
+            let lost: [DBusError.Name] = [.noReply, .serviceUnknown, .nameHasNoOwner]
+            if isSame(), lost.contains(error.name) { process.fail(.failed) }
         }
         scheduleHealthCheck()
     }

@@ -130,6 +130,23 @@ final class SensorProcess {
 
     // MARK: - Coming and going
 
+    /// Whether a connection owns the name, as the bus says now; what it says otherwise is taken as
+    /// if the signal about it had come.
+    func isOwner(_ connectionName: String) async -> Bool {
+        guard !connection.isPeerToPeer else { return true }
+        let name = Sensor1.namespace + "." + name
+        let now: String?
+        do throws(DBusError) {
+            now = try await connection.nameOwner(name)
+        } catch {
+            return false
+        }
+        guard now != connectionName else { return true }
+        guard owner == connectionName, !isRemoved else { return false }
+        if let now { ownerChanged(now) } else { ownerLeft() }
+        return false
+    }
+
     /// Another process owns the name now.
     func ownerChanged(_ owner: String) {
         guard owner != self.owner else { return }
@@ -351,6 +368,11 @@ final class SensorProcess {
     }
 
     private func recover() async {
+        if let asked = owner, await !isOwner(asked) {
+            // Without an answer of the bus it is tried again.
+            if owner == asked { fail(.failed) }
+            return
+        }
         guard let owner, let proxy else { return start() }
         let answer = try? await health(proxy)
         guard self.owner == owner, case .broken = state else { return }

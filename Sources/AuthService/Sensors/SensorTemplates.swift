@@ -6,9 +6,13 @@ import LocalAuthBus
 final class SensorTemplates {
     /// How long a sensor may take to change its templates.
     static let patience = Duration.seconds(5)
+    /// The most users of whom something is kept.
+    private static let limit = 1024
 
     /// Each user's templates, as last listed by the sensor's present owner.
     private var lists: [UInt32: [Template]] = [:]
+    /// Users whose templates it did not list when it was asked last.
+    private var unanswered: Set<UInt32> = []
     private let process: SensorProcess
 
     init(process: SensorProcess) {
@@ -18,12 +22,37 @@ final class SensorTemplates {
     /// A user's templates as last listed; nil: the sensor has not said.
     subscript(_ uid: UInt32) -> [Template]? { lists[uid] }
 
+    /// Whether what a user has was asked for in vain: it may be anything by now.
+    func isUnknown(of uid: UInt32) -> Bool {
+        // Of more users than a machine has, none is known.
+        unanswered.contains(uid) || unanswered.count > Self.limit
+    }
+
     func forget() {
         lists = [:]
     }
 
+    /// Nothing stands that was listed for a user before.
+    func forget(_ uid: UInt32) {
+        lists[uid] = nil
+    }
+
     /// Asks for a user's templates; nil when the sensor can't say.
+    ///
+    /// Without an answer nothing is known of the user until there is one (L11b).
     func list(of uid: UInt32) async -> [Template]? {
+        guard let list = await ask(uid) else {
+            lists[uid] = nil
+            if unanswered.count <= Self.limit { unanswered.insert(uid) }
+            return nil
+        }
+        if lists.count > Self.limit { lists = [:] }
+        lists[uid] = list
+        unanswered.remove(uid)
+        return list
+    }
+
+    private func ask(_ uid: UInt32) async -> [Template]? {
         guard let proxy = await process.awake() else { return nil }
         let isSame = { self.process.owner == proxy.destination }
         do throws(DBusError) {
@@ -31,17 +60,15 @@ final class SensorTemplates {
                 () throws(DBusError) in
                 try await proxy.listTemplates(uid: uid, timeout: SensorProcess.patience)
             }
-            guard isSame() else { return nil }
+            // The signal that another process has the name may have been lost.
+            guard await process.isOwner(proxy.destination), isSame() else { return nil }
             guard let checked = Self.checked(list) else {
                 process.fail(.failed)
                 return nil
             }
-            if lists.count > 1024 { lists = [:] }
-            lists[uid] = checked
             return checked
         } catch {
             guard isSame() else { return nil }
-            lists[uid] = nil
             switch error.name {
             // It does not know this daemon yet, does something else, or never got the question: no
             // fault of its own.

@@ -1,0 +1,97 @@
+import AuthEngine
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// A sensor that doesn't say who is enrolled may have anybody enrolled by now.
+@Suite("Lists that aren't answered", .timeLimit(.minutes(2)))
+struct UnansweredListTests {
+    enum Fault: CaseIterable {
+        case refused
+        case silent
+        case malformed
+    }
+
+    /// Has the sensor not say who is enrolled; what it returns ends that.
+    @BusActor private static func begin(
+        _ fault: Fault,
+        _ sensor: ScriptedSensor
+    ) -> @BusActor () -> Void {
+        let templates = sensor.templates
+        switch fault {
+        case .refused: sensor.listError = .accessDenied
+        case .silent: sensor.isSilent = true
+        case .malformed:
+            for uid in templates.keys { sensor.templates[uid]? += templates[uid] ?? [] }
+        }
+        return {
+            sensor.listError = nil
+            sensor.templates = templates
+            sensor.speak()
+        }
+    }
+
+    @Test(
+        "L11b, R67: without a list no item of the current enrolment is opened, and none deleted",
+        arguments: Fault.allCases
+    )
+    func newFinger(_ fault: Fault) async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let uid = person.peer.uid
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("current", flags: .biometryCurrentSet)
+            let end = Self.begin(fault, sensor)
+            _ = sensor.add(for: uid, announcing: false)
+            // As fprintd does, which doesn't always say which finger it was.
+            let match = onLoop { try? await sensor.operation().succeed(template) }
+            await expectName(.keychainAuthFailed) { _ = try await keychain.read(id) }
+            await expectName(.biometryNotAvailable) {
+                _ = try await bench.begin(person.connection).reply()
+            }
+            #expect(sensor.operations.seen.isEmpty)
+            match.cancel()
+
+            // As it was: the item is still there.
+            end()
+            try await bench.waitForDevice(is: "", within: .seconds(30))
+            let reading = try keychain.reading(id)
+            try await sensor.operation().succeed(template)
+            #expect(try await reading.value() == "secret")
+            _ = sensor.add(for: uid, announcing: false)
+            await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
+        }
+    }
+
+    @Test("L11b: what one sensor doesn't say, another's match doesn't make up for")
+    func otherSensor() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let other = try await bench.sensor("Other")
+            _ = other.add(for: person.peer.uid)
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("current", flags: .biometryCurrentSet)
+            other.listError = .sensorFailed
+            let reading = try keychain.reading(id)
+            try await sensor.operation().succeed(template)
+            await expectName(.keychainAuthFailed) { _ = try await reading.value() }
+
+            let call = try bench.begin(person.connection)
+            try await sensor.operation(1).succeed(template)
+            let result = try await call.reply()
+            #expect(result["sensor"] == .string("Third"))
+            #expect(result["domain-state"] == .bytes([]))
+            await expectName(.keychainNotAvailable) {
+                _ = try await keychain.add("another", flags: .biometryCurrentSet)
+            }
+
+            other.listError = nil
+            try await bench.waitForDevice("Other", is: "", within: .seconds(30))
+            let again = try keychain.reading(id)
+            try await sensor.operation(2).succeed(template)
+            #expect(try await again.value() == "secret")
+        }
+    }
+}
