@@ -12,6 +12,8 @@ import TestSupport
     /// How each prompt ended.
     let ends = Feed<String>()
     private(set) var last = ""
+    /// The way of the last prompt's passcode.
+    private(set) var passcode: OwnedDescriptor?
 
     func begin(
         prompt: String,
@@ -20,6 +22,7 @@ import TestSupport
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         last = prompt
+        self.passcode = passcode
         prompts.add(details)
         return .now(())
     }

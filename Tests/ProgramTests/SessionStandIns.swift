@@ -34,14 +34,18 @@ struct Feed<Value: Sendable>: Sendable {
     var display: StandInSession?
     /// Whether the user has sessions that are not ending.
     var userState = "active"
+    /// Whether what it tells gets lost, as on a bus whose queues are full.
+    var losesSignals = false
     /// What a look-up of a process is answered with instead.
     var fault: DBusError?
     /// One value each time the daemon delays sleep, and when it delays it no more.
     let delays = Feed<Bool>()
     private var delay: EventSource?
 
-    init(_ bus: PrivateBus) throws {
-        connection = try bus.connect()
+    convenience init(_ bus: PrivateBus) throws { self.init(on: try bus.connect()) }
+
+    init(on connection: Connection) {
+        self.connection = connection
         connection.export(Self.root, [LogindInterface(logind: self)])
         connection.export(Self.user, [LogindUserInterface(logind: self)])
     }
@@ -58,6 +62,7 @@ struct Feed<Value: Sendable>: Sendable {
         _ signature: String = "",
         _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
     ) {
+        guard !losesSignals else { return }
         connection.emit(
             path: Self.root,
             interface: "org.freedesktop.login1.Manager",
@@ -129,11 +134,13 @@ struct Feed<Value: Sendable>: Sendable {
     private(set) var isActive = true
     private(set) var isLocked = false
     private let connection: Connection
+    private unowned let logind: StandInLogind
 
     init(_ id: String, at logind: StandInLogind, uid: UInt32 = getuid(), isRemote: Bool = false) {
         self.id = id
         self.uid = uid
         self.isRemote = isRemote
+        self.logind = logind
         path = ObjectPath(unchecked: "/org/freedesktop/login1/session/" + id)
         connection = logind.connection
         connection.export(path, [LogindSessionInterface(session: self)])
@@ -160,6 +167,7 @@ struct Feed<Value: Sendable>: Sendable {
     }
 
     private func tellChange(_ properties: [String: Variant]) {
+        guard !logind.losesSignals else { return }
         Self.changed(connection, path, "org.freedesktop.login1.Session", properties)
     }
 

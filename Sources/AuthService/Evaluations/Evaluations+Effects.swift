@@ -44,6 +44,7 @@ extension Evaluations {
                 for: peer,
                 uid: evaluation.request.uid,
                 isUnlock: evaluation.request.isUnlock,
+                isDecision: true,
                 processes: evaluation.process.lineage
             )
             evaluation.session = facts.session
@@ -160,6 +161,7 @@ extension Evaluations {
         // Whoever leaves meanwhile, this goes on to its verdict.
         onLoop {
             let verdict = await self.verifier.verify(uid: uid, channel: channel.ours)
+            if verdict == .correct { await self.facts.sessions.catchUp(uid) }
             self.handle(.passcodeVerified(id, verdict))
         }
     }
@@ -181,18 +183,31 @@ extension Evaluations {
         looking[operation] = sensor
         let uid = evaluation.request.uid
         sensor.operations.verify(operation: operation.rawValue, uid: uid) { [weak self] progress in
-            self?.received(progress, operation)
+            self?.received(progress, operation, uid)
         }
     }
 
-    private func received(_ progress: SensorProgress, _ operation: OperationID) {
+    /// Handles what may grant, once a lock or a sleep that was missed has ended the evaluation.
+    func accept(_ event: Event, of uid: UInt32) {
+        guard !facts.sessions.isAbsent else { return handle(event) }
+        onLoop {
+            await self.facts.sessions.catchUp(uid)
+            self.handle(event)
+        }
+    }
+
+    private func received(
+        _ progress: SensorProgress,
+        _ operation: OperationID,
+        _ uid: UInt32
+    ) {
         switch progress {
         case .ready: handle(.sensorReady(operation))
         case .hinted(let hint): handle(.sensorHinted(operation, Hint(rawValue: hint)))
         case .stage: break
         case .finished(let template):
             looking[operation] = nil
-            handle(.sensorMatched(operation, template: template))
+            accept(.sensorMatched(operation, template: template), of: uid)
         case .refused, .ended:
             looking[operation] = nil
             handle(.sensorEnded(operation))

@@ -82,7 +82,9 @@ final class Evaluations {
         _ audience: Audience,
         password: PendingEvaluation.PasswordUse? = nil
     ) async -> Outcome {
-        await withCheckedContinuation { answer in
+        // That the machine is awake again may have been missed.
+        if facts.sessions.surroundings.isSuspended { await facts.sessions.catchUp(request.uid) }
+        return await withCheckedContinuation { answer in
             pending[request.id] = PendingEvaluation(
                 request: request,
                 audience: audience,

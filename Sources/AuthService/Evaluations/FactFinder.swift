@@ -10,11 +10,13 @@ struct FactFinder {
 
     /// Everything that an answer depends on, asked anew.
     ///
-    /// Where the caller stands is said last: what happens to its session later is an event.
+    /// Where the caller stands is said last: what happens to its session later is an event. For a
+    /// decision the login manager is asked whether such an event was missed.
     func find(
         for peer: Peer,
         uid: UInt32,
         isUnlock: Bool = false,
+        isDecision: Bool = false,
         processes: [Int32] = []
     ) async -> Facts {
         let around =
@@ -23,6 +25,7 @@ struct FactFinder {
         let isPasscodeSet = await verifier.isSet(for: uid)
         await templates.value
         await around?.value
+        if isDecision { await sessions.catchUp(uid) }
         let place = await sessions.place(of: peer, for: uid, isUnlock: isUnlock)
         var facts = Facts(
             sensors: enrolments.facts(of: uid),

@@ -126,7 +126,7 @@ final class AuthenticationObject: Authentication1Service {
         guard evaluations.engine.awaitsConfirmation(id) else {
             throw .invalid("this prompt has nothing to confirm")
         }
-        evaluations.handle(.confirmed(id))
+        evaluations.accept(.confirmed(id), of: call.peer.uid)
         return .now(())
     }
 

@@ -33,6 +33,11 @@ struct LoginSession: Equatable {
         isClosing = properties["State"]?.asString == "closing"
     }
 
+    /// Whether less may be asked in it than in what was known.
+    func isWorse(than known: Self) -> Bool {
+        isLocked && !known.isLocked || !isInFront && known.isInFront
+    }
+
     /// Takes over what changed.
     mutating func update(_ changed: [String: Variant]) {
         if let isActive = changed["Active"]?.asBool { self.isActive = isActive }
@@ -144,7 +149,7 @@ final class Logind {
         owner = candidate
         listen(to: candidate)
         await delaySleep()
-        let isSleeping = await flag("PreparingForSleep") ?? false
+        let isSleeping = await isSleeping() ?? false
         guard owner == candidate else { return }
         hear(.sleeping(isSleeping))
         hear(.present(true))
@@ -305,6 +310,9 @@ final class Logind {
         guard isClosed else { return (false, false) }
         return (true, await flag("Docked") ?? false)
     }
+
+    /// Whether the machine goes to sleep, or sleeps; nil: it doesn't say.
+    func isSleeping() async -> Bool? { await flag("PreparingForSleep") }
 
     private func flag(_ name: String) async -> Bool? {
         guard let owner else { return nil }

@@ -38,6 +38,9 @@ final class Sessions {
     private var logind: Logind?
     private let callerLookUps = SharedLookUps<Caller, ObjectPath?>()
     private let lidLookUps = SharedLookUps<Bool, Void>()
+    private let catchUps = SharedLookUps<UInt32, Void>()
+    /// How often something was heard.
+    private var newsCount = 0
     private let connection: Connection
     private let events: any SessionEvents
 
@@ -80,6 +83,37 @@ final class Sessions {
         let lid = onLoop { await self.lidLookUps.share(true) { await self.lookAtLid() } }
         _ = await path(of: peer, for: uid)
         await lid.value
+    }
+
+    /// Finds out what a signal that a full bus dropped would have said of a user's sessions and of
+    /// sleep, and does then what that signal would have done.
+    ///
+    /// Those who wait at the same time share two questions. A session that can't be looked at
+    /// counts as left.
+    func catchUp(_ uid: UInt32) async {
+        await settled()
+        guard presence == .present else { return }
+        await catchUps.share(uid) { await self.lookAgain(uid) }
+    }
+
+    private func lookAgain(_ uid: UInt32) async {
+        guard let logind else { return }
+        let asked = newsCount
+        for path in sessions.filter({ $0.value.uid == uid }).keys {
+            let found = await logind.session(at: path, for: uid)
+            guard let known = sessions[path] else { continue }
+            guard let found else {
+                interrupt(path, .left)
+                sessions[path] = nil
+                continue
+            }
+            // What was heard meanwhile may be younger; worse news than that are taken all the same.
+            guard asked == newsCount || found.isWorse(than: known) else { continue }
+            take(found, at: path)
+        }
+        // Nobody is asked while it may be asleep.
+        let isSleeping = await logind.isSleeping() ?? true
+        if asked == newsCount || isSleeping { sleepChanged(isSleeping) }
     }
 
     /// Where a user is asked when this caller wants it.
@@ -216,6 +250,7 @@ final class Sessions {
     // MARK: - News
 
     private func heard(_ news: Logind.News) {
+        newsCount += 1
         switch news {
         case .present(let isPresent): presenceChanged(isPresent)
         case .changed(let path, let properties): changed(path, properties)
@@ -275,7 +310,11 @@ final class Sessions {
         guard let before = sessions[path] else { return }
         var session = before
         session.update(properties)
-        sessions[path] = session
+        take(session, at: path)
+    }
+
+    private func take(_ session: LoginSession, at path: ObjectPath) {
+        guard let before = sessions.updateValue(session, forKey: path) else { return }
         if before.isInFront, !session.isInFront { interrupt(path, .left) }
         if !before.isLocked, session.isLocked { interrupt(path, .locked) }
     }

@@ -1,0 +1,84 @@
+import DBus
+import Glibc
+import Linux
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// What the login manager said, and a bus with full queues dropped, is found out before the next
+/// decision.
+@Suite("Lost signals of logind", .timeLimit(.minutes(2)))
+struct LostSignalTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    /// A lock, a switch or a sleep, and its end.
+    enum Event: CaseIterable {
+        case lock
+        case leave
+        case suspend
+
+        @BusActor func happen(_ isOver: Bool, at bench: SessionBench) {
+            switch self {
+            case .lock: bench.session.lock(!isOver)
+            case .leave: bench.session.activate(isOver)
+            case .suspend: bench.logind.prepareForSleep(!isOver)
+            }
+        }
+
+        var refusal: DBusError.Name { self == .suspend ? .systemCancel : .notInteractive }
+    }
+
+    @Test("L2, L4: what was missed refuses the next evaluation", arguments: Event.allCases)
+    @BusActor
+    func arriving(_ event: Event) async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        #expect(try await bench.evaluateWithMatch() == nil)
+        bench.logind.losesSignals = true
+        event.happen(false, at: bench)
+        #expect(await bench.evaluate()?.name == event.refusal)
+        #expect(await bench.evaluate(policy: 2)?.name == event.refusal)
+        event.happen(true, at: bench)
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+
+    @Test("L4: a match after what was missed is none", arguments: Event.allCases)
+    @BusActor
+    func matching(_ event: Event) async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let running = try await bench.evaluation()
+        bench.logind.losesSignals = true
+        event.happen(false, at: bench)
+        try await bench.simulated.touch(matching: true)
+        #expect(await bench.end(of: running)?.name == .systemCancel)
+        #expect(await bench.agent.ends.next() == "system")
+    }
+
+    @Test("L4: a right passcode after what was missed is none", arguments: Event.allCases)
+    @BusActor
+    func typing(_ event: Event) async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let running = try await bench.evaluation(policy: 2)
+        bench.logind.losesSignals = true
+        event.happen(false, at: bench)
+        let packet = Array(PAMService.passcode.utf8)
+        let channel = try #require(bench.agent.passcode)
+        #expect(send(channel.rawValue, packet, packet.count, 0) == packet.count)
+        #expect(await bench.end(of: running)?.name == .systemCancel)
+    }
+
+    @Test("L4: that the machine woke up is found out, though nobody said so")
+    @BusActor
+    func waking() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        bench.logind.prepareForSleep(true)
+        #expect(await bench.evaluate()?.name == .systemCancel)
+        bench.logind.losesSignals = true
+        bench.logind.prepareForSleep(false)
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+}
