@@ -152,7 +152,7 @@ extension PromptAgent: Agent1Service {
         }
         let prompt = try Prompt(
             handle: handle,
-            details: PromptDetails(details),
+            details: PromptDetails(details, lookUp: AskingProgram.init(pid:)),
             channel: passcode,
             service: proxy(call.peer.name)
         )

@@ -20,7 +20,7 @@ public struct PromptDetails: Hashable, Sendable {
     public let appID: String
     /// Whether a sandbox vouches for the name.
     public let isAppVerified: Bool
-    /// The program that asks.
+    /// The program that asks: its path where the agent found it, else what it calls itself.
     public let process: String
     /// Its process id; 0 when unknown.
     public let pid: UInt32
@@ -48,16 +48,25 @@ public struct PromptDetails: Hashable, Sendable {
     public let activationToken: String
 
     /// Decodes the details of a Begin call; unknown keys are ignored.
+    ///
+    /// `lookUp` finds a program that nobody vouches for by its process; what it finds goes before
+    /// the service's words, which are then no more than the program's own.
     /// - Throws: InvalidArgs for a wrong type, an unknown stage or an empty reason.
-    public init(_ details: [String: Variant]) throws(DBusError) {
+    public init(
+        _ details: [String: Variant],
+        lookUp: (_ pid: UInt32) -> AskingProgram? = { _ in nil }
+    ) throws(DBusError) {
         let fields = Fields(values: details)
-        process = try fields.text("process", limit: 128) ?? ""
-        let name = try fields.text("app-name", limit: 128) ?? ""
-        appName = name.isEmpty ? (process.isEmpty ? "?" : process) : name
-        appIcon = try fields.text("app-icon", limit: 1024) ?? ""
-        appID = try fields.text("app-id", limit: 255) ?? ""
         isAppVerified = try fields.value("app-verified", \.asBool) ?? false
         pid = try fields.value("pid", \.asUInt32) ?? 0
+        let process = try fields.text("process", limit: 128) ?? ""
+        let name = try fields.text("app-name", limit: 128) ?? ""
+        let icon = try fields.text("app-icon", limit: 1024) ?? ""
+        let found = isAppVerified ? nil : lookUp(pid)
+        self.process = found?.path ?? process
+        appName = found?.name ?? (name.isEmpty ? (process.isEmpty ? "?" : process) : name)
+        appIcon = found?.icon ?? icon
+        appID = try fields.text("app-id", limit: 255) ?? ""
         user = try fields.text("user", limit: 64) ?? ""
         reason = try fields.text("reason", limit: 512) ?? ""
         policy = try fields.value("policy", \.asUInt32) ?? 0

@@ -1,5 +1,6 @@
 import AgentKit
 import DBus
+import Glibc
 import TestSupport
 import Testing
 
@@ -18,6 +19,40 @@ private let details: [String: Variant] = [
             try await desk.service.update(handle, "dance")
             try await desk.service.end(handle, "success")
             #expect(desk.view.seen == ["begin unlock", "noMatch(attemptsLeft: 2)", "end success"])
+        }
+    }
+
+    @Test("L23: An agent finds out itself which program asks, whatever the service calls it")
+    func asking() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            let told: [String: Variant] = [
+                "app-name": .string("Bank"), "app-icon": .string("bank"),
+                "process": .string("bank"),
+            ]
+            let own = try #require(AskingProgram(pid: UInt32(getpid())))
+            #expect(own.path.hasSuffix("/" + own.name))
+            _ = try await desk.service.begin(
+                details.merging(told) { $1 }.merging(["pid": .uint32(UInt32(getpid()))]) { $1 }
+            )
+            let shown = try #require(desk.view.prompts.last).details
+            #expect(shown.appName == own.name && shown.process == own.path && shown.appIcon == "")
+            #expect(PromptText.origin(shown).contains("\(own.path) (process \(getpid())"))
+            // Where the kernel doesn't tell, there are only the service's words; so, too, where
+            // somebody vouches for them.
+            let nobody: [String: Variant] = ["pid": .uint32(UInt32(Int32.max))]
+            _ = try await desk.service.begin(
+                details.merging(told) { $1 }.merging(nobody) { $1 }
+            )
+            #expect(desk.view.prompts.last?.details.appName == "Bank")
+            let verified: [String: Variant] = [
+                "pid": .uint32(UInt32(getpid())), "app-verified": .bool(true),
+            ]
+            _ = try await desk.service.begin(
+                details.merging(told) { $1 }.merging(verified) { $1 }
+            )
+            #expect(desk.view.prompts.last?.details.appName == "Bank")
         }
     }
 

@@ -8,9 +8,17 @@ final class SmallDisk {
     /// Whether the kernel lets this user have one.
     nonisolated static let isPossible: Bool = {
         let words = ["/usr/bin/unshare", "-m", "/bin/mount", "-t", "tmpfs", "none", "/mnt"]
-        guard getuid() == 0 else { return false }
+        guard getuid() == 0, isOutermost else { return false }
         return (try? ChildProcess.run(words))?.status == 0
     }()
+
+    /// Whether this process sees the mounts of the first one: where it doesn't, the service on such
+    /// a disk takes it for a sandboxed program.
+    private nonisolated static var isOutermost: Bool {
+        var (own, first) = (stat(), stat())
+        return stat("/proc/self/ns/mnt", &own) == 0 && stat("/proc/1/ns/mnt", &first) == 0
+            && own.st_ino == first.st_ino
+    }
 
     private let path: String
     /// Has the file system for as long as it runs.

@@ -52,8 +52,13 @@ final class InstalledSystem: Sendable {
         let text = try TemporaryFolder.read("/usr/share/dbus-1/system.conf")
         let kept = String(decoding: text, as: UTF8.self).split(separator: "\n")
             .filter { line in !unwanted.contains { line.contains($0) } }
+        // What logind's own package brings.
+        let logind = """
+            <policy user="root"><allow own="org.freedesktop.login1"/></policy>
+            <policy context="default"><allow send_destination="org.freedesktop.login1"/></policy>
+            """
         let own = [
-            "<listen>\(address)</listen>",
+            logind, "<listen>\(address)</listen>",
             "<includedir>\(folder)/usr/share/dbus-1/system.d</includedir>", "</busconfig>",
         ]
         return (kept.map(String.init) + own).joined(separator: "\n")

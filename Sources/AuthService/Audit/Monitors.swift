@@ -24,7 +24,7 @@ final class Monitors {
     func add(_ peer: Peer) throws(DBusError) {
         guard watching[peer.name] == nil, !peer.hasLeft else { return }
         if peer.uid != 0 {
-            guard !CallerProcess.isSandboxed(pid: peer.pid) else {
+            guard !Confinement.mayHold(peer) else {
                 throw .denied("a sandboxed program can't watch the evaluations of others")
             }
             // Root's own are its affair: they take nobody's place.

@@ -105,7 +105,7 @@ final class PendingEvaluation {
 
     /// What Begin tells the agent.
     func details(_ presentation: Presentation) -> [String: Variant] {
-        let app = AppIdentity(process: process)
+        let app = process.identity
         var details: [String: Variant] = [
             "app-name": .string(app.name),
             "app-icon": .string(app.icon),

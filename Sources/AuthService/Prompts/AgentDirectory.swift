@@ -68,7 +68,7 @@ final class AgentDirectory {
         let reader = OptionReader(options)
         let isFallback = try reader.value("fallback", \.asBool) ?? false
         let process = try reader.value("process", \.asUInt32)
-        guard !CallerProcess.isSandboxed(pid: peer.pid) else {
+        guard !Confinement.mayHold(peer) else {
             throw .denied("a sandboxed program can't be a prompt agent")
         }
         let kind: Agent.Kind

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 
 /// What the kernel says of a caller's process.
 ///
@@ -6,13 +7,21 @@ import Glibc
 struct CallerProcess {
     /// The process and its parents, nearest first, at most 32.
     let lineage: [Int32]
-    /// The file name of its program, or its short name.
+    /// The file name of its program; where the kernel keeps that from us, what it calls itself.
     let name: String
+    /// What it is called where that doesn't rest on its own word.
+    let identity: AppIdentity
 
     /// Looks the process up in /proc.
     init(pid: Int32) {
         lineage = Self.lineage(of: pid)
-        name = Self.name(of: pid)
+        let program = RunningProgram(pid: pid)
+        let name = DisplayText.cleaned(
+            program.fileName ?? program.ownName,
+            limit: DisplayText.titleLimit
+        )
+        self.name = name.isEmpty ? "process \(pid)" : name
+        identity = AppIdentity(program)
     }
 
     private static func lineage(of pid: Int32) -> [Int32] {
@@ -20,40 +29,9 @@ struct CallerProcess {
         var next = pid
         while next > 0, result.count < 32 {
             result.append(next)
-            next = parent(of: next) ?? 0
+            next = ProcessStatus.field(.parent, of: next).flatMap(Int32.init) ?? 0
         }
         return result
-    }
-
-    /// The parent's pid: the second field behind the name in /proc/PID/stat, which may hold
-    /// anything.
-    private static func parent(of pid: Int32) -> Int32? {
-        guard let stat = SmallFile.read("/proc/\(pid)/stat", limit: 4096),
-            let end = stat.lastIndex(of: UInt8(ascii: ")"))
-        else { return nil }
-        let fields = stat[(end + 1)...].split(separator: UInt8(ascii: " "))
-        guard fields.count > 1 else { return nil }
-        return Int32(String(decoding: fields[1], as: UTF8.self))
-    }
-
-    private static func name(of pid: Int32) -> String {
-        if let path = SmallFile.link("/proc/\(pid)/exe"), let last = path.split(separator: "/").last
-        {
-            return DisplayText.cleaned(String(last), limit: DisplayText.titleLimit)
-        }
-        let short = SmallFile.read("/proc/\(pid)/comm", limit: 64) ?? []
-        let text = DisplayText.cleaned(
-            String(decoding: short, as: UTF8.self),
-            limit: DisplayText.titleLimit
-        )
-        return text.isEmpty ? "process \(pid)" : text
-    }
-
-    /// Whether the process lives in a sandbox (Flatpak, Snap), by what its own root shows.
-    static func isSandboxed(pid: Int32) -> Bool {
-        if access("/proc/\(pid)/root/.flatpak-info", F_OK) == 0 { return true }
-        guard let groups = SmallFile.read("/proc/\(pid)/cgroup", limit: 8192) else { return false }
-        return String(decoding: groups, as: UTF8.self).contains("/snap.")
     }
 
     /// The uid that a process runs as, or nil when it is gone.
@@ -64,7 +42,27 @@ struct CallerProcess {
     }
 }
 
-/// The app behind a process, as its desktop file names it.
+/// `/proc/PID/stat`.
+enum ProcessStatus {
+    /// Places behind the name, which may hold anything.
+    enum Field: Int {
+        case parent = 1
+        case startTime = 19
+    }
+
+    /// One field; nil when the process is gone.
+    static func field(_ field: Field, of pid: Int32) -> String? {
+        guard let stat = SmallFile.read("/proc/\(pid)/stat", limit: 4096),
+            let end = stat.lastIndex(of: UInt8(ascii: ")"))
+        else { return nil }
+        let fields = stat[(end + 1)...].split(separator: UInt8(ascii: " "))
+        guard fields.count > field.rawValue else { return nil }
+        return String(decoding: fields[field.rawValue], as: UTF8.self)
+    }
+}
+
+/// The app behind a process, as its desktop file names it; all empty where the kernel doesn't say
+/// which program runs.
 ///
 /// Display only (L14).
 struct AppIdentity {
@@ -75,59 +73,14 @@ struct AppIdentity {
     /// The desktop file's name without its ending; empty when there is none.
     let identifier: String
 
-    /// Looks for a desktop file with the program's name.
-    init(process: CallerProcess) {
-        let isPlain = process.name.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 > 0x20 }
-        let path = "/usr/share/applications/\(process.name).desktop"
-        guard isPlain, let bytes = SmallFile.read(path, limit: 65_536) else {
-            name = process.name
-            icon = ""
-            identifier = ""
-            return
-        }
-        var entries: [String: String] = [:]
-        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-            if line.hasPrefix("["), line != "[Desktop Entry]" { break }
-            let parts = line.split(separator: "=", maxSplits: 1)
-            if parts.count == 2 { entries[String(parts[0])] = String(parts[1]) }
-        }
-        let title = DisplayText.cleaned(entries["Name"] ?? "", limit: DisplayText.titleLimit)
-        name = title.isEmpty ? process.name : title
-        icon = DisplayText.cleaned(entries["Icon"] ?? "", limit: DisplayText.titleLimit)
-        identifier = process.name
-    }
-}
-
-/// Bounded reads of small files.
-enum SmallFile {
-    /// The first `limit` bytes of a file, or nil when it can't be read.
-    static func read(_ path: String, limit: Int) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var result: [UInt8] = []
-        while result.count < limit {
-            let wanted = min(4096, limit - result.count)
-            var got = 0
-            let chunk = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
-                got = Glibc.read(descriptor, buffer.baseAddress, wanted)
-                count = max(got, 0)
-            }
-            if got <= 0 { return got < 0 && result.isEmpty ? nil : result }
-            result += chunk
-        }
-        return result
-    }
-
-    /// Where a symbolic link points, or nil.
-    static func link(_ path: String) -> String? {
-        var length = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-            buffer.withMemoryRebound(to: CChar.self) { text in
-                if let base = text.baseAddress { length = readlink(path, base, 4096) }
-            }
-            count = max(length, 0)
-        }
-        return length > 0 ? String(decoding: bytes, as: UTF8.self) : nil
+    fileprivate init(_ program: RunningProgram) {
+        let file = program.desktopFile
+        let fileName = program.fileName ?? ""
+        let title = DisplayText.cleaned(file?.name ?? "", limit: DisplayText.titleLimit)
+        name =
+            title.isEmpty
+            ? DisplayText.cleaned(fileName, limit: DisplayText.titleLimit) : title
+        icon = DisplayText.cleaned(file?.icon ?? "", limit: DisplayText.titleLimit)
+        identifier = file == nil ? "" : fileName
     }
 }

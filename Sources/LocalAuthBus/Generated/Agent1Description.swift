@@ -35,14 +35,16 @@ private let introspection = """
     error, counts as failed. `passcode` is the agent's end of a SOCK_SEQPACKET pair made by the \
     daemon: one packet is one passcode attempt, and packets from other processes are dropped. \
     Where the stage is `application-password`, a packet is the app's own password, and the daemon \
-    reads it itself.&#10;&#10;Details:&#10;- `app-name` (s)&#10;- `app-icon` (s)&#10;- \
-    `app-verified` (b, a sandbox vouches for the app)&#10;- `app-id` (s)&#10;- `process` (s)&#10;- \
-    `pid` (u)&#10;- `user` (s)&#10;- `reason` (s, untrusted plain text, stripped and at most 512 \
-    characters)&#10;- `policy` (u)&#10;- `stage` (s, `biometry`, `passcode` or \
-    `application-password`)&#10;- `biometry-types` (au)&#10;- `sensors` (as)&#10;- `cancel-title` \
-    (s, absent: default)&#10;- `fallback-title` (s, absent: default; empty: no button)&#10;- \
-    `require-confirmation` (b)&#10;- `parent-window` (s)&#10;- `activation-token` \
-    (s)&#10;&#10;Unknown keys are ignored.&#10;&#10;Source: R21 to R23, L14."/>
+    reads it itself.&#10;&#10;Details:&#10;- `app-name` (s, empty: the daemon could prove none; an \
+    agent looks up what it shows by `pid`, and says that nobody vouches for it)&#10;- `app-icon` \
+    (s, likewise)&#10;- `app-verified` (b, a sandbox vouches for the app)&#10;- `app-id` (s)&#10;- \
+    `process` (s, the program's file name, or what the process calls itself)&#10;- `pid` (u)&#10;- \
+    `user` (s)&#10;- `reason` (s, untrusted plain text, stripped and at most 512 characters)&#10;- \
+    `policy` (u)&#10;- `stage` (s, `biometry`, `passcode` or `application-password`)&#10;- \
+    `biometry-types` (au)&#10;- `sensors` (as)&#10;- `cancel-title` (s, absent: default)&#10;- \
+    `fallback-title` (s, absent: default; empty: no button)&#10;- `require-confirmation` (b)&#10;- \
+    `parent-window` (s)&#10;- `activation-token` (s)&#10;&#10;Unknown keys are \
+    ignored.&#10;&#10;Source: R21 to R23, L14."/>
         <arg name="prompt" type="s" direction="in"/>
         <arg name="details" type="a{sv}" direction="in"/>
         <arg name="passcode" type="h" direction="in"/>

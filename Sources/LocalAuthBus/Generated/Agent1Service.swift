@@ -21,11 +21,12 @@ public protocol Agent1Service: AnyObject {
     /// password, and the daemon reads it itself.
     ///
     /// Details:
-    /// - `app-name` (s)
-    /// - `app-icon` (s)
+    /// - `app-name` (s, empty: the daemon could prove none; an agent looks up what it shows by
+    ///   `pid`, and says that nobody vouches for it)
+    /// - `app-icon` (s, likewise)
     /// - `app-verified` (b, a sandbox vouches for the app)
     /// - `app-id` (s)
-    /// - `process` (s)
+    /// - `process` (s, the program's file name, or what the process calls itself)
     /// - `pid` (u)
     /// - `user` (s)
     /// - `reason` (s, untrusted plain text, stripped and at most 512 characters)

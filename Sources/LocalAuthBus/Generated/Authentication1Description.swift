@@ -227,11 +227,12 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="How an evaluation ended, sent to those \
     who called Monitor only.&#10;&#10;Record:&#10;- `time` (t, microseconds since 1970)&#10;- \
     `uid` (u, who was to be authenticated)&#10;- `session` (s, only when it is known)&#10;- \
-    `app-name` (s, as the prompt shows it), `process` (s), `pid` (u)&#10;- `policy` (u)&#10;- \
-    `outcome` (s, `Success`, or the name of the error without its prefix)&#10;- `mechanism` (s, \
-    only with success), `sensor` (s, only with one)&#10;- `attempts` (u, failed attempts before it \
-    ended)&#10;&#10;Never the reason, a secret, a template or a score. Receivers ignore keys that \
-    they don't know.&#10;&#10;Source: L15."/>
+    `app-name` (s, empty: none could be proved), `process` (s, the program's file name, or what \
+    the process calls itself), `pid` (u)&#10;- `policy` (u)&#10;- `outcome` (s, `Success`, or the \
+    name of the error without its prefix)&#10;- `mechanism` (s, only with success), `sensor` (s, \
+    only with one)&#10;- `attempts` (u, failed attempts before it ended)&#10;&#10;Never the \
+    reason, a secret, a template or a score. Receivers ignore keys that they don't \
+    know.&#10;&#10;Source: L15."/>
         <arg name="record" type="a{sv}"/>
       </signal>
       <property name="Version" type="s" access="read">

@@ -466,7 +466,8 @@ public struct Authentication1Signals {
     /// - `time` (t, microseconds since 1970)
     /// - `uid` (u, who was to be authenticated)
     /// - `session` (s, only when it is known)
-    /// - `app-name` (s, as the prompt shows it), `process` (s), `pid` (u)
+    /// - `app-name` (s, empty: none could be proved), `process` (s, the program's file name, or
+    ///   what the process calls itself), `pid` (u)
     /// - `policy` (u)
     /// - `outcome` (s, `Success`, or the name of the error without its prefix)
     /// - `mechanism` (s, only with success), `sensor` (s, only with one)

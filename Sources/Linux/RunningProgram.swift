@@ -1,0 +1,49 @@
+/// What a process runs, as far as the kernel tells it to this process.
+package struct RunningProgram {
+    /// The file of its program; nil where the kernel doesn't tell, as of other users' processes.
+    package let path: String?
+    /// What the process calls itself: anything that it likes.
+    package let ownName: String
+
+    /// Looks a process up.
+    package init(pid: Int32) {
+        path = SmallFile.link("/proc/\(pid)/exe")
+        let name = SmallFile.read("/proc/\(pid)/comm", limit: 64) ?? []
+        ownName = String(decoding: name, as: UTF8.self)
+    }
+
+    /// The last part of the program's path.
+    package var fileName: String? { path?.split(separator: "/").last.map(String.init) }
+
+    /// The desktop file of the program's name.
+    ///
+    /// Only of one that was installed for everybody: anybody may call a file of theirs as they
+    /// like.
+    package var desktopFile: DesktopFile? {
+        guard let path, path.hasPrefix("/usr/"), let fileName else { return nil }
+        return DesktopFile(identifier: fileName)
+    }
+}
+
+/// What the menus of a desktop say of a program.
+package struct DesktopFile {
+    /// Its name, in English.
+    package let name: String
+    /// The name of its icon, or its path; empty when it has none.
+    package let icon: String
+
+    /// Reads the file of that name; nil when there is none.
+    init?(identifier: String) {
+        let isPlain = identifier.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 > 0x20 }
+        let path = "/usr/share/applications/\(identifier).desktop"
+        guard isPlain, let bytes = SmallFile.read(path, limit: 65_536) else { return nil }
+        var entries: [String: String] = [:]
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            if line.hasPrefix("["), line != "[Desktop Entry]" { break }
+            let parts = line.split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { entries[String(parts[0])] = String(parts[1]) }
+        }
+        name = entries["Name"] ?? ""
+        icon = entries["Icon"] ?? ""
+    }
+}

@@ -1,0 +1,51 @@
+import Glibc
+
+/// Bounded reads of small files.
+package enum SmallFile {
+    /// Why a file can't be read.
+    package struct Refusal: Error {
+        /// The number of errno.
+        package let reason: Int32
+    }
+
+    /// The first `limit` bytes of a file, or nil when it can't be read.
+    package static func read(_ path: String, limit: Int) -> [UInt8]? {
+        try? contents(of: path, limit: limit)
+    }
+
+    /// The first `limit` bytes of a file.
+    package static func contents(
+        of path: String,
+        limit: Int
+    ) throws(Refusal) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Refusal(reason: errno) }
+        let file = OwnedDescriptor(adopting: descriptor)
+        var result: [UInt8] = []
+        while result.count < limit {
+            let wanted = min(4096, limit - result.count)
+            var (got, reason) = (0, Int32(0))
+            let chunk = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
+                got = Glibc.read(file.rawValue, buffer.baseAddress, wanted)
+                reason = errno
+                count = max(got, 0)
+            }
+            if got < 0, result.isEmpty { throw Refusal(reason: reason) }
+            if got <= 0 { break }
+            result += chunk
+        }
+        return result
+    }
+
+    /// Where a symbolic link points, or nil.
+    package static func link(_ path: String) -> String? {
+        var length = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                if let base = text.baseAddress { length = readlink(path, base, 4096) }
+            }
+            count = max(length, 0)
+        }
+        return length > 0 ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+}

@@ -1,0 +1,74 @@
+import Glibc
+import Testing
+
+@testable import AuthService
+
+/// What shows that a process is in a sandbox, one mark after the other.
+struct ConfinementTests {
+    private static let own = Confinement(pid: getpid())
+
+    private func isFree(_ change: (inout Confinement) -> Void = { _ in }) throws -> Bool {
+        let own = try #require(Self.own)
+        var process = own
+        // Where the tests themselves run must not decide.
+        process.groups = ["0::/user.slice/user-1000.slice/session-2.scope"]
+        process.labels = []
+        change(&process)
+        return process.isFree(beside: own, roots: [own.roots])
+    }
+
+    @Test("L23: a program in the service's own namespaces is in no sandbox")
+    func free() throws {
+        #expect(try isFree())
+        let own = try #require(Self.own)
+        #expect(!own.roots.isEmpty)
+    }
+
+    @Test("L23: a process that is gone, or not there, counts as sandboxed")
+    func gone() {
+        #expect(Confinement(pid: Int32.max) == nil)
+        #expect(Confinement(pid: -1) == nil)
+    }
+
+    @Test("L23: another root, another user namespace or a second pid is a sandbox")
+    func namespaces() throws {
+        #expect(try !isFree { $0.roots = ["1"] })
+        #expect(try !isFree { $0.roots = [] })
+        #expect(try !isFree { $0.roots += ["1"] })
+        #expect(try !isFree { $0.userMap = "      1000       1000          1\n" })
+        #expect(try !isFree { $0.pidCount = 2 })
+        #expect(try !isFree { $0.pidCount = 0 })
+        #expect(try !isFree { $0.ownName = "xdg-dbus-proxy" })
+    }
+
+    @Test(
+        "L23: the unit of a sandbox is known by its control group",
+        arguments: [
+            ("app-flatpak-org.example.App-4711.scope", false),
+            ("flatpak-org.example.App-4711.scope", false), ("snap.chat.chat-1a2b.scope", false),
+            ("docker-0123.scope", false), ("flatpak-session-helper.service", true),
+            ("app-gnome-org.example.App-4711.scope", true), ("snapd.service", true),
+        ]
+    )
+    func groups(_ unit: String, _ isFree: Bool) throws {
+        let path = "/user.slice/user-1000.slice/user@1000.service/app.slice/\(unit)"
+        #expect(try self.isFree { $0.groups = ["0::\(path)"] } == isFree)
+        #expect(try self.isFree { $0.groups = ["4:memory:/", "1:name=systemd:\(path)"] } == isFree)
+        #expect(try self.isFree { $0.groups = ["0::\(path)/inner"] } == isFree)
+    }
+
+    @Test(
+        "L23: a profile or domain that confines is a sandbox, and so is an unknown one",
+        arguments: [
+            ("unconfined", true), ("chrome (unconfined)", true), ("evince (complain)", true),
+            ("evince (enforce)", false), ("snap.chat.chat (complain)", false),
+            ("unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023", true),
+            ("system_u:system_r:container_t:s0:c1,c2", false),
+            ("unconfined_u:unconfined_r:sandbox_web_t:s0", false), ("User", false),
+        ]
+    )
+    func labels(_ label: String, _ isFree: Bool) throws {
+        #expect(try self.isFree { $0.labels = [label] } == isFree)
+        #expect(try self.isFree { $0.labels = ["unconfined", label] } == isFree)
+    }
+}

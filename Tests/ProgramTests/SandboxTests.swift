@@ -1,0 +1,113 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// Who asks, as an installed service sees it: without privilege, and not as the caller's user.
+@Suite("Sandboxed callers", .timeLimit(.minutes(4)), .enabled(if: geteuid() == 0))
+struct SandboxTests {
+    private static let object = [TestDaemon.name, TestDaemon.root.rawValue, TestDaemon.name]
+    private static let register = object + ["RegisterAgent", "oa{sv}", "/agent", "0"]
+    private static let monitor = object + ["Monitor", "a{sv}", "0"]
+
+    /// Some user that every Debian has.
+    private static let person = "games"
+
+    /// Calls as the person, with words of root's and of the person's before the program.
+    private func call(
+        _ words: [String],
+        on system: InstalledSystem,
+        of root: [String] = [],
+        in sandbox: [String] = [],
+        program: String = "/usr/bin/busctl"
+    ) async throws -> ChildProcess.Ended {
+        let busctl = [program, "--address=\(system.address)", "--timeout=20", "call"]
+        let all = try root + system.words(as: Self.person, sandbox + busctl + words)
+        return try await ChildProcess(all, mergesErrors: true).ended(within: .seconds(60))
+    }
+
+    /// A program with another name: what it calls itself.
+    private func program(_ name: String, on system: InstalledSystem) throws -> String {
+        let path = "\(system.site.folder)/\(name)"
+        try TemporaryFolder.write(path, try TemporaryFolder.read("/usr/bin/busctl"), mode: 0o755)
+        return path
+    }
+
+    /// Has the person sit at the machine: else nobody may be an agent, sandboxed or not.
+    @BusActor private func sit(at system: InstalledSystem) throws -> StandInLogind {
+        let logind = StandInLogind(on: try system.connect())
+        logind.current = StandInSession("c1", at: logind, uid: try system.uid(Self.person))
+        try logind.start()
+        return logind
+    }
+
+    @Test("L23: an ordinary program may be an agent and a monitor, as any user")
+    func ordinary() async throws {
+        let system = try await InstalledSystem()
+        let logind = try await sit(at: system)
+        let daemon = try await system.startDaemon()
+        for words in [Self.register, Self.monitor] {
+            let said = try await call(words, on: system)
+            #expect(said.status == 0, "\(said.output)")
+        }
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.exitStatus() == 0)
+        withExtendedLifetime(logind) {}
+    }
+
+    private static let unshare = ["/usr/bin/unshare"]
+    private static let user = unshare + ["--user", "--map-current-user"]
+
+    @Test("L23: a sandboxed program is neither, by whatever its sandbox is made of")
+    func sandboxed() async throws {
+        let system = try await InstalledSystem()
+        let logind = try await sit(at: system)
+        let daemon = try await system.startDaemon()
+        let proxy = try program("xdg-dbus-proxy", on: system)
+        for words in [Self.register, Self.monitor] {
+            let tries = [
+                // As bwrap does it, and each part alone.
+                "all": try await call(
+                    words,
+                    on: system,
+                    in: Self.user + ["--mount", "--pid", "--fork", "--ipc", "--uts"]
+                ),
+                "user": try await call(words, on: system, in: Self.user),
+                "mounts": try await call(words, on: system, of: Self.unshare + ["--mount"]),
+                "pids": try await call(words, on: system, of: Self.unshare + ["--pid", "--fork"]),
+                "proxy": try await call(words, on: system, program: proxy),
+            ]
+            for (sandbox, said) in tries {
+                let isRefused = said.status == 1 && said.output.contains("Access denied")
+                #expect(isRefused, "\(sandbox), \(words[3]): \(said.output)")
+            }
+        }
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.exitStatus() == 0)
+        withExtendedLifetime(logind) {}
+    }
+
+    @Test("L23, L14: a name that a program gives itself is not the app's name")
+    @BusActor func names() async throws {
+        let system = try await InstalledSystem()
+        let daemon = try await system.startDaemon()
+        let client = try system.connect()
+        let manager = Authentication1Proxy(
+            client,
+            destination: try #require(try await client.nameOwner(TestDaemon.name)),
+            path: TestDaemon.root
+        )
+        let records = Witness<[String: Variant]>()
+        let watch = manager.onEvaluated { records.record($0) }
+        defer { watch.cancel() }
+        try await manager.monitor(options: [:])
+        let evaluate = Self.object + ["Evaluate", "usa{sv}", "1", "pay", "0"]
+        _ = try await call(evaluate, on: system, program: try program("Bank", on: system))
+        let record = try await records.first("an evaluation") { $0["process"] == .string("Bank") }
+        #expect(record["app-name"] == .string(""))
+        client.close()
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.exitStatus() == 0)
+    }
+}
