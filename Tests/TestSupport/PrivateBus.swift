@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Everything that was started on it ends with the last reference, or with ``end()``.
 public final class PrivateBus: Sendable {
-    /// Room for benchmarks with more connections, or more calls in flight, than Debian's buses allow.
+    /// Room for benchmarks with more connections, or calls in flight, than Debian's buses allow.
     ///
     /// The one exception: every test has Debian's limits.
     public static let wideLimits = [
