@@ -25,6 +25,8 @@ struct FactFinder {
         let isPasscodeSet = await verifier.isSet(for: uid)
         await templates.value
         await around?.value
+        // The lid may have been found open meanwhile.
+        if !enrolments.isComplete(for: uid) { await enrolments.refresh(uid) }
         if isDecision { await sessions.catchUp(uid) }
         let place = await sessions.place(of: peer, for: uid, isUnlock: isUnlock)
         var facts = Facts(

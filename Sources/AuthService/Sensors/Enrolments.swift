@@ -164,6 +164,14 @@ final class Enrolments {
         await lookUps.share(uid) { await self.ask(uid) }
     }
 
+    /// Whether every sensor that can be used was asked for this user's templates.
+    func isComplete(for uid: UInt32) -> Bool {
+        sensors.sorted.allSatisfy { sensor in
+            !sensor.isUsable || sensor.templates[uid] != nil
+                || sensor.templates.isUnknown(of: uid)
+        }
+    }
+
     private func ask(_ uid: UInt32) async {
         current.insert(uid)
         let asked = sensors.sorted.filter { $0.isUsable || $0.process.isStarting }
