@@ -69,7 +69,7 @@ struct Ledger {
         let proof = proof(by: event)
         var before: UserRecord?
         if let proof, effects.contains(where: { $0.isSave(of: proof.uid) }),
-            !proof.isPasscode || engine.record(of: proof.uid).isAsStrict(as: proof.book)
+            !proof.isPasscode || engine.record(of: proof.uid).accepts(proof.book)
         {
             before = book(of: proof.uid)
             books[proof.uid] = proof.book
@@ -434,6 +434,12 @@ struct Ledger {
 }
 
 extension UserRecord {
+    /// Whether this is the record after that proof: a right passcode that comes when a match has
+    /// won takes its attempt back, and proves nothing more.
+    fileprivate func accepts(_ proof: UserRecord) -> Bool {
+        isAsStrict(as: proof) && counts == proof.counts
+    }
+
     /// Whether nothing is possible with this one that is not with the other.
     func isAsStrict(as other: UserRecord) -> Bool {
         func isNoLater(_ time: Instant?, than limit: Instant?) -> Bool {
