@@ -70,8 +70,9 @@ demo: setup-demo ## A private bus, the programs, and real busctl calls; ends by 
 	done
 	@scripts/demo $(RELEASE)
 
-# All tests at once are too much for a small machine: those that start many programs come by turns.
-BUSY := AuthServiceTests ProgramTests KeychainTests FingerprintTests FaceTests
+# All tests at once are too much for a small machine: those that start many programs, or compute for
+# minutes, come by turns.
+BUSY := AuthEngineTests AuthServiceTests ProgramTests KeychainTests FingerprintTests FaceTests
 EACH_TEST := SWIFT="$(SWIFT)" scripts/run-tests
 NOTHING :=
 BAR := $(NOTHING)|$(NOTHING)
