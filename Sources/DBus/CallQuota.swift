@@ -11,6 +11,8 @@ public final class CallQuota {
         case immediate
         /// An answer that another process, or the disk, is asked for.
         case question
+        /// The same, asked for once for all who wait for it.
+        case shared
         /// An answer that a person may be asked for.
         case use
     }

@@ -8,6 +8,8 @@ enum MethodQuotas {
     static let bytesPerUser = 8 * 1024 * 1024
     /// Unanswered questions.
     static let questions = CallQuota.Limit(perConnection: 64, perUser: 256)
+    /// Unanswered questions whose answer many share: each costs its message, and no question more.
+    static let shared = CallQuota.Limit(perConnection: 512, perUser: 1024)
     /// How many connections' worth of evaluations one user may have unanswered.
     static let connectionsPerUser = 8
 
@@ -15,7 +17,7 @@ enum MethodQuotas {
     static func limits(_ configuration: Configuration) -> [CallQuota.Kind: CallQuota.Limit] {
         let pending = configuration.pendingPerConnection
         return [
-            .question: questions,
+            .question: questions, .shared: shared,
             .use: .init(perConnection: pending, perUser: pending * connectionsPerUser),
         ]
     }
@@ -23,14 +25,14 @@ enum MethodQuotas {
     /// The kind of each method that the service has.
     static let table: CallQuota.Table = [
         Authentication1.interface: [
-            "CanEvaluate": .question, "CreateContext": .question, "Diagnose": .question,
+            "CanEvaluate": .shared, "CreateContext": .question, "Diagnose": .question,
             "Evaluate": .use, "Invalidate": .immediate, "Monitor": .immediate,
             "RegisterAgent": .question, "ReportUnlock": .question, "RequirePasscode": .question,
             "SubmitCancel": .immediate, "SubmitConfirm": .immediate, "SubmitFallback": .immediate,
             "UnregisterAgent": .immediate,
         ],
         Context1.interface: [
-            "CanEvaluate": .question, "ClearCredential": .immediate, "Evaluate": .use,
+            "CanEvaluate": .shared, "ClearCredential": .immediate, "Evaluate": .use,
             "EvaluateAccessControl": .use, "Invalidate": .immediate,
             "IsCredentialSet": .immediate, "Release": .immediate, "SetCredential": .immediate,
         ],

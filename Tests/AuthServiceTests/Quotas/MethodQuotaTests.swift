@@ -137,6 +137,27 @@ struct MethodQuotaTests {
         }
     }
 
+    @Test("L21: questions whose answer many share have a quota for their user as well")
+    func shared() async throws {
+        try await ServiceBench.run { bench in
+            bench.verifier.isHeld = true
+            // As many as a bus lets a connection wait for, and somewhat more than the quota.
+            for _ in 0..<(MethodQuotas.shared.perUser / 120 + 1) {
+                let connection = try bench.bus.connect()
+                for _ in 0..<120 {
+                    _ = try connection.startCall(
+                        to: TestDaemon.name,
+                        path: TestDaemon.root,
+                        interface: Authentication1.interface,
+                        member: "CanEvaluate",
+                        signature: "u"
+                    ) { writer throws(DBusError) in try writer.write(UInt32(1)) }
+                }
+            }
+            await expectName(.limitsExceeded) { _ = try await bench.canEvaluate() }
+        }
+    }
+
     @Test("L21: each method that may wait for a person is refused beyond the quota of a connection")
     func uses() async throws {
         try await ServiceBench.run { bench in
