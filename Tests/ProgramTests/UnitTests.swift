@@ -65,6 +65,7 @@ struct UnitTests {
         let unit = try site.text("usr/lib/systemd/system/localauthd.service")
         #expect(Installation.value("MemoryMax", in: unit) == "512M")
         #expect(Installation.value("TasksMax", in: unit) == "64")
+        #expect(Installation.value("LimitNOFILE", in: unit) == "65536")
     }
 
     @Test("L24: each sensor is a user of its own, who is its name's only one")
