@@ -82,7 +82,7 @@ struct SimulatedSensorTests {
             _ = try await bench.events.first("a failed attempt") { $0.kind == "no-match" }
             try expect(try await control(bench).pending() == ["no-match", "match"], "it waits")
             _ = try await bench.events.first("the same again", within: .seconds(20)) { _ in
-                bench.misses.count == 2
+                bench.misses.count >= 2
             }
             try expect(try await call.reply() == id, "a match")
             try expect(bench.misses.map(\.attempt) == [1, 1, 2], "got \(bench.misses)")
