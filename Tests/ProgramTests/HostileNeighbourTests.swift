@@ -19,8 +19,10 @@ struct HostileNeighbourTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }
 
-    /// Floods, connections that read nothing and connections that leave are played at night: where
-    /// the machine is slower than the bus, they still delay answers by seconds.
+    /// Only what holds is played by default.
+    ///
+    /// Against floods, connections that read nothing and connections that leave, a debug build
+    /// still fails some evaluations: they are played at night.
     static let attacks =
         getenv("LA_NIGHTLY") == nil
         ? ["descriptors"] : ["descriptors", "flood", "unread", "dying"]
