@@ -26,9 +26,15 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 PAMDIR ?= /etc/pam.d
 POLKITDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/polkit-1/rules.d
 LOCALEDIR ?= $(DATADIR)/locale
+# Where the shells look for what completes localauthctl.
+BASHDIR ?= $(DATADIR)/bash-completion/completions
+ZSHDIR ?= $(DATADIR)/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
+FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
 
 LANGUAGES := $(basename $(notdir $(wildcard po/*.po)))
 CATALOGUES := $(LANGUAGES:%=$(BUILD)/share/locale/%/LC_MESSAGES/localauth.mo)
+INTERFACE_PAGES := $(patsubst dbus/%.xml,$(BUILD)/share/man/man5/%.5,$(wildcard dbus/*.xml))
+COMPLETIONS := $(foreach shell,bash zsh fish,$(BUILD)/share/completions/localauthctl.$(shell))
 # An import that the manifest doesn't declare is an error.
 STRICT := --explicit-target-dependency-import-check error
 # The engine of the face sensor is built where dlib is; TRAITS= leaves it out. Looked for when a recipe
@@ -38,6 +44,7 @@ FACE := $(CURDIR)/$(BUILD)/face
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources examples/swift
 
 .DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test test-client test-system examples documentation graph test nightly lint \
     check format generate messages catalogues acceptance bench install install-simulated clean
@@ -147,6 +154,16 @@ $(BUILD)/share/locale/%/LC_MESSAGES/localauth.mo: po/%.po
 	@mkdir -p $(@D)
 	msgfmt --check --output-file=$@ $<
 
+# A manual page for each D-Bus interface, from the XML that describes it.
+$(BUILD)/share/man/man5/%.5: dbus/%.xml scripts/interface-page
+	@mkdir -p $(@D)
+	@$(PYTHON) scripts/interface-page $< > $@
+
+# What completes the program is asked of the program that is installed, in English.
+$(BUILD)/share/completions/localauthctl.%: $(RELEASE)/localauthctl
+	@mkdir -p $(@D)
+	@LC_ALL=C LANGUAGE= $< --generate-completion-script $* > $@
+
 acceptance: setup release ## The black-box suite (ACCEPTANCE=path of its run.py) on the release build
 	LA_BIN=$(RELEASE) $(PYTHON) $(ACCEPTANCE)
 
@@ -168,7 +185,7 @@ bench: setup-bench release ## The tables of Benchmarks/: CPU a call, start, memo
 # The unit files name /usr/libexec; what is installed names the folder that the programs are in.
 PLACED := sed 's|/usr/libexec/|$(LIBEXECDIR)/|'
 
-install: catalogues ## Install the release build under $(DESTDIR)$(PREFIX)
+install: catalogues $(INTERFACE_PAGES) $(COMPLETIONS) ## Install the release build under $(DESTDIR)$(PREFIX)
 	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(PAMDIR) \
 	    $(DESTDIR)$(DATADIR)/dbus-1/interfaces $(DESTDIR)$(POLICYDIR) \
 	    $(DESTDIR)$(DATADIR)/dbus-1/system-services $(DESTDIR)$(SYSUSERSDIR) \
@@ -196,10 +213,16 @@ install: catalogues ## Install the release build under $(DESTDIR)$(PREFIX)
 	    $(INSTALL) -D -m 644 $(BUILD)/share/locale/$$language/LC_MESSAGES/localauth.mo \
 	        $(DESTDIR)$(LOCALEDIR)/$$language/LC_MESSAGES/localauth.mo || exit 1; \
 	done
-	for page in $(filter-out %simulated.1,$(wildcard docs/man/*)); do \
+	for page in $(filter-out %simulated.1,$(wildcard docs/man/*)) $(INTERFACE_PAGES); do \
 	    $(INSTALL) -D -m 644 $$page \
 	        $(DESTDIR)$(DATADIR)/man/man$${page##*.}/$${page##*/} || exit 1; \
 	done
+	$(INSTALL) -D -m 644 $(BUILD)/share/completions/localauthctl.bash \
+	    $(DESTDIR)$(BASHDIR)/localauthctl
+	$(INSTALL) -D -m 644 $(BUILD)/share/completions/localauthctl.zsh \
+	    $(DESTDIR)$(ZSHDIR)/_localauthctl
+	$(INSTALL) -D -m 644 $(BUILD)/share/completions/localauthctl.fish \
+	    $(DESTDIR)$(FISHDIR)/localauthctl.fish
 
 install-simulated: ## Install the simulated sensor too: with it, root says who matches
 	$(INSTALL) -d $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(POLICYDIR) \

@@ -27,11 +27,21 @@ struct InstallTests {
             "etc/pam.d/localauth", "usr/share/locale/de/LC_MESSAGES/localauth.mo",
             "usr/share/locale/zh_CN/LC_MESSAGES/localauth.mo", "usr/share/man/man8/localauthd.8",
             "usr/share/man/man1/localauthctl.1", "usr/share/man/man5/localauth.conf.5",
+            "usr/share/man/man5/localauth-sensors.5",
+            "usr/share/man/man5/org.localauth.Authentication1.5",
+            "usr/share/bash-completion/completions/localauthctl",
+            "usr/share/zsh/vendor-completions/_localauthctl",
+            "usr/share/fish/vendor_completions.d/localauthctl.fish",
         ]
         #expect(expected.subtracting(files).isEmpty)
         // Its interface is documentation; nothing else of it may be there.
         let simulated = files.filter { $0.lowercased().contains("simulated") }
-        #expect(simulated == ["usr/share/dbus-1/interfaces/org.localauth.SimulatedSensor1.xml"])
+        #expect(
+            simulated == [
+                "usr/share/dbus-1/interfaces/org.localauth.SimulatedSensor1.xml",
+                "usr/share/man/man5/org.localauth.SimulatedSensor1.5",
+            ]
+        )
         for file in files {
             let isProgram = file.hasPrefix("usr/bin/") || file.hasPrefix("usr/libexec/")
             let path = "\(site.folder)/\(file)"
