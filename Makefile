@@ -11,12 +11,9 @@ PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBEXECDIR ?= $(PREFIX)/libexec/localauth
 DATADIR ?= $(PREFIX)/share
-INSTALL ?= install
 
 PROGRAMS_OF_DEMO := localauthd localauth-passcode localauth-sensor-simulated localauthctl
 SERVICES := localauthd localauth-passcode localauth-sensor-fingerprint localauth-sensor-face
-# What the bus starts: org.localauth.NAME.
-ACTIVATED := Authentication1 Passcode1 Sensor1.Fingerprint Sensor1.Face
 # Where systemd, the bus and PAM look; policies are taken from /usr/share and /etc alone.
 POLICYDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/dbus-1/system.d
 SYSTEMDDIR ?= $(PREFIX)/lib/systemd
@@ -47,7 +44,8 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test test-client test-system examples documentation graph test nightly lint \
-    check format generate messages catalogues acceptance bench install install-simulated clean
+    check format generate messages catalogues acceptance bench install install-simulated \
+    extras uninstall clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -182,65 +180,23 @@ bench: setup-bench release ## The tables of Benchmarks/: CPU a call, start, memo
 	    echo "bench: the face sensor is left out: dlib is missing, or TRAITS is empty"; \
 	fi
 
-# The unit files name /usr/libexec; what is installed names the folder that the programs are in.
-PLACED := sed 's|/usr/libexec/|$(LIBEXECDIR)/|'
+# What packaging/files and the scripts that read it go by.
+INSTALLATION := BUILD='$(BUILD)' RELEASE='$(RELEASE)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
+    $(foreach name,BINDIR LIBEXECDIR DATADIR POLICYDIR SYSTEMDDIR SENSORDIR SYSUSERSDIR PAMDIR \
+    POLKITDIR LOCALEDIR BASHDIR ZSHDIR FISHDIR,$(name)='$($(name))') scripts/installation
+INSTALLED := localauth localauth-fingerprint localauth-face localauth-agent libpam-localauth localauth-dev
 
-install: catalogues $(INTERFACE_PAGES) $(COMPLETIONS) ## Install the release build under $(DESTDIR)$(PREFIX)
-	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(PAMDIR) \
-	    $(DESTDIR)$(DATADIR)/dbus-1/interfaces $(DESTDIR)$(POLICYDIR) \
-	    $(DESTDIR)$(DATADIR)/dbus-1/system-services $(DESTDIR)$(SYSUSERSDIR) \
-	    $(DESTDIR)$(SYSTEMDDIR)/system $(DESTDIR)$(SYSTEMDDIR)/user \
-	    $(DESTDIR)$(SYSTEMDDIR)/catalog
-	$(INSTALL) -m 755 $(RELEASE)/localauthctl $(DESTDIR)$(BINDIR)
-	$(INSTALL) -m 755 $(SERVICES:%=$(RELEASE)/%) $(DESTDIR)$(LIBEXECDIR)
-	$(INSTALL) -m 644 dbus/*.xml $(DESTDIR)$(DATADIR)/dbus-1/interfaces
-	$(INSTALL) -m 644 dbus/org.localauth.Authentication1.conf $(DESTDIR)$(POLICYDIR)
-	$(INSTALL) -m 644 $(ACTIVATED:%=dbus/services/org.localauth.%.service) \
-	    $(DESTDIR)$(DATADIR)/dbus-1/system-services
-	for unit in $(foreach level,system user,$(SERVICES:%=$(level)/%.service)); do \
-	    $(PLACED) dbus/systemd/$$unit | \
-	        $(INSTALL) -m 644 /dev/stdin $(DESTDIR)$(SYSTEMDDIR)/$$unit || exit 1; \
-	done
-	$(INSTALL) -m 644 dbus/systemd/system/localauth-master-key.service \
-	    $(DESTDIR)$(SYSTEMDDIR)/system
-	$(INSTALL) -m 644 dbus/systemd/localauth.catalog $(DESTDIR)$(SYSTEMDDIR)/catalog
-	$(INSTALL) -m 644 dbus/sysusers/localauth.conf $(DESTDIR)$(SYSUSERSDIR)
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(SENSORDIR) dbus/sensors/Fingerprint.conf \
-	    dbus/sensors/Face.conf
-	$(INSTALL) -m 644 dbus/pam/localauth $(DESTDIR)$(PAMDIR)
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(POLKITDIR) dbus/polkit/50-localauth-fingerprint.rules
-	for language in $(LANGUAGES); do \
-	    $(INSTALL) -D -m 644 $(BUILD)/share/locale/$$language/LC_MESSAGES/localauth.mo \
-	        $(DESTDIR)$(LOCALEDIR)/$$language/LC_MESSAGES/localauth.mo || exit 1; \
-	done
-	for page in $(filter-out %simulated.1,$(wildcard docs/man/*)) $(INTERFACE_PAGES); do \
-	    $(INSTALL) -D -m 644 $$page \
-	        $(DESTDIR)$(DATADIR)/man/man$${page##*.}/$${page##*/} || exit 1; \
-	done
-	$(INSTALL) -D -m 644 $(BUILD)/share/completions/localauthctl.bash \
-	    $(DESTDIR)$(BASHDIR)/localauthctl
-	$(INSTALL) -D -m 644 $(BUILD)/share/completions/localauthctl.zsh \
-	    $(DESTDIR)$(ZSHDIR)/_localauthctl
-	$(INSTALL) -D -m 644 $(BUILD)/share/completions/localauthctl.fish \
-	    $(DESTDIR)$(FISHDIR)/localauthctl.fish
+# What is installed and neither a program nor in the sources.
+extras: $(CATALOGUES) $(INTERFACE_PAGES) $(COMPLETIONS)
+
+install: extras ## Install the release build under $(DESTDIR)$(PREFIX), and tell the running system
+	@$(INSTALLATION) install $(INSTALLED)
 
 install-simulated: ## Install the simulated sensor too: with it, root says who matches
-	$(INSTALL) -d $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(POLICYDIR) \
-	    $(DESTDIR)$(SYSTEMDDIR)/system $(DESTDIR)$(SYSTEMDDIR)/user \
-	    $(DESTDIR)$(DATADIR)/dbus-1/system-services $(DESTDIR)$(DATADIR)/man/man1 \
-	    $(DESTDIR)$(SYSUSERSDIR)
-	$(INSTALL) -m 755 $(RELEASE)/localauth-sensor-simulated $(DESTDIR)$(LIBEXECDIR)
-	$(INSTALL) -m 644 dbus/org.localauth.Sensor1.Simulated.conf $(DESTDIR)$(POLICYDIR)
-	$(INSTALL) -m 644 dbus/sysusers/localauth-simulated.conf $(DESTDIR)$(SYSUSERSDIR)
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(SENSORDIR) dbus/sensors/Simulated.conf
-	$(INSTALL) -m 644 dbus/services/org.localauth.Sensor1.Simulated.service \
-	    $(DESTDIR)$(DATADIR)/dbus-1/system-services
-	for level in system user; do \
-	    $(PLACED) dbus/systemd/$$level/localauth-sensor-simulated.service | \
-	        $(INSTALL) -m 644 /dev/stdin \
-	            $(DESTDIR)$(SYSTEMDDIR)/$$level/localauth-sensor-simulated.service || exit 1; \
-	done
-	$(INSTALL) -m 644 docs/man/localauth-sensor-simulated.1 $(DESTDIR)$(DATADIR)/man/man1
+	@$(INSTALLATION) install localauth-simulated
+
+uninstall: ## Remove what both of them install; state and users stay
+	@$(INSTALLATION) uninstall
 
 clean: ## Remove everything that was built
 	rm -rf $(BUILD) Benchmarks/$(BUILD)
