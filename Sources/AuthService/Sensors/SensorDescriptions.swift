@@ -30,6 +30,9 @@ public struct SensorDescriptions: Sendable {
         folders + folders.map { $0.split(separator: "/").dropLast().map { "/" + $0 }.joined() }
     }
 
+    /// What a file may say.
+    static let keys = ["User", "Strength"].map { SettingsFile.Name(section: "Sensor", word: $0) }
+
     /// What is said of a sensor.
     @BusActor
     func trust(in name: String) -> SensorTrust {
@@ -66,7 +69,7 @@ public struct SensorDescriptions: Sendable {
         try SettingsFile.parse(
             SettingsFile.contents(of: path),
             file: path,
-            keys: ["User", "Strength"].map { SettingsFile.Name(section: "Sensor", word: $0) }
+            keys: keys
         ) { name, value in
             if name.word == "User" {
                 guard let user = UserName.uid(of: value) else { return "a user of this system" }

@@ -12,7 +12,8 @@ struct KeychainAddCommand: ParsableCommand {
     )
 
     @Option(
-        help: ArgumentHelp(localized("The secret: a file, or - for a pipe."), valueName: "file")
+        help: ArgumentHelp(localized("The secret: a file, or - for a pipe."), valueName: "file"),
+        completion: .file()
     )
     var secretFile: String?
 

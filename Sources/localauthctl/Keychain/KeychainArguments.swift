@@ -116,7 +116,8 @@ struct AccessArguments: ParsableArguments {
         help: ArgumentHelp(
             localized("Its own password, with application-password: a file, or - for a pipe."),
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var passwordFile: String?
 
@@ -195,7 +196,8 @@ struct UseArguments: ParsableArguments {
         help: ArgumentHelp(
             localized("The item's own password: a file, or - for a pipe."),
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var passwordFile: String?
 

@@ -18,7 +18,8 @@ struct KeychainDecryptCommand: ParsableCommand {
         help: ArgumentHelp(
             localized("What is decrypted (default: standard input)."),
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var file: String?
 

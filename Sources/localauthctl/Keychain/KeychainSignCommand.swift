@@ -26,7 +26,8 @@ struct KeychainSignCommand: ParsableCommand {
         help: ArgumentHelp(
             localized("What is signed (default: standard input)."),
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var file: String?
 

@@ -59,7 +59,8 @@ struct KeychainRestoreCommand: ParsableCommand {
         help: ArgumentHelp(
             localized("The recovery key: a file, or - for a pipe."),
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var keyFile: String?
 

@@ -152,7 +152,8 @@ struct SealedKeyArguments: ParsableArguments {
         help: ArgumentHelp(
             localized("Where the sealed master key is (default: %1$s).", SealedKey.standard),
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var credential: String?
 
@@ -161,7 +162,8 @@ struct SealedKeyArguments: ParsableArguments {
         help: ArgumentHelp(
             localized("The TPM, as systemd-creds takes it (default: the one there is)."),
             valueName: "device"
-        )
+        ),
+        completion: .file()
     )
     var device: String?
 

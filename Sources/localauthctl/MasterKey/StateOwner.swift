@@ -7,7 +7,8 @@ import Localization
 /// Where the service keeps its state.
 struct StateArguments: ParsableArguments {
     @Option(
-        help: ArgumentHelp(localized("Where the service keeps its state."), valueName: "directory")
+        help: ArgumentHelp(localized("Where the service keeps its state."), valueName: "directory"),
+        completion: .directory
     )
     var stateDirectory: String?
 

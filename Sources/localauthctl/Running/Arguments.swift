@@ -12,7 +12,8 @@ struct BusArguments: ParsableArguments {
                 "The bus: system, session, or an address (default: system for root, else session)."
             ),
             valueName: "bus"
-        )
+        ),
+        completion: .list(["system", "session"])
     )
     var bus: String?
 
@@ -64,6 +65,9 @@ extension AuthenticationPolicy: ExpressibleByArgument {
 
     /// What the help lists.
     public static var allValueStrings: [String] { allCases.map { "\($0.rawValue)|\($0.name)" } }
+
+    /// What a shell completes: one of both.
+    public static var defaultCompletionKind: CompletionKind { .list(allCases.map(\.name)) }
 }
 
 extension BiometryStrength: ExpressibleByArgument {}

@@ -7,7 +7,10 @@ import Localization
 
 /// Where a secret goes.
 struct SecretOutput: ParsableArguments {
-    @Option(help: ArgumentHelp(localized("Write into this new file."), valueName: "file"))
+    @Option(
+        help: ArgumentHelp(localized("Write into this new file."), valueName: "file"),
+        completion: .file()
+    )
     var output: String?
 
     @Flag(help: ArgumentHelp(localized("Write JSON, with the bytes in Base64.")))
