@@ -87,23 +87,23 @@ private let introspection = """
     empty once control and bidirectional-override characters and white space are stripped; shown \
     up to 512 characters.&#10;&#10;Options:&#10;- `timeout` (t, milliseconds, default 120000, 0 is \
     the default, at most 600000)&#10;- `fallback-title` (s, default: the prompt's own; empty: no \
-    fallback button)&#10;- `cancel-title` (s, default or empty: the prompt's own)&#10;- \
-    `interaction-not-allowed` (b, default false)&#10;- `reuse-duration` (d, seconds, default 0, \
-    finite and not negative, effect capped at 300)&#10;- `sensors` (as, names of the sensors to \
-    use, default: all)&#10;- `minimum-strength` (s, `strong`, `weak` or `convenience`, default \
-    `convenience`)&#10;- `require-confirmation` (b, default: a face that is not strong is \
-    confirmed in the prompt)&#10;- `parent-window` (s, handle of the caller's window, default \
-    none)&#10;- `activation-token` (s, default none)&#10;- `uid` (u, root only, default the \
-    caller's: evaluates for that user, with that user's agent, as an \
-    unlock)&#10;&#10;Result:&#10;- `mechanism` (s, `biometry`, `passcode`, `companion`, `reuse` or \
-    `context`)&#10;- `biometry-type` (u)&#10;- `sensor` (s)&#10;- `strength` (s)&#10;- \
-    `domain-state` (ay, only with biometry)&#10;&#10;Errors: \
-    `org.localauth.Error.AuthenticationFailed`, `UserCancel`, `UserFallback` (policies 1, 3 and \
-    4), `SystemCancel`, `PasscodeNotSet`, `BiometryNotAvailable`, `BiometryNotEnrolled`, \
-    `BiometryLockout`, `AppCancel`, `CompanionNotAvailable`, `BiometryNotPaired`, \
-    `BiometryDisconnected`, `NotInteractive`; `org.freedesktop.DBus.Error.InvalidArgs`, \
-    `AccessDenied` (option `uid` from anybody but root), `LimitsExceeded`.&#10;&#10;Source: R1 to \
-    R5, R10 to R13, R20 to R26, R34, L2, L5 to L10."/>
+    fallback button; shown up to 128 characters)&#10;- `cancel-title` (s, default or empty: the \
+    prompt's own; likewise)&#10;- `interaction-not-allowed` (b, default false)&#10;- \
+    `reuse-duration` (d, seconds, default 0, finite and not negative, effect capped at 300)&#10;- \
+    `sensors` (as, names of the sensors to use, default: all)&#10;- `minimum-strength` (s, \
+    `strong`, `weak` or `convenience`, default `convenience`)&#10;- `require-confirmation` (b, \
+    default: a face that is not strong is confirmed in the prompt)&#10;- `parent-window` (s, \
+    handle of the caller's window, default none)&#10;- `activation-token` (s, default none)&#10;- \
+    `uid` (u, root only, default the caller's: evaluates for that user, with that user's agent, as \
+    an unlock)&#10;&#10;A text of an option has at most 4096 bytes.&#10;&#10;Result:&#10;- \
+    `mechanism` (s, `biometry`, `passcode`, `companion`, `reuse` or `context`)&#10;- \
+    `biometry-type` (u)&#10;- `sensor` (s)&#10;- `strength` (s)&#10;- `domain-state` (ay, only \
+    with biometry)&#10;&#10;Errors: `org.localauth.Error.AuthenticationFailed`, `UserCancel`, \
+    `UserFallback` (policies 1, 3 and 4), `SystemCancel`, `PasscodeNotSet`, \
+    `BiometryNotAvailable`, `BiometryNotEnrolled`, `BiometryLockout`, `AppCancel`, \
+    `CompanionNotAvailable`, `BiometryNotPaired`, `BiometryDisconnected`, `NotInteractive`; \
+    `org.freedesktop.DBus.Error.InvalidArgs`, `AccessDenied` (option `uid` from anybody but root), \
+    `LimitsExceeded`.&#10;&#10;Source: R1 to R5, R10 to R13, R20 to R26, R34, L2, L5 to L10."/>
         <arg name="policy" type="u" direction="in"/>
         <arg name="reason" type="s" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
@@ -128,14 +128,14 @@ private let introspection = """
       </method>
       <method name="RegisterAgent">
         <annotation name="org.gtk.GDBus.DocString" value="Registers the object of this caller that \
-    shows prompts (`org.localauth.Agent1`).&#10;&#10;An agent serves its own user only, in its own \
-    session. Sessions take one normal and one fallback agent, processes one; a connection has at \
-    most 4. The registration ends with UnregisterAgent, with the connection, or with the process \
-    that it serves.&#10;&#10;Options:&#10;- `fallback` (b, default false: used only when no other \
-    agent is there)&#10;- `process` (u, process id, default 0, the whole session: serves only that \
-    process and its children; it must belong to the caller's user, for root to \
-    anybody)&#10;&#10;Result: the id of the session that it serves, empty where there is no \
-    logind.&#10;&#10;Errors: `org.localauth.Error.AgentExists`; \
+    shows prompts (`org.localauth.Agent1`).&#10;&#10;`agent` has at most 256 bytes. An agent \
+    serves its own user only, in its own session. Sessions take one normal and one fallback agent, \
+    processes one; a connection has at most 4. The registration ends with UnregisterAgent, with \
+    the connection, or with the process that it serves.&#10;&#10;Options:&#10;- `fallback` (b, \
+    default false: used only when no other agent is there)&#10;- `process` (u, process id, default \
+    0, the whole session: serves only that process and its children; it must belong to the \
+    caller's user, for root to anybody)&#10;&#10;Result: the id of the session that it serves, \
+    empty where there is no logind.&#10;&#10;Errors: `org.localauth.Error.AgentExists`; \
     `org.freedesktop.DBus.Error.AccessDenied` for a sandboxed caller or another user's process; \
     `InvalidArgs`; `LimitsExceeded`.&#10;&#10;Source: L2."/>
         <arg name="agent" type="o" direction="in"/>
@@ -180,7 +180,8 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Refuses biometry of a user until the \
     next correct passcode (remote lock).&#10;&#10;A running biometric evaluation stops: policies 1 \
     and 4 end with `org.localauth.Error.BiometryLockout`, policy 2 goes on with the passcode. \
-    `cause` is a short text for the audit record and the message.&#10;&#10;Errors: \
+    `cause` is a short text for the audit record and the message, of at most 1024 bytes; empty: \
+    `remote lock`. The reply comes once it is saved.&#10;&#10;Errors: \
     `org.freedesktop.DBus.Error.AccessDenied` for another user's uid, unless the caller is root; \
     `InvalidArgs`.&#10;&#10;Source: R50, L11."/>
         <arg name="uid" type="u" direction="in"/>

@@ -48,8 +48,9 @@ public protocol Authentication1Service: AnyObject {
     ///
     /// Options:
     /// - `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)
-    /// - `fallback-title` (s, default: the prompt's own; empty: no fallback button)
-    /// - `cancel-title` (s, default or empty: the prompt's own)
+    /// - `fallback-title` (s, default: the prompt's own; empty: no fallback button; shown up to 128
+    ///   characters)
+    /// - `cancel-title` (s, default or empty: the prompt's own; likewise)
     /// - `interaction-not-allowed` (b, default false)
     /// - `reuse-duration` (d, seconds, default 0, finite and not negative, effect capped at 300)
     /// - `sensors` (as, names of the sensors to use, default: all)
@@ -59,6 +60,8 @@ public protocol Authentication1Service: AnyObject {
     /// - `activation-token` (s, default none)
     /// - `uid` (u, root only, default the caller's: evaluates for that user, with that user's
     ///   agent, as an unlock)
+    ///
+    /// A text of an option has at most 4096 bytes.
     ///
     /// Result:
     /// - `mechanism` (s, `biometry`, `passcode`, `companion`, `reuse` or `context`)
@@ -109,9 +112,10 @@ public protocol Authentication1Service: AnyObject {
 
     /// Registers the object of this caller that shows prompts (`org.localauth.Agent1`).
     ///
-    /// An agent serves its own user only, in its own session. Sessions take one normal and one
-    /// fallback agent, processes one; a connection has at most 4. The registration ends with
-    /// UnregisterAgent, with the connection, or with the process that it serves.
+    /// `agent` has at most 256 bytes. An agent serves its own user only, in its own session.
+    /// Sessions take one normal and one fallback agent, processes one; a connection has at most 4.
+    /// The registration ends with UnregisterAgent, with the connection, or with the process that it
+    /// serves.
     ///
     /// Options:
     /// - `fallback` (b, default false: used only when no other agent is there)
@@ -176,7 +180,8 @@ public protocol Authentication1Service: AnyObject {
     ///
     /// A running biometric evaluation stops: policies 1 and 4 end with
     /// `org.localauth.Error.BiometryLockout`, policy 2 goes on with the passcode. `cause` is a
-    /// short text for the audit record and the message.
+    /// short text for the audit record and the message, of at most 1024 bytes; empty: `remote
+    /// lock`. The reply comes once it is saved.
     ///
     /// Errors: `org.freedesktop.DBus.Error.AccessDenied` for another user's uid, unless the caller
     /// is root; `InvalidArgs`.

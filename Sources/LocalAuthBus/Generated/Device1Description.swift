@@ -64,8 +64,9 @@ private let introspection = """
         <annotation name="org.localauth.Stream" value="path"/>
         <annotation name="org.gtk.GDBus.DocString" value="Enrols a finger, a face or a companion; \
     the reply is the id of the new template.&#10;&#10;Progress comes as `Event` signals before it. \
-    A caller that leaves the bus cancels it. `label`: the person's name for it, shown in \
-    lists.&#10;&#10;Options:&#10;- `context` (o, an evaluated context whose mechanism was \
+    A caller that leaves the bus cancels it. `label`: the person's name for it, shown in lists, at \
+    most 256 bytes; control and bidirectional-override characters are \
+    stripped.&#10;&#10;Options:&#10;- `context` (o, an evaluated context whose mechanism was \
     `passcode` at most 60 s ago, default: the daemon prompts)&#10;- `timeout` (t, milliseconds, \
     default 120000, 0 is the default, at most 600000)&#10;- `uid` (u, root only, default the \
     caller's)&#10;&#10;Errors: `org.localauth.Error.AppCancel` after CancelEnroll; \
@@ -85,8 +86,8 @@ private let introspection = """
       </method>
       <method name="RenameTemplate">
         <annotation name="org.gtk.GDBus.DocString" value="Gives a template another \
-    label.&#10;&#10;Labels are no part of the domain state; no passcode is \
-    needed.&#10;&#10;Options: `uid` (u, root only, default the caller's).&#10;&#10;Errors: \
+    label.&#10;&#10;Labels are no part of the domain state; no passcode is needed. A label is as \
+    in Enroll.&#10;&#10;Options: `uid` (u, root only, default the caller's).&#10;&#10;Errors: \
     `org.localauth.Sensor1.Error.NoTemplates` for an unknown id; \
     `org.localauth.Error.BiometryNotAvailable`; `org.freedesktop.DBus.Error.AccessDenied`, \
     `InvalidArgs`.&#10;&#10;Source: L12."/>

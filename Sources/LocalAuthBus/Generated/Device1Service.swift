@@ -30,7 +30,8 @@ public protocol Device1Service: AnyObject {
     /// Enrols a finger, a face or a companion; the reply is the id of the new template.
     ///
     /// Progress comes as `Event` signals before it. A caller that leaves the bus cancels it.
-    /// `label`: the person's name for it, shown in lists.
+    /// `label`: the person's name for it, shown in lists, at most 256 bytes; control and
+    /// bidirectional-override characters are stripped.
     ///
     /// Options:
     /// - `context` (o, an evaluated context whose mechanism was `passcode` at most 60 s ago,
@@ -59,7 +60,7 @@ public protocol Device1Service: AnyObject {
 
     /// Gives a template another label.
     ///
-    /// Labels are no part of the domain state; no passcode is needed.
+    /// Labels are no part of the domain state; no passcode is needed. A label is as in Enroll.
     ///
     /// Options: `uid` (u, root only, default the caller's).
     ///
