@@ -94,6 +94,18 @@ struct AttemptTests {
         #expect(desk.engine.records[Desk.uid]?.failures == 5)
     }
 
+    @Test("R3: A non-match in root's evaluation of a user counts like any other")
+    func unlockMisses() {
+        var desk = Desk(.finger)
+        desk.fail(4)
+        let unlock = desk.evaluate(.biometrics) { $0.isUnlock = true }
+        desk.scan(matching: false)
+        #expect(desk.refusal(unlock) == .biometryLockout)
+        let next = desk.evaluate(.biometrics) { $0.isUnlock = true }
+        #expect(desk.refusal(next) == .biometryLockout)
+        #expect(desk.available(.biometrics) == .biometryLockout)
+    }
+
     @Test("R3: A success sets the count back")
     func successResets() {
         var desk = Desk(.finger)

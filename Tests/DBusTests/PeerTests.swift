@@ -11,6 +11,8 @@ struct PeerTests {
     func nobody() {
         #expect(Peer(name: ":1.1", uid: 1000, pid: 7)?.uid == 1000)
         #expect(Peer(name: ":1.1", uid: 0, pid: 7)?.uid == 0)
+        // One that would be negative with a sign is a uid like any other.
+        #expect(Peer(name: ":1.1", uid: 4_000_000_000, pid: 7)?.uid == 4_000_000_000)
         #expect(Peer(name: ":1.1", uid: nil, pid: 7) == nil)
         #expect(Peer(name: ":1.1", uid: .max, pid: 7) == nil)
         for pid in [nil, 0, -1, Int32.min] {
