@@ -45,7 +45,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test test-client test-system examples documentation graph test nightly lint \
     check format generate messages catalogues acceptance bench install install-simulated \
-    extras uninstall clean
+    extras uninstall deb packages clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -181,22 +181,30 @@ bench: setup-bench release ## The tables of Benchmarks/: CPU a call, start, memo
 	fi
 
 # What packaging/files and the scripts that read it go by.
-INSTALLATION := BUILD='$(BUILD)' RELEASE='$(RELEASE)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
+PLACES := BUILD='$(BUILD)' RELEASE='$(RELEASE)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
     $(foreach name,BINDIR LIBEXECDIR DATADIR POLICYDIR SYSTEMDDIR SENSORDIR SYSUSERSDIR PAMDIR \
-    POLKITDIR LOCALEDIR BASHDIR ZSHDIR FISHDIR,$(name)='$($(name))') scripts/installation
+    POLKITDIR LOCALEDIR BASHDIR ZSHDIR FISHDIR,$(name)='$($(name))')
 INSTALLED := localauth localauth-fingerprint localauth-face localauth-agent libpam-localauth localauth-dev
 
 # What is installed and neither a program nor in the sources.
 extras: $(CATALOGUES) $(INTERFACE_PAGES) $(COMPLETIONS)
 
 install: extras ## Install the release build under $(DESTDIR)$(PREFIX), and tell the running system
-	@$(INSTALLATION) install $(INSTALLED)
+	@$(PLACES) scripts/installation install $(INSTALLED)
 
 install-simulated: ## Install the simulated sensor too: with it, root says who matches
-	@$(INSTALLATION) install localauth-simulated
+	@$(PLACES) scripts/installation install localauth-simulated
 
 uninstall: ## Remove what both of them install; state and users stay
-	@$(INSTALLATION) uninstall
+	@$(PLACES) scripts/installation uninstall
+
+deb: setup-system release ## Debian packages below $(BUILD)/packages, and what lintian says of them
+	@$(MAKE) --no-print-directory packages PREFIX=/usr
+	lintian --fail-on error $(BUILD)/packages/*.deb
+
+# Of programs that are there: RELEASE says where.
+packages: extras
+	@$(PLACES) scripts/packages
 
 clean: ## Remove everything that was built
 	rm -rf $(BUILD) Benchmarks/$(BUILD)
