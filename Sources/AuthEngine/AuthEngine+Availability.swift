@@ -22,7 +22,7 @@ extension AuthEngine {
         at moment: Instant
     ) -> Refusal? {
         if factors.contains(.companion), companionRefusal(facts) == nil { return nil }
-        if factors.contains(.passcode) { return facts.isPasscodeSet ? nil : .passcodeNotSet }
+        if factors.contains(.passcode) { return facts.passcode.refusal }
         if factors.contains(.biometry) {
             return biometryRefusal(uid: uid, facts: facts, at: moment)
         }
@@ -39,7 +39,7 @@ extension AuthEngine {
         }
         if !usable.contains(where: { $0.templates > 0 }) { return .notEnrolled }
         if let lockout = lockout(of: uid, at: moment) { return lockout }
-        return facts.isPasscodeSet ? nil : .passcodeNotSet
+        return facts.passcode.refusal
     }
 
     private func companionRefusal(_ facts: Facts) -> Refusal? {
@@ -69,4 +69,15 @@ extension AuthEngine {
 
     /// Whether biometry waits for a passcode of this user now.
     func isBiometryRefused(_ uid: UInt32) -> Bool { lockout(of: uid, at: now) != nil }
+}
+
+extension PasscodeFact {
+    /// Why it can't be asked for; nil when it can.
+    fileprivate var refusal: Refusal? {
+        switch self {
+        case .set: nil
+        case .missing: .passcodeNotSet
+        case .unknown: .passcodeUnknown
+        }
+    }
 }

@@ -47,6 +47,10 @@ extension Refusal {
     static let nothingToProve = Refusal(.systemCancel, "Nothing has to be proved for this.")
     static let wrongPassword = Refusal(.authenticationFailed, "The app's password was wrong.")
     static let passcodeNotSet = Refusal(.passcodeNotSet, "This user has no passcode.")
+    static let passcodeUnknown = Refusal(
+        .passcodeNotSet,
+        "No passcode can be given now: the program that verifies it can't be asked."
+    )
     static let noSensor = Refusal(.biometryNotAvailable, "No biometric sensor can be used now.")
     static let remoteSession = Refusal(
         .biometryNotAvailable,

@@ -113,12 +113,22 @@ public struct SensorFact: Hashable, Sendable {
     }
 }
 
+/// What is known of a user's passcode at the moment of a look-up.
+public enum PasscodeFact: Hashable, Sendable {
+    /// It can be verified.
+    case set
+    /// The user has none.
+    case missing
+    /// Nobody says: there is no verifier, or it can't be asked.
+    case unknown
+}
+
 /// What the service found out for one call, frozen at that moment.
 public struct Facts: Hashable, Sendable {
     /// Every known sensor.
     public var sensors: [SensorFact]
     /// Whether the user has a passcode that can be verified.
-    public var isPasscodeSet: Bool
+    public var passcode: PasscodeFact
     /// The session whose agent shows the prompt; nil when the caller may not be prompted
     /// (inactive, locked or another user's session).
     public var session: String?
@@ -130,12 +140,12 @@ public struct Facts: Hashable, Sendable {
     /// What was found out.
     public init(
         sensors: [SensorFact] = [],
-        isPasscodeSet: Bool = false,
+        passcode: PasscodeFact = .missing,
         session: String? = nil,
         processes: [Int32] = []
     ) {
         self.sensors = sensors
-        self.isPasscodeSet = isPasscodeSet
+        self.passcode = passcode
         self.session = session
         self.processes = processes
     }

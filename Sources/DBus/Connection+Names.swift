@@ -88,6 +88,26 @@ extension Connection {
         }
     }
 
+    /// Has the bus start the service behind a name, unless somebody owns it already.
+    ///
+    /// Returns when the name has an owner.
+    ///
+    /// - Throws: what the bus answers: `ServiceUnknown` when it can't start such a service;
+    ///   `NoReply` after `timeout`.
+    public func startService(_ name: String, timeout: Duration) async throws(DBusError) {
+        _ = try await call(
+            to: Self.driver,
+            path: .bus,
+            interface: Self.driver,
+            member: "StartServiceByName",
+            signature: "su",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(name)
+            try writer.write(UInt32(0))
+        }
+    }
+
     /// Tells the current owner of a bus name, nil for none, and then every change.
     public func watchName(
         _ name: String,

@@ -136,7 +136,7 @@ struct AgeTests {
     func since() {
         let login = Instant(nanoseconds: 0) + AgeTests.hour * 1000
         let engine = AuthEngine(since: login)
-        let facts = Facts(sensors: [.finger], isPasscodeSet: true, session: "a")
+        let facts = Facts(sensors: [.finger], passcode: .set, session: "a")
         func refusal(after time: Duration) -> Refusal? {
             engine.availability(.biometrics, uid: 1, facts: facts, at: login + time)
         }
@@ -150,7 +150,7 @@ struct AgeTests {
         record.lastPasscode = Instant(nanoseconds: 0)
         let restart = Instant(nanoseconds: 0) + AgeTests.hour * 40
         let engine = AuthEngine(records: [1: record], since: restart)
-        let facts = Facts(sensors: [.finger], isPasscodeSet: true, session: "a")
+        let facts = Facts(sensors: [.finger], passcode: .set, session: "a")
         func refusal(after time: Duration) -> Refusal? {
             let moment = Instant(nanoseconds: 0) + time
             return engine.availability(.biometrics, uid: 1, facts: facts, at: moment)

@@ -35,7 +35,7 @@ struct Desk {
         engine = AuthEngine(settings: settings, records: records)
         facts = Facts(
             sensors: sensors,
-            isPasscodeSet: true,
+            passcode: .set,
             session: Desk.session,
             processes: [100]
         )

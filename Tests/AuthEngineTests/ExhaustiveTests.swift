@@ -290,7 +290,7 @@ struct ExhaustiveTests {
     private func events(of id: EvaluationID, in node: Node, _ world: SmallWorld) -> [Event] {
         var facts = Facts(
             sensors: world.sensors,
-            isPasscodeSet: true,
+            passcode: .set,
             session: world.sessions[id] ?? "a"
         )
         let found = facts

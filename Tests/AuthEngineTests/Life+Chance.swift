@@ -122,7 +122,8 @@ extension Life {
         }
         return Facts(
             sensors: sensors,
-            isPasscodeSet: !isVerifierGone && chance(95) && !isPasscodeRemoved,
+            passcode: isVerifierGone
+                ? .unknown : (chance(95) && !isPasscodeRemoved ? .set : .missing),
             session: session,
             processes: chance(10) ? [100] : []
         )

@@ -316,7 +316,7 @@ extension Life {
     ) {
         let id = request.id
         take(.requested(request))
-        let facts = Facts(sensors: sensors, isPasscodeSet: true, session: "recovery")
+        let facts = Facts(sensors: sensors, passcode: .set, session: "recovery")
         take(.lookedUp(id, facts))
         while !unwritten.isEmpty { settle(isWritten: true) }
         take(.promptBegan(id))

@@ -7,7 +7,7 @@ struct PolicyTests {
     func precedence() {
         var desk = Desk(.finger)
         desk.fail(5)
-        desk.facts.isPasscodeSet = false
+        desk.facts.passcode = .missing
         let finger = SensorFact.finger
         desk.facts.sensors = [finger.with(.unavailable)]
         #expect(desk.available(.biometrics) == .biometryNotAvailable)
@@ -16,9 +16,9 @@ struct PolicyTests {
         desk.facts.sensors = [finger]
         #expect(desk.available(.biometrics) == .biometryLockout)
         desk = Desk(finger)
-        desk.facts.isPasscodeSet = false
+        desk.facts.passcode = .missing
         #expect(desk.available(.biometrics) == .passcodeNotSet)
-        desk.facts.isPasscodeSet = true
+        desk.facts.passcode = .set
         #expect(desk.available(.biometrics) == nil)
     }
 
@@ -43,7 +43,7 @@ struct PolicyTests {
         #expect(desk.refused(.biometrics) == .biometryNotAvailable)
         desk.facts.sensors = [.finger.with(templates: 0)]
         #expect(desk.refused(.biometrics) == .biometryNotEnrolled)
-        desk.facts.isPasscodeSet = false
+        desk.facts.passcode = .missing
         #expect(desk.refused(.biometricsOrPasscode) == .passcodeNotSet)
         #expect(desk.prompts == 0)
     }
@@ -58,7 +58,7 @@ struct PolicyTests {
         desk.facts.sensors = []
         let passcode = desk.evaluate(.biometricsOrPasscode)
         #expect(desk.presentation(passcode)?.stage == .passcode)
-        desk.facts.isPasscodeSet = false
+        desk.facts.passcode = .missing
         #expect(desk.available(.biometricsOrPasscode) == .passcodeNotSet)
     }
 
@@ -74,9 +74,9 @@ struct PolicyTests {
             desk.fail(5)
             desk.facts.sensors = sensors
             #expect(desk.available(.biometricsOrPasscode) == nil)
-            desk.facts.isPasscodeSet = false
+            desk.facts.passcode = .missing
             #expect(desk.refused(.biometricsOrPasscode) == .passcodeNotSet)
-            desk.facts.isPasscodeSet = true
+            desk.facts.passcode = .set
             let id = desk.evaluate(.biometricsOrPasscode, context: Desk.context)
             #expect(desk.presentation(id)?.stage == .passcode)
             desk.send(.invalidated(Desk.context))

@@ -74,7 +74,7 @@ struct RecordingTests {
                             templates: 1
                         )
                     ]
-                    $0.isPasscodeSet = true
+                    $0.passcode = .set
                     $0.session = "a"
                     $0.processes = [100]
                 }

@@ -130,6 +130,39 @@ public final class PrivateBus: Sendable {
         return program
     }
 
+    /// Lets the bus start a program that takes a name; it gets this bus as `--bus`.
+    @BusActor public func offer(_ name: String, _ words: [String]) async throws {
+        var words = words + ["--bus", address]
+        if !words[0].contains("/") { words[0] = ChildProcess.folder + "/" + words[0] }
+        let text = "[D-BUS Service]\nName=\(name)\nExec=\(words.joined(separator: " "))\n"
+        try TemporaryFolder.write("\(folder)/\(name).service", text.utf8)
+        try await reload()
+    }
+
+    /// Takes that back.
+    @BusActor public func withdraw(_ name: String) async throws {
+        unlink("\(folder)/\(name).service")
+        try await reload()
+    }
+
+    /// Has it look again for what it can start.
+    @BusActor private func reload() async throws {
+        _ = try await connect()
+            .call(
+                to: "org.freedesktop.DBus",
+                path: ObjectPath(trusted: "/org/freedesktop/DBus"),
+                interface: "org.freedesktop.DBus",
+                member: "ReloadConfig"
+            )
+    }
+
+    /// The process behind a name; nil: nobody has it.
+    @BusActor public func process(of name: String) async throws -> Int32? {
+        let connection = try connect()
+        guard let owner = try await connection.nameOwner(name) else { return nil }
+        return try await connection.peer(named: owner).pid
+    }
+
     /// What the programs on it wrote to standard error.
     public var errors: String {
         dependents.withLock { $0.programs }.map(\.errors).joined()

@@ -26,7 +26,7 @@ extension AuthService {
         diagnosis.hasJournal = audit.hasJournal
         diagnosis.setAside = setAside
         diagnosis.keychain = await items.diagnosis(for: peer)
-        diagnosis.hasVerifier = verifier.owner != nil
+        diagnosis.verifierAbsence = verifier.absence
         diagnosis.delay = delay(of: uid)
         if !sessions.isAbsent {
             let around = sessions.surroundings

@@ -71,7 +71,8 @@ struct Diagnosis: Sendable {
     var setAside: String?
     /// Nil where the service has none.
     var keychain: KeychainState?
-    var hasVerifier = true
+    /// Why there is no passcode verifier; nil where there is one.
+    var verifierAbsence: PasscodeVerifier.Absence?
     var facts = Facts()
     var delay: Delay?
     /// Nil where there is no login manager.
@@ -169,14 +170,38 @@ struct Diagnosis: Sendable {
     // MARK: - The user
 
     private var passcode: Check? {
-        if facts.isPasscodeSet { return ok("passcode", "Your account has a passcode.") }
-        return Check(
-            name: "passcode",
-            state: .failed,
-            message: hasVerifier
-                ? "Your account has no passcode." : "No passcode verifier is on the bus.",
-            remedy: hasVerifier ? "Set one with passwd." : "Start localauth-passcode."
-        )
+        switch facts.passcode {
+        case .set: ok("passcode", "Your account has a passcode.")
+        case .missing:
+            Check(
+                name: "passcode",
+                state: .failed,
+                message: "Your account has no passcode.",
+                remedy: "Set one with passwd."
+            )
+        case .unknown: unknownPasscode
+        }
+    }
+
+    private var unknownPasscode: Check {
+        let message: String
+        var remedy = "Look into its log: journalctl -u localauth-passcode."
+        switch verifierAbsence {
+        case .notInstalled:
+            message = "No passcode verifier is on the bus."
+            remedy = "Start localauth-passcode."
+        case .untrusted(let user):
+            message = "What is on the bus as passcode verifier runs as \(user): it is not trusted."
+            remedy = "End that program, and run localauth-passcode as root."
+        case .starting:
+            message = "The passcode verifier is still starting."
+            remedy = "Ask again in a moment."
+        case .notStarting(let reason):
+            message = "The passcode verifier can't be started: \(reason)"
+        case nil:
+            message = "The passcode verifier does not say whether you have a passcode."
+        }
+        return Check(name: "passcode", state: .failed, message: message, remedy: remedy)
     }
 
     private var passcodeDelay: Check? {

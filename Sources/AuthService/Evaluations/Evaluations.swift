@@ -126,11 +126,11 @@ final class Evaluations {
                 return self.availability(policy, uid, facts, context)
             }
         }
-        if let isSet = verifier.warmAnswer(for: uid, at: Instant.now()) {
-            return .now(availability(policy, uid, Facts(isPasscodeSet: isSet), context))
+        if let passcode = verifier.warmAnswer(for: uid, at: Instant.now()) {
+            return .now(availability(policy, uid, Facts(passcode: passcode), context))
         }
         return .later { () throws(DBusError) in
-            let facts = Facts(isPasscodeSet: await self.verifier.isSet(for: uid))
+            let facts = Facts(passcode: await self.verifier.passcode(of: uid))
             return self.availability(policy, uid, facts, context)
         }
     }

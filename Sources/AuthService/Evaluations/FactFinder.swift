@@ -22,7 +22,7 @@ struct FactFinder {
         let around =
             sessions.isAbsent ? nil : onLoop { await sessions.refresh(peer, for: uid) }
         let templates = onLoop { await enrolments.refresh(uid) }
-        let isPasscodeSet = await verifier.isSet(for: uid)
+        let passcode = await verifier.passcode(of: uid)
         await templates.value
         await around?.value
         // The lid may have been found open meanwhile.
@@ -31,7 +31,7 @@ struct FactFinder {
         let place = await sessions.place(of: peer, for: uid, isUnlock: isUnlock)
         var facts = Facts(
             sensors: enrolments.facts(of: uid),
-            isPasscodeSet: isPasscodeSet,
+            passcode: passcode,
             session: place.session,
             processes: processes
         )

@@ -36,16 +36,27 @@ extension KeychainObject {
                     )
                 }
             }
-            if accessControl.needsPasscodeSet, await !verifier.isSet(for: uid) {
-                throw DBusError(
-                    .keychainNotAvailable,
-                    "Such an item needs a passcode, and this user has none."
-                )
-            }
+            if accessControl.needsPasscodeSet { try await requirePasscode(of: uid) }
             return try await placing(as: peer, body)
         }
         if let replaced { report(.itemDeleted, .replace, by: peer, replaced) }
         return result
+    }
+
+    private func requirePasscode(of uid: UInt32) async throws(DBusError) {
+        switch await verifier.passcode(of: uid) {
+        case .set: return
+        case .missing:
+            throw DBusError(
+                .keychainNotAvailable,
+                "Such an item needs a passcode, and this user has none."
+            )
+        case .unknown:
+            throw DBusError(
+                .keychainNotAvailable,
+                "Such an item needs a passcode, and the program that verifies it can't be asked."
+            )
+        }
     }
 
     /// Changes an item that is still there.

@@ -13,7 +13,7 @@ enum PasscodeState: Equatable, Sendable {
     case removed
 }
 
-/// The process that asks PAM.
+/// The process that asks PAM; the bus starts it when it is needed.
 ///
 /// The daemon hands it the channel and hears yes or no.
 @BusActor
@@ -25,7 +25,35 @@ final class PasscodeVerifier {
     /// How long an answer to `IsSet` serves CanEvaluate of policy 2; everything else asks again.
     static let warmth = Duration.milliseconds(100)
 
+    /// How long a question waits for it to be started, and for the end of a pause after a fault.
+    static let startPatience = Duration.seconds(10)
+    /// How long the bus may take to start it.
+    static let longestStart = Duration.seconds(30)
+
+    /// Why there is none.
+    enum Absence: Hashable, Sendable {
+        /// Nobody owns its name, and the bus can't start it.
+        case notInstalled
+        /// Who owns its name may not be the verifier.
+        case untrusted(user: String)
+        /// It is being started, for longer than anybody waits.
+        case starting
+        /// It was to be started, and did not come.
+        case notStarting(reason: String)
+    }
+
     private(set) var owner: String?
+    /// Why it couldn't be asked when somebody wanted to; nil when it could.
+    private(set) var absence: Absence?
+    /// Who owns its name, trusted or not yet.
+    private var holder: String?
+    private var process: OwnedDescriptor?
+    private var isStarting = false
+    private var startedAt = Instant(nanoseconds: 0)
+    private let arrivals = ConditionVariable()
+    private var backOff = BackOff()
+    /// Until then it is left alone.
+    private var restsUntil = Instant(nanoseconds: 0)
     private var answers: [UInt32: (state: PasscodeState, at: Instant)] = [:]
     private let lookUps = SharedLookUps<UInt32, Void>()
     private let connection: Connection
@@ -56,28 +84,51 @@ final class PasscodeVerifier {
         }
     }
 
+    /// The bus says who owns its name now; who just left may have crashed.
     private func ownerChanged(_ owner: String?) async {
-        self.owner = nil
-        answers = [:]
-        guard let owner, let peer = try? await connection.peer(named: owner),
-            trusted.contains(peer.uid)
-        else { return }
+        guard owner != holder else { return }
+        let (before, process) = (self.owner, process)
+        (holder, self.owner, self.process, answers) = (owner, nil, nil, [:])
+        if let owner {
+            await identify(owner)
+        } else if let before, await !connection.hasEndedWell(before, process) {
+            rest(wasReady: true)
+        }
+    }
+
+    private func identify(_ owner: String) async {
+        guard let peer = try? await connection.peer(named: owner), holder == owner else { return }
+        guard trusted.contains(peer.uid) else {
+            absence = .untrusted(user: UserName.of(peer.uid))
+            return
+        }
+        process = try? ProcessDescriptor.open(peer.pid)
+        absence = nil
         self.owner = owner
+        backOff.recovered(at: Instant.now())
+        arrivals.notifyAll()
     }
 
-    /// The last answer, while it is warm; over a socketpair, where nobody can be asked, no.
-    func warmAnswer(for uid: UInt32, at now: Instant) -> Bool? {
-        if connection.isPeerToPeer { return false }
+    /// Leaves it alone for a while, after a fault.
+    private func rest(wasReady: Bool) {
+        let now = Instant.now()
+        restsUntil = now + backOff.failed(at: now, wasReady: wasReady)
+    }
+
+    /// The last answer, while it is warm; over a socketpair nobody can be asked.
+    func warmAnswer(for uid: UInt32, at now: Instant) -> PasscodeFact? {
+        if connection.isPeerToPeer { return .unknown }
         guard let answer = answers[uid], now - answer.at < Self.warmth else { return nil }
-        return answer.state == .set
+        return answer.state == .set ? .set : .missing
     }
 
-    /// Whether the user has a passcode.
-    ///
-    /// No verifier, no answer: no passcode.
-    func isSet(for uid: UInt32) async -> Bool {
-        await lookUps.share(uid) { await self.ask(uid) }
-        return answers[uid]?.state == .set
+    /// Whether the user has a passcode that can be verified now.
+    func passcode(of uid: UInt32) async -> PasscodeFact {
+        switch await state(of: uid) {
+        case .set: .set
+        case .withheld, .removed: .missing
+        case nil: .unknown
+        }
     }
 
     /// What is known of the user's passcode; nil: nobody says.
@@ -112,14 +163,52 @@ final class PasscodeVerifier {
         }
     }
 
-    /// Its unique name; one that was just started by activation counts as well.
+    /// Its unique name; it is started first when it isn't there.
+    ///
+    /// Several that want it share one start. One that takes long is not waited for, but goes on.
     private func currentOwner() async -> String? {
         if let owner { return owner }
-        guard !connection.isPeerToPeer,
-            let owner = try? await connection.nameOwner(Passcode1.busName)
-        else { return nil }
-        await ownerChanged(owner)
-        return self.owner
+        guard !connection.isPeerToPeer else { return nil }
+        if !isStarting {
+            isStarting = true
+            startedAt = Instant.now()
+            onLoop {
+                await self.activate()
+                self.isStarting = false
+                self.arrivals.notifyAll()
+            }
+        }
+        let left = startedAt + Self.startPatience - Instant.now()
+        if left > .zero {
+            _ = await arrivals.wait(atMost: left) { owner != nil || !isStarting }
+        }
+        if owner == nil, isStarting, absence == nil { absence = .starting }
+        return owner
+    }
+
+    private func activate() async {
+        let rest = restsUntil - Instant.now()
+        if rest > .zero {
+            // One that failed again and again is not waited for.
+            guard rest <= Self.startPatience else { return }
+            if await arrivals.wait(atMost: rest, until: { owner != nil }) { return }
+        }
+        absence = nil
+        do throws(DBusError) {
+            try await connection.startService(Passcode1.busName, timeout: Self.longestStart)
+            guard let owner = try await connection.nameOwner(Passcode1.busName) else {
+                throw DBusError(.failed, "It ended at once.")
+            }
+            if owner == holder { await identify(owner) } else { await ownerChanged(owner) }
+        } catch {
+            guard owner == nil else { return }
+            let isInstalled = error.name != .serviceUnknown
+            absence =
+                isInstalled
+                ? .notStarting(reason: DisplayText.cleaned(error.message, limit: 256))
+                : .notInstalled
+            if isInstalled { self.rest(wasReady: false) }
+        }
     }
 
     /// Has the packet that waits on `channel` verified.

@@ -164,7 +164,7 @@ final class SensorProcess {
         guard canBeTrusted() else { return }
         state = .probing
         onLoop {
-            let isClean = await self.hasEndedWell(owner, descriptor)
+            let isClean = await self.connection.hasEndedWell(owner, descriptor)
             guard self.owner == nil, !self.isRemoved else { return }
             if isClean, self.isKnown {
                 self.settle(.asleep)
@@ -192,14 +192,6 @@ final class SensorProcess {
         descriptor = nil
     }
 
-    /// A process that let go of its name before it left the bus ended in good order; of one that
-    /// left at once the kernel may tell.
-    private func hasEndedWell(_ owner: String, _ descriptor: OwnedDescriptor?) async -> Bool {
-        if let holder = try? await connection.nameOwner(owner), holder == owner { return true }
-        guard let descriptor else { return false }
-        return await ProcessEnd.isClean(descriptor)
-    }
-
     // MARK: - Starting
 
     /// Has the bus start the sensor; several that want it share one start.
@@ -213,7 +205,11 @@ final class SensorProcess {
 
     private func activate() async {
         let name = Sensor1.namespace + "." + name
-        let isStarted = (try? await connection.startService(name, Self.startPatience)) != nil
+        let isStarted =
+            (try? await connection.startService(
+                name,
+                timeout: Self.startPatience
+            )) != nil
         if isStarted, owner == nil || state == .probing {
             let limit = EventLoop.shared.schedule(after: Self.startPatience) { self.release() }
             await withCheckedContinuation { waiters.append($0) }
@@ -425,50 +421,7 @@ protocol SensorProcessEvents: AnyObject {
     func received(operation: UInt64, kind: String, detail: [String: Variant])
 }
 
-/// How long a sensor is left alone after a fault: 1, 2, 4 … 60 s, until it has worked for a while.
-private struct BackOff {
-    /// How long a sensor must have worked for its earlier faults to be forgotten.
-    private static let probation = Duration.seconds(60)
-
-    private var faults = 0
-    private var readySince = Instant(nanoseconds: 0)
-
-    mutating func recovered(at now: Instant) {
-        readySince = now
-    }
-
-    /// Counts a fault, and says how long to wait.
-    mutating func failed(at now: Instant, wasReady: Bool) -> Duration {
-        if wasReady, now - readySince >= Self.probation { faults = 0 }
-        defer { faults += 1 }
-        return .seconds(min(1 << min(faults, 6), 60))
-    }
-
-    mutating func forgive() {
-        faults = 0
-    }
-}
-
 extension Unavailability? {
     /// As the contract has it.
     var wire: String { self?.rawValue ?? "" }
-}
-
-extension Connection {
-    /// Has the bus start the program behind a name, unless somebody owns it already.
-    ///
-    /// - Throws: what the bus answers; NoReply after `timeout`.
-    fileprivate func startService(_ name: String, _ timeout: Duration) async throws(DBusError) {
-        _ = try await call(
-            to: "org.freedesktop.DBus",
-            path: ObjectPath(trusted: "/org/freedesktop/DBus"),
-            interface: "org.freedesktop.DBus",
-            member: "StartServiceByName",
-            signature: "su",
-            timeout: timeout
-        ) { writer throws(DBusError) in
-            try writer.write(name)
-            try writer.write(UInt32(0))
-        }
-    }
 }

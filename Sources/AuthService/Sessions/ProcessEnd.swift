@@ -36,3 +36,15 @@ enum ProcessEnd {
         return false
     }
 }
+
+extension Connection {
+    /// Whether the process behind a unique name that gave up its other names ended in good order.
+    ///
+    /// One that let go of them before it left the bus did; of one that left at once the kernel may
+    /// tell.
+    func hasEndedWell(_ owner: String, _ process: OwnedDescriptor?) async -> Bool {
+        if let holder = try? await nameOwner(owner), holder == owner { return true }
+        guard let process else { return false }
+        return await ProcessEnd.isClean(process)
+    }
+}

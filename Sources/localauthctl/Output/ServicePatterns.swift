@@ -17,6 +17,7 @@ let servicePatterns = [
     "this is the recovery key of the master key %1$s, the keychain was written with "
         + "%2$s",
     "Wait until %1$s, then give your passcode: localauthctl evaluate --policy 2.",
+    "What is on the bus as passcode verifier runs as %1$s: it is not trusted.",
     "The keychain's master key must have %1$s bytes, this has %2$s.",
     "Too many wrong passcodes: none is taken for %1$s, until %2$s.",
     "Too many wrong passcodes: none is taken for another %1$s.",
@@ -27,6 +28,7 @@ let servicePatterns = [
     "The database was damaged and set aside as %1$s.",
     "The keychain was damaged and set aside as %1$s.",
     "The passcode is required before biometry %1$s.",
+    "The passcode verifier can't be started: %1$s",
     "You have %1$s templates on usable sensors.",
     "the attribute %1$s is set by the keychain",
     "Install it in %1$s, then reload the bus.",

@@ -34,7 +34,7 @@ struct DiagnosisTests {
                     templates: 1
                 )
             ],
-            isPasscodeSet: true,
+            passcode: .set,
             session: "c1"
         )
         diagnosis.isLidClosed = false
@@ -57,7 +57,11 @@ struct DiagnosisTests {
     func nothing() {
         #expect(check("agent")?.remedy.contains("localauthctl agent") == true)
         #expect(check("sensors")?.state == .warning)
-        #expect(check("passcode") { $0.hasVerifier = false }?.remedy == "Start localauth-passcode.")
+        let absent = check("passcode") {
+            $0.facts.passcode = .unknown
+            $0.verifierAbsence = .notInstalled
+        }
+        #expect(absent?.remedy == "Start localauth-passcode.")
         #expect(check("passcode")?.remedy == "Set one with passwd.")
         #expect(check("enrolment")?.remedy == "Run localauthctl enroll.")
     }

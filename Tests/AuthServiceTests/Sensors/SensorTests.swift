@@ -223,40 +223,19 @@ struct SensorTests {
 
 extension ServiceBench {
     /// Lets the bus start a simulated sensor, or whatever `program` is.
-    func install(_ name: String, program: String? = nil) async throws {
-        let program = program ?? ChildProcess.folder + "/localauth-sensor-simulated"
-        try TemporaryFolder.write(
-            bus.folder + "/\(name).service",
-            """
-            [D-BUS Service]
-            Name=org.localauth.Sensor1.\(name)
-            Exec=\(program) --bus \(bus.address) --name \(name)
-
-            """
-            .utf8
-        )
-        try await reloadBus()
+    func install(_ name: String, program: String = "localauth-sensor-simulated") async throws {
+        try await bus.offer("org.localauth.Sensor1." + name, [program, "--name", name])
     }
 
     func uninstall(_ name: String) async throws {
-        unlink(bus.folder + "/\(name).service")
-        try await reloadBus()
-    }
-
-    func reloadBus() async throws {
-        _ = try await client.call(
-            to: "org.freedesktop.DBus",
-            path: ObjectPath(trusted: "/org/freedesktop/DBus"),
-            interface: "org.freedesktop.DBus",
-            member: "ReloadConfig"
-        )
+        try await bus.withdraw("org.localauth.Sensor1." + name)
     }
 
     /// The process that owns a sensor's name; one that this bus started.
     func process(_ name: String) async throws -> Int32 {
-        guard let owner = try await client.nameOwner("org.localauth.Sensor1." + name) else {
+        guard let pid = try await bus.process(of: "org.localauth.Sensor1." + name) else {
             throw TestFailure("expected an owner of \(name)")
         }
-        return try await client.peer(named: owner).pid
+        return pid
     }
 }
