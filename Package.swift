@@ -329,7 +329,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "HostileNeighbour",
-            dependencies: ["CLinux", "Linux"],
+            dependencies: ["TestSupport"],
             path: "Tests/HostileNeighbour"
         ),
         .testTarget(

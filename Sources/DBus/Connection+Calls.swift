@@ -1,4 +1,5 @@
 import CSystemd
+import Glibc
 
 extension Connection {
     static let driver = "org.freedesktop.DBus"
@@ -32,12 +33,20 @@ extension Connection {
         }
         pending[cookie] = call
         let timeout = timeout ?? Self.defaultTimeout
-        if timeout < Self.noTimeout {
-            call.timer = EventLoop.shared.schedule(after: timeout) { [weak call] in
-                call?.finish(.failure(DBusError(.noReply, "The call was not answered in time.")))
-            }
-        }
+        if timeout < Self.noTimeout { expire(call, after: timeout) }
         return call
+    }
+
+    /// Ends a call that isn't answered in time, which is not before what has come was read: its
+    /// answer may be among it.
+    private func expire(_ call: PendingCall, after timeout: Duration, again: Int = 100) {
+        call.timer = EventLoop.shared.schedule(after: timeout) { [weak self, weak call] in
+            guard let call else { return }
+            if again > 0, let self, isReady(POLLIN) {
+                return expire(call, after: .milliseconds(10), again: again - 1)
+            }
+            call.finish(.failure(DBusError(.noReply, "The call was not answered in time.")))
+        }
     }
 
     /// Sends a call and waits for the reply.

@@ -13,8 +13,9 @@ struct PeerLookUp {
 
     mutating func add(_ call: Message) {
         calls.append(call)
-        bytes += Receiver.cost(of: call)
-        descriptors += call.descriptors
+        let size = Receiver.size(of: call)
+        bytes += size.bytes
+        descriptors += size.descriptors
     }
 }
 
@@ -112,15 +113,15 @@ extension Connection {
 
     private func finishLookUp(_ name: String, _ result: Result<Peer, DBusError>) {
         guard let lookUp = lookUps.removeValue(forKey: name) else { return }
-        if case .success(let peer) = result {
+        switch result {
+        case .success(let peer):
             peers[name] = peer
             peer.receiver?.user = peer.user
-            for call in lookUp.calls { call.caller = peer }
-            ready.append(contentsOf: lookUp.calls)
-        } else {
-            for call in lookUp.calls {
-                refuse(call)
-            }
+            for call in lookUp.calls { admit(call, of: peer) }
+        // It has left: nobody would get the answers.
+        case .failure(let error) where error.name == .nameHasNoOwner: break
+        case .failure:
+            for call in lookUp.calls { refuse(call) }
         }
         for body in lookUp.waiting {
             body(result)

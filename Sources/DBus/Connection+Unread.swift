@@ -1,61 +1,77 @@
+import CSystemd
+
 extension Connection {
-    /// Bounds what receivers who don't read leave on the bus, by asking the bus how much that is.
+    /// Bounds what strangers make this connection hold, and serves them in turns.
     ///
-    /// For services that strangers call. Does nothing over a socket pair, or on a bus that has no
+    /// For services that they call. Does nothing over a socket pair. What receivers who don't read
+    /// leave on the bus is bounded by asking the bus how much that is; not on a bus that has no
     /// statistics or keeps them to itself.
-    public func limitUnread() {
-        countsUnread = !isPeerToPeer
+    public func serveStrangers() {
+        guard !isPeerToPeer else { return }
+        servesStrangers = true
+        countsUnread = true
+        keepShort()
     }
 
     /// Whom a message to a bus name is charged to; nil: nobody.
     func receiver(_ name: String?) -> Receiver? {
         // The bus itself always reads.
-        guard countsUnread, let name, name != Self.driver else { return nil }
+        guard servesStrangers, let name, name != Self.driver else { return nil }
         if let known = receivers[name] { return known }
         let new = Receiver(name)
         receivers[name] = new
         return new
     }
 
-    /// Sends a message if its receiver may get it, and charges it.
+    /// Sends a message if its receiver may get it, once it is its turn.
+    ///
+    /// What is to be answered is sent at once: the service itself waits for it.
     func send(
         _ message: OpaquePointer,
         _ amount: Amount,
         to receiver: Receiver?,
         expectingReply: Bool = false
     ) throws(DBusError) -> UInt64 {
-        guard let receiver, countsUnread else {
+        guard let receiver else {
             return try OutgoingMessage.send(message, expectingReply: expectingReply)
         }
-        guard receiver.mayGet(amount, beside: unread) else {
+        guard !countsUnread || receiver.mayGet(amount, beside: unread) else {
             ask(receiver)
             throw DBusError(.limitsExceeded, "'\(receiver.name)' does not read its messages.")
         }
+        if expectingReply {
+            // It doesn't overtake what was sent before it.
+            while deliverNext(to: receiver) {}
+        } else if receiver.user != nil, !receiver.isUpToDate || !hasRoom,
+            let kept = sd_bus_message_ref(message)
+        {
+            receiver.add(outgoing: Message(adopting: kept), amount)
+            turns.add(receiver)
+            return 0
+        }
+        return try deliver(message, amount, to: receiver, expectingReply)
+    }
+
+    /// Sends a message now, and charges it.
+    func deliver(
+        _ message: OpaquePointer,
+        _ amount: Amount,
+        to receiver: Receiver,
+        _ expectingReply: Bool = false
+    ) throws(DBusError) -> UInt64 {
         let cookie = try OutgoingMessage.send(message, expectingReply: expectingReply)
+        if !expectingReply { receiver.user?.given += amount.bytes }
+        guard countsUnread else { return cookie }
         receiver.add(amount)
         unread += amount
         if receiver.isDoubtful(beside: unread) { ask(receiver) }
         return cookie
     }
 
-    /// Serves a call of a known sender, unless it has to read its earlier answers first.
-    func admit(_ call: Message, of peer: Peer) {
-        call.caller = peer
-        guard countsUnread, let receiver = peer.receiver,
-            !receiver.hasCredit(beside: unread) || !receiver.held.isEmpty
-        else {
-            dispatch(call: call)
-            return
-        }
-        // A call that finds no room is dropped: an error would be one more unread answer.
-        _ = receiver.hold(call)
-        ask(receiver)
-    }
-
     // MARK: Asking the bus
 
     /// Asks how much of what was sent the bus still has.
-    private func ask(_ receiver: Receiver) {
+    func ask(_ receiver: Receiver) {
         guard receiver.asked == nil, receiver.delay == nil, isOpen, countsUnread else { return }
         let question = try? startCall(
             to: Self.driver,
@@ -96,7 +112,7 @@ extension Connection {
         if receiver.hasCredit(beside: unread) {
             receiver.refusals = 0
             // Still slow, it may be asked about with the next message.
-            ready.append(contentsOf: receiver.takeHeld())
+            if receiver.hasWaiting { turns.add(receiver) }
         } else {
             askLater(receiver)
         }
@@ -127,19 +143,24 @@ extension Connection {
     /// A name has no owner any more: the bus has dropped what was sent there.
     func forgetReceiver(_ name: String) {
         guard let receiver = receivers.removeValue(forKey: name) else { return }
+        waive(receiver)
+        while receiver.takeHeld() != nil {}
+        while receiver.takeOutgoing() != nil {}
+    }
+
+    private func waive(_ receiver: Receiver) {
         receiver.asked = nil
         unread -= receiver.unread
         receiver.remove(receiver.unread)
-        _ = receiver.takeHeld()
         receiver.delay?.cancel()
         receiver.delay = nil
     }
 
     private func stopCounting() {
         countsUnread = false
-        for receiver in Array(receivers.values) {
-            ready.append(contentsOf: receiver.takeHeld())
-            forgetReceiver(receiver.name)
+        for receiver in receivers.values {
+            waive(receiver)
+            if receiver.hasWaiting { turns.add(receiver) }
         }
     }
 

@@ -61,11 +61,13 @@ public final class Connection {
     var lookUps: [String: PeerLookUp] = [:]
     var watchesPeers = false
     var directPeer: Peer?
-    /// Calls that had to wait, for example until their sender was known; served before anything
-    /// new.
-    var ready: [Message] = []
-    /// By name; empty unless ``limitUnread()`` was called.
+    /// By name; empty unless ``serveStrangers()`` was called.
     var receivers: [String: Receiver] = [:]
+    /// Who waits to be served.
+    var turns = Turns()
+    /// How many messages in a row were read while others waited to be served.
+    private var readInRow = 0
+    var servesStrangers = false
     var countsUnread = false
     /// What all receivers together may not have taken yet.
     var unread = Amount()
@@ -154,10 +156,11 @@ public final class Connection {
         disconnected.append(body)
     }
 
-    /// Writes out what is queued.
+    /// Writes out what is queued; what strangers are sent, for a moment at most.
     ///
     /// Blocking: for shutdown.
     public func flush() {
+        deliverAll()
         sd_bus_flush(bus)
     }
 
@@ -172,7 +175,11 @@ public final class Connection {
     // MARK: For the loop
 
     /// What to poll for.
-    var pollEvents: Int16 { Int16(truncatingIfNeeded: max(0, sd_bus_get_events(bus))) }
+    var pollEvents: Int16 {
+        let events = Int16(truncatingIfNeeded: max(0, sd_bus_get_events(bus)))
+        // Whoever waits has a turn when the other end has taken what was sent.
+        return turns.isEmpty ? events : events | Int16(POLLOUT)
+    }
 
     /// When sd-bus wants a turn, in microseconds of CLOCK_MONOTONIC; `.max`: never.
     var deadline: UInt64 {
@@ -181,16 +188,21 @@ public final class Connection {
         return deadline
     }
 
-    /// Serves one message.
+    /// Reads one message, or serves one of those who wait.
     ///
     /// False when there is nothing to do.
     func processOne() -> Bool {
         guard isOpen else { return false }
-        if !ready.isEmpty {
-            let call = ready.removeFirst()
-            if let peer = call.caller { admit(call, of: peer) } else { dispatch(call: call) }
-            return true
-        }
+        let hasRead = readOne()
+        readInRow = hasRead ? readInRow + 1 : 0
+        // Answers to calls of this side may lie behind strangers' calls: reading goes first.
+        guard readInRow.isMultiple(of: Self.readsBeforeTurn) else { return true }
+        return serveNext() || hasRead
+    }
+
+    private static let readsBeforeTurn = 16
+
+    private func readOne() -> Bool {
         if let watch { receive_watch_begin(watch) }
         let result = sd_bus_process(bus, nil)
         if let watch { receive_watch_end(watch) }
@@ -249,7 +261,6 @@ public final class Connection {
         isOpen = false
         EventSources.shared.remove(self)
         sd_bus_close(bus)
-        ready = []
         disconnected = []
         let error = DBusError(.disconnected, "The connection is closed.")
         for call in pending.values.sorted(by: { $0.serial < $1.serial }) {

@@ -18,10 +18,11 @@ public enum MessageLimits {
     public static let waitingCalls = 1024
     /// The most descriptors of all calls of a user that are in use after the calls were read.
     static let descriptorsOfUser = 64
-    /// The most bytes, and descriptors, of the calls of one connection that wait until they can be
-    /// served.
+    /// The most bytes of the calls of one connection that wait until it is known who it is.
     static let heldBytes = 1024 * 1024
-    /// See ``heldBytes``.
+    /// The most bytes of all calls of a user that wait for their turn.
+    static let heldBytesOfUser = 4 * 1024 * 1024
+    /// The most descriptors of the calls that wait: of one connection, and of a user.
     static let heldDescriptors = 64
     /// The most elements of all arrays and dictionaries of a message together.
     public static let elements = 262_144

@@ -23,6 +23,11 @@ public final class Peer {
     /// Whether it has left the bus.
     public private(set) var hasLeft = false
 
+    /// Whether its calls are served before all that wait: it is a part of the service.
+    ///
+    /// Theirs are lost with a connection that leaves while they wait.
+    public var goesFirst = false
+
     /// Its calls that a ``CallQuota`` counts.
     var waiting: [CallQuota.Kind: Int] = [:]
 

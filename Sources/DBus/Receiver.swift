@@ -21,6 +21,12 @@ struct Amount: Equatable {
         )
     }
 
+    static func + (left: Amount, right: Amount) -> Amount {
+        var sum = left
+        sum += right
+        return sum
+    }
+
     static func - (left: Amount, right: Amount) -> Amount {
         var difference = left
         difference -= right
@@ -65,8 +71,13 @@ final class Receiver {
     var delay: EventSource?
     /// How often in a row the bus said that it doesn't read.
     var refusals = 0
-    /// Its calls that wait until it reads.
+    /// Its calls that wait for their turn, or until it reads.
     private(set) var held: [Message] = []
+    /// What waits to be sent to it.
+    private var outgoing: [(message: Message, amount: Amount)] = []
+    private var outgoingAmount = Amount()
+    /// Whether it waits for its turn; see ``Turns``.
+    var isWaiting = false
 
     init(_ name: String) {
         self.name = name
@@ -96,13 +107,14 @@ final class Receiver {
     ///
     /// Wider than ``hasCredit(beside:)``: calls that are being answered have had credit.
     func mayGet(_ amount: Amount, beside all: Amount) -> Bool {
-        let user = user?.unread ?? Amount()
+        let own = unread + outgoingAmount
+        let user = user.map { $0.unread + $0.outgoing } ?? Amount()
         guard all.bytes < UnreadLimits.most.bytes,
-            unread.bytes < 2 * UnreadLimits.connection.bytes,
+            own.bytes < 2 * UnreadLimits.connection.bytes,
             user.bytes == 0 || user.bytes + amount.bytes <= 3 * UnreadLimits.user.bytes
         else { return false }
         return amount.descriptors == 0
-            || unread.descriptors + amount.descriptors <= UnreadLimits.connection.descriptors
+            || own.descriptors + amount.descriptors <= UnreadLimits.connection.descriptors
                 && user.descriptors + amount.descriptors <= UnreadLimits.user.descriptors
                 && all.descriptors + amount.descriptors <= UnreadLimits.most.descriptors
     }
@@ -116,26 +128,51 @@ final class Receiver {
             || all.bytes >= UnreadLimits.allBytes / 4
     }
 
-    /// Keeps a call until it has read; false when too many wait.
+    // MARK: What waits
+
+    /// Whether there is something to be done for it.
+    var hasWaiting: Bool { !outgoing.isEmpty || !held.isEmpty }
+
+    /// Keeps a call until it is its turn; false when too much waits for its user.
     func hold(_ call: Message) -> Bool {
-        guard held.count < Self.heldCalls, call.descriptors == 0,
-            (user?.heldBytes ?? 0) + Self.cost(of: call) <= MessageLimits.heldBytes
+        let size = Self.size(of: call)
+        guard let user, user.held.bytes + size.bytes <= MessageLimits.heldBytesOfUser,
+            user.held.descriptors + size.descriptors <= MessageLimits.heldDescriptors
         else { return false }
         held.append(call)
-        user?.heldBytes += Self.cost(of: call)
+        user.held += size
         return true
     }
 
-    /// The calls that wait; from now on they don't.
-    func takeHeld() -> [Message] {
-        defer { held = [] }
-        for call in held { user?.heldBytes -= Self.cost(of: call) }
-        return held
+    /// The call that has waited longest; from now on it doesn't.
+    func takeHeld() -> Message? {
+        guard !held.isEmpty else { return nil }
+        let call = held.removeFirst()
+        user?.held -= Self.size(of: call)
+        return call
     }
 
-    /// What a call takes in memory.
-    static func cost(of call: Message) -> Int { call.size + 1024 }
+    /// Whether nothing waits to be sent to it.
+    var isUpToDate: Bool { outgoing.isEmpty }
 
-    /// What a bus lets a connection wait for.
-    private static let heldCalls = 128
+    /// Keeps a message until it is its turn.
+    func add(outgoing message: Message, _ amount: Amount) {
+        outgoing.append((message, amount))
+        outgoingAmount += amount
+        user?.outgoing += amount
+    }
+
+    /// The message that has waited longest; from now on it doesn't.
+    func takeOutgoing() -> (message: Message, amount: Amount)? {
+        guard !outgoing.isEmpty else { return nil }
+        let next = outgoing.removeFirst()
+        outgoingAmount -= next.amount
+        user?.outgoing -= next.amount
+        return next
+    }
+
+    /// What a call that waits takes.
+    static func size(of call: Message) -> Amount {
+        Amount(bytes: call.size + 1024, descriptors: call.descriptors)
+    }
 }

@@ -6,10 +6,16 @@ import Synchronization
 final class UserAllowance: Sendable {
     /// Read from calls, and not closed yet; by whichever thread has them.
     private let descriptors = Atomic<Int>(0)
-    /// Calls that wait until their senders read.
-    @BusActor var heldBytes = 0
+    /// Calls that wait for their turn, or until their senders read.
+    @BusActor var held = Amount()
+    /// What waits to be sent to them.
+    @BusActor var outgoing = Amount()
     /// What was sent to them and may not have been taken.
     @BusActor var unread = Amount()
+    /// Its connections that wait for their turn, in this order; see ``Turns``.
+    @BusActor var waiting: [Receiver] = []
+    /// How much it was given, in bytes, by the count that is kept among those who wait.
+    @BusActor var given = 0
 
     /// False when that would be too many.
     func takeDescriptor() -> Bool {

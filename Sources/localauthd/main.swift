@@ -20,7 +20,7 @@ ServiceProgram(
     ]
 )
 .main { connection, arguments in
-    connection.limitUnread()
+    connection.serveStrangers()
     let file = ConfigurationFile(path: arguments["config"])
     let configuration = try file.read()
     let directory = try StateDirectory.path(arguments["state-directory"])

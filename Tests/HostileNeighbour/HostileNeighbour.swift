@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A program that misbehaves on a bus, until it is killed.
 ///
@@ -10,6 +11,8 @@ enum HostileNeighbour {
     enum Attack: String {
         /// More calls than can be answered, from several connections that read.
         case flood
+        /// The same, but that no call wants an answer, so that the bus counts none of them.
+        case unanswered
         /// Each call carries sixteen descriptors that its signature doesn't use.
         case descriptors
         /// Calls from connections that never read an answer.
@@ -23,7 +26,7 @@ enum HostileNeighbour {
         guard words.count == 4, let user = getpwnam(words[2]),
             let attack = Attack(rawValue: words[3])
         else {
-            say("usage: HostileNeighbour SOCKET USER flood|descriptors|unread|dying")
+            say("usage: HostileNeighbour SOCKET USER flood|unanswered|descriptors|unread|dying")
             exit(64)
         }
         var calls: [Call] = []
@@ -48,20 +51,20 @@ enum HostileNeighbour {
     private static let connections = 4
 
     private static func run(_ attack: Attack, _ calls: [Call], on socket: String) {
-        var open: [RawConnection] = []
+        var open: [RawClient] = []
         var made = 0
         while true {
-            while open.count < connections, let one = RawConnection(socket) { open.append(one) }
+            while open.count < connections, let one = connect(socket) { open.append(one) }
             var isStuck = true
             open.removeAll { connection in
-                var sent = RawConnection.Sent.sent
-                for call in calls where sent == .sent {
-                    sent = connection.send(call, surplus: attack == .descriptors ? 16 : 0)
-                    if sent == .sent { made += 1 }
+                var offer = RawClient.Offer.taken
+                for call in calls where offer == .taken {
+                    offer = make(call, attack, on: connection)
+                    if offer == .taken { made += 1 }
                 }
-                if attack == .flood || attack == .descriptors { connection.drain() }
-                isStuck = isStuck && sent != .sent
-                return sent == .closed || attack == .dying
+                if attack != .unread, attack != .dying { connection.drain() }
+                isStuck = isStuck && offer != .taken
+                return offer == .closed || attack == .dying
             }
             if made >= calls.count * connections {
                 say("attacks")
@@ -70,6 +73,27 @@ enum HostileNeighbour {
             // Whoever is held up, or shut out, tries again soon.
             if isStuck { poll(nil, 0, 10) }
         }
+    }
+
+    private static func connect(_ socket: String) -> RawClient? {
+        try? RawClient("unix:path=" + socket, isPatient: false)
+    }
+
+    private static func make(
+        _ call: Call,
+        _ attack: Attack,
+        on connection: RawClient
+    ) -> RawClient.Offer {
+        connection.offer(
+            to: "org.localauth.Authentication1",
+            path: call.path,
+            interface: call.interface,
+            member: call.member,
+            signature: call.signature,
+            body: call.body,
+            copies: call.descriptors + (attack == .descriptors ? 16 : 0),
+            wantsAnswer: attack != .unanswered
+        )
     }
 
     private static func say(_ line: String) {

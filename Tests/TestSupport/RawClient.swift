@@ -10,6 +10,8 @@ public final class RawClient: Sendable {
     public var name: String { state.withLock { $0.name } }
     private let socket: OwnedDescriptor
     private let state = Mutex((name: "", serial: UInt32(0)))
+    /// What of the last message isn't written yet, and the descriptors that go with its first byte.
+    private let rest = Mutex<(bytes: ArraySlice<UInt8>, descriptors: [Int32])>(([], []))
 
     /// What a message is.
     public enum Kind: UInt8, Sendable {
@@ -21,10 +23,24 @@ public final class RawClient: Sendable {
         case signal = 4
     }
 
+    /// What became of a message that isn't waited for.
+    public enum Offer: Sendable {
+        /// It is written, or the rest of it goes before the next one.
+        case taken
+        /// The bus reads nothing more for now; the message wasn't taken.
+        case full
+        /// The bus has closed the connection.
+        case closed
+    }
+
     /// Connects and says Hello.
     ///
+    /// - Parameters:
+    ///   - address: of the bus.
+    ///   - isPatient: Whether it waits for the answer to Hello, and for room for what it sends; else
+    ///     it has no name, and `offer` is for it.
     /// - Throws: When there is no such bus.
-    public init(_ address: String) throws(TestFailure) {
+    public init(_ address: String, isPatient: Bool = true) throws(TestFailure) {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         socket = OwnedDescriptor(adopting: Glibc.socket(AF_UNIX, kind, 0))
         var place = sockaddr_un()
@@ -39,6 +55,14 @@ public final class RawClient: Sendable {
         }
         try expect(result == 0, "no bus at \(address)")
         try greet()
+        guard isPatient else {
+            _ = fcntl(socket.rawValue, F_SETFL, fcntl(socket.rawValue, F_GETFL) | O_NONBLOCK)
+            return
+        }
+        let answer = try receive(until: ":1.")
+        let start = answer.firstRange(of: ":1.")?.lowerBound ?? answer.startIndex
+        let name = String(answer[start...].prefix { $0 == ":" || $0 == "." || $0.isNumber })
+        state.withLock { $0.name = name }
     }
 
     private func greet() throws(TestFailure) {
@@ -52,10 +76,6 @@ public final class RawClient: Sendable {
             interface: "org.freedesktop.DBus",
             member: "Hello"
         )
-        let answer = try receive(until: ":1.")
-        let start = answer.firstRange(of: ":1.")?.lowerBound ?? answer.startIndex
-        let name = String(answer[start...].prefix { $0 == ":" || $0 == "." || $0.isNumber })
-        state.withLock { $0.name = name }
     }
 
     private func say(_ line: String, until answer: String) throws(TestFailure) {
@@ -97,11 +117,93 @@ public final class RawClient: Sendable {
         descriptor: OwnedDescriptor? = nil,
         count: Int = 0
     ) throws(TestFailure) {
+        let message = self.message(
+            kind,
+            to: destination,
+            path: path,
+            interface: interface,
+            member: member,
+            signature: signature,
+            body: body,
+            count: count
+        )
+        let descriptors = descriptor.map { [Int32](repeating: $0.rawValue, count: count) } ?? []
+        try expect(write(message, descriptors), "the bus has ended the connection")
+    }
+
+    /// Makes a call if there is room for it, which may want no answer; so many copies of the own
+    /// socket go with it.
+    public func offer(
+        to destination: String,
+        path: String,
+        interface: String,
+        member: String,
+        signature: String = "",
+        body: [UInt8] = [],
+        copies: Int = 0,
+        wantsAnswer: Bool = true
+    ) -> Offer {
+        let before = flush()
+        guard before == .taken else { return before }
+        let message = self.message(
+            .call,
+            to: destination,
+            path: path,
+            interface: interface,
+            member: member,
+            signature: signature,
+            body: body,
+            count: copies,
+            flags: wantsAnswer ? 0 : 1
+        )
+        let descriptors = [Int32](repeating: socket.rawValue, count: copies)
+        rest.withLock { $0 = (message[...], descriptors) }
+        // What isn't written now goes before the next call.
+        return flush() == .closed ? .closed : .taken
+    }
+
+    /// Writes as much of the last message as there is room for.
+    private func flush() -> Offer {
+        rest.withLock { rest in
+            while !rest.bytes.isEmpty {
+                let written = writeSome(rest.bytes, rest.descriptors)
+                if written > 0 {
+                    rest = (rest.bytes.dropFirst(written), [])
+                } else if errno != EINTR {
+                    return errno == EAGAIN ? .full : .closed
+                }
+            }
+            return .taken
+        }
+    }
+
+    /// Leaves the bus; nothing can be sent any more.
+    public func hangUp() {
+        shutdown(socket.rawValue, Int32(SHUT_RDWR))
+    }
+
+    /// Throws away what has come.
+    public func drain() {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while recv(socket.rawValue, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
+    }
+
+    private func message(
+        _ kind: Kind,
+        to destination: String,
+        path: String,
+        interface: String,
+        member: String,
+        signature: String,
+        body: [UInt8],
+        count: Int,
+        flags: UInt8 = 0
+    ) -> [UInt8] {
         let serial = state.withLock { state in
             state.serial += 1
             return state.serial
         }
-        var fields = Bytes()
+        var fields = RawValues()
         fields.field(1, "o", path)
         fields.field(2, "s", interface)
         fields.field(3, "s", member)
@@ -109,16 +211,14 @@ public final class RawClient: Sendable {
         fields.field(6, "s", destination)
         if !signature.isEmpty { fields.signature(8, signature) }
         if count > 0 { fields.field(9, UInt32(count)) }
-        var message = Bytes()
-        message.bytes = [UInt8(ascii: "l"), kind.rawValue, 0, 1]
+        var message = RawValues()
+        message.append(raw: [UInt8(ascii: "l"), kind.rawValue, flags, 1])
         message.append(UInt32(body.count))
         message.append(serial)
         message.append(UInt32(fields.bytes.count))
-        message.bytes += fields.bytes
+        message.append(raw: fields.bytes)
         message.pad(8)
-        message.bytes += body
-        let descriptors = descriptor.map { [Int32](repeating: $0.rawValue, count: count) } ?? []
-        try expect(write(message.bytes, descriptors), "the bus has ended the connection")
+        return message.bytes + body
     }
 
     /// Writes all of it; the descriptors go with the first byte.
@@ -126,28 +226,33 @@ public final class RawClient: Sendable {
         var rest = bytes[...]
         var descriptors = descriptors
         while !rest.isEmpty {
-            let sent = Self.control(descriptors) { control in
-                rest.withUnsafeBytes { bytes in
-                    var part = iovec(
-                        iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                        iov_len: bytes.count
-                    )
-                    return withUnsafeMutablePointer(to: &part) { part in
-                        var header = msghdr()
-                        header.msg_iov = part
-                        header.msg_iovlen = 1
-                        header.msg_control = control.baseAddress
-                        header.msg_controllen = control.count
-                        return sendmsg(socket.rawValue, &header, Int32(MSG_NOSIGNAL))
-                    }
-                }
-            }
+            let sent = writeSome(rest, descriptors)
             if sent < 0, errno == EINTR { continue }
             guard sent > 0 else { return false }
             rest = rest.dropFirst(sent)
             descriptors = []
         }
         return true
+    }
+
+    /// As sendmsg(2).
+    private func writeSome(_ bytes: ArraySlice<UInt8>, _ descriptors: [Int32]) -> Int {
+        Self.control(descriptors) { control in
+            bytes.withUnsafeBytes { bytes in
+                var part = iovec(
+                    iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+                    iov_len: bytes.count
+                )
+                return withUnsafeMutablePointer(to: &part) { part in
+                    var header = msghdr()
+                    header.msg_iov = part
+                    header.msg_iovlen = 1
+                    header.msg_control = control.baseAddress
+                    header.msg_controllen = control.count
+                    return sendmsg(socket.rawValue, &header, Int32(MSG_NOSIGNAL))
+                }
+            }
+        }
     }
 
     private static func control<Value>(
@@ -169,37 +274,5 @@ public final class RawClient: Sendable {
             }
             return body(.init(rebasing: control[..<size]))
         }
-    }
-}
-
-/// Values as D-Bus lays them out, little endian.
-private struct Bytes {
-    var bytes: [UInt8] = []
-
-    mutating func pad(_ size: Int) {
-        while !bytes.count.isMultiple(of: size) { bytes.append(0) }
-    }
-
-    mutating func append(_ number: UInt32) {
-        pad(4)
-        for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(number >> shift & 255)) }
-    }
-
-    mutating func field(_ code: UInt8, _ type: Unicode.Scalar, _ text: String) {
-        pad(8)
-        bytes += [code, 1, UInt8(ascii: type), 0]
-        append(UInt32(text.utf8.count))
-        bytes += Array(text.utf8) + [0]
-    }
-
-    mutating func field(_ code: UInt8, _ number: UInt32) {
-        pad(8)
-        bytes += [code, 1, UInt8(ascii: "u"), 0]
-        append(number)
-    }
-
-    mutating func signature(_ code: UInt8, _ text: String) {
-        pad(8)
-        bytes += [code, 1, UInt8(ascii: "g"), 0, UInt8(text.utf8.count)] + Array(text.utf8) + [0]
     }
 }

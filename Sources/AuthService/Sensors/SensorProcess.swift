@@ -231,6 +231,8 @@ final class SensorProcess {
             let peer = try await connection.peer(named: owner)
             guard self.owner == owner else { return }
             guard canBeTrusted(peer.uid) else { return }
+            // Its misses are counted even if it is gone by then.
+            peer.goesFirst = true
             descriptor = try? ProcessDescriptor.open(peer.pid)
             let proxy = Sensor1Proxy(connection, destination: owner, path: Sensor1.path)
             if subscriptions.isEmpty { subscribe(to: proxy) }

@@ -1,0 +1,92 @@
+import CSystemd
+import Glibc
+
+/// Strangers are served in turns, and no faster than the bus takes what they are sent.
+///
+/// dbus-daemon reads about 4 KiB of each connection before it turns to the next. While others keep
+/// it busy, what was written earlier delays what is written later by seconds. So what can wait is
+/// kept here, where the service's own calls, and other users' answers, overtake it.
+extension Connection {
+    /// Serves a call of a known sender, in its turn.
+    func admit(_ call: Message, of peer: Peer) {
+        call.caller = peer
+        guard let receiver = peer.receiver, !peer.goesFirst else { return dispatch(call: call) }
+        // A call that finds no room is dropped: an error would be one more message to send.
+        if receiver.hold(call) { turns.add(receiver) }
+    }
+
+    /// Sends one message, or serves one call, of those who wait.
+    ///
+    /// False when nobody does, or when the bus has not taken what was sent before.
+    func serveNext() -> Bool {
+        guard !turns.isEmpty, hasRoom else { return false }
+        while let receiver = turns.next() {
+            guard deliverNext(to: receiver) || serveNext(of: receiver) else { continue }
+            if receiver.hasWaiting { turns.add(receiver) }
+            return true
+        }
+        return false
+    }
+
+    /// Sends what has waited longest for a receiver; false when nothing has.
+    func deliverNext(to receiver: Receiver) -> Bool {
+        guard let (message, amount) = receiver.takeOutgoing() else { return false }
+        // Nobody waits for the number of a message that is no call.
+        _ = try? deliver(message.pointer, amount, to: receiver)
+        return true
+    }
+
+    private func serveNext(of receiver: Receiver) -> Bool {
+        guard !receiver.held.isEmpty else { return false }
+        guard receiver.hasCredit(beside: unread), let call = receiver.takeHeld() else {
+            // It waits until it has read.
+            ask(receiver)
+            return false
+        }
+        // What its answer takes is added when that is sent.
+        receiver.user?.given += Receiver.size(of: call).bytes
+        dispatch(call: call)
+        return true
+    }
+
+    // MARK: Room
+
+    /// Has the kernel keep little of what the bus has not read.
+    func keepShort() {
+        var size = Self.kept
+        setsockopt(
+            descriptor,
+            SOL_SOCKET,
+            SO_SNDBUF,
+            &size,
+            socklen_t(MemoryLayout.size(ofValue: size))
+        )
+    }
+
+    /// The kernel makes twice as much of it, and calls it writable while a quarter of that is unread.
+    ///
+    /// With what the kernel adds to each, that is about ten small messages: as many as dbus-daemon
+    /// reads at once.
+    private static let kept: Int32 = 16 * 1024
+
+    /// Whether the bus has taken nearly all that was sent.
+    var hasRoom: Bool { sd_bus_get_events(bus) & POLLOUT == 0 && isReady(POLLOUT) }
+
+    /// Whether the socket is ready for reading or writing now.
+    func isReady(_ events: Int32) -> Bool {
+        var state = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        return poll(&state, 1, 0) > 0
+    }
+
+    /// Sends what waits as long as the bus takes it, for half a second at most.
+    func deliverAll() {
+        var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        var patience: Int32 = 50
+        while let receiver = turns.next() {
+            while deliverNext(to: receiver) {
+                while patience > 0, poll(&state, 1, 10) == 0 { patience -= 1 }
+                guard patience > 0 else { return }
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import CSystemd
+import Glibc
+import TestSupport
+import Testing
+
+@testable import DBus
+
+/// Users who ask for much, beside those who ask for little.
+@Suite(.runningLoop, .timeLimit(.minutes(2)))
+struct TurnTests {
+    /// A service, a greedy user of another uid than ours, and somebody honest.
+    @BusActor
+    struct Neighbours {
+        let server: Connection
+        let service: ExampleService
+        let greedy: RawClient
+        let peer: Peer
+        let honest: Connection
+        private let busProcess: pid_t
+
+        init(_ bus: PrivateBus) async throws {
+            server = try bus.connect()
+            server.serveStrangers()
+            service = ExampleService(server)
+            server.export(ExampleService.path, [service])
+            greedy = try RawClient(bus.address)
+            honest = try bus.connect()
+            // From here on the server hears who leaves, and knows the honest one.
+            _ = try await honest.call(
+                to: server.uniqueName,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Who"
+            )
+            let other = Peer(name: greedy.name, uid: 4242, pid: 1, on: server) { [server] uid in
+                server.allowance(of: uid)
+            }
+            peer = try #require(other)
+            peer.receiver?.user = peer.user
+            server.peers[greedy.name] = peer
+            busProcess = try await Self.process(of: server)
+        }
+
+        private static func process(of server: Connection) async throws -> pid_t {
+            let reply = try await server.call(
+                to: Connection.driver,
+                path: .bus,
+                interface: Connection.driver,
+                member: "GetConnectionUnixProcessID",
+                signature: "s"
+            ) { (writer) throws(DBusError) in try writer.write(Connection.driver) }
+            let pid = try reply.read("u") { (reader) throws(DBusError) in
+                try reader.read(UInt32.self)
+            }
+            return pid_t(pid)
+        }
+
+        /// Sends as many calls as a bus lets wait for their answers, about; the service keeps them.
+        func flood() throws {
+            for _ in 0..<100 {
+                try greedy.send(
+                    to: server.uniqueName,
+                    path: ExampleService.path.rawValue,
+                    interface: ExampleService.name,
+                    member: "Hold"
+                )
+            }
+        }
+
+        /// Sends one user two megabytes while the bus doesn't read, and one answer to another.
+        func sendMuch(then body: () throws -> PendingCall) throws -> PendingCall {
+            try #require(kill(busProcess, SIGSTOP) == 0)
+            defer { kill(busProcess, SIGCONT) }
+            let text = String(repeating: "a", count: 20_000)
+            for _ in 0..<100 { tell(text, greedy.name) }
+            return try body()
+        }
+
+        func tell(_ text: String, _ name: String) {
+            server.emit(
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Event",
+                signature: "s",
+                to: name
+            ) { (writer) throws(DBusError) in try writer.write(text) }
+        }
+
+        /// A call of the service's own.
+        func ask(timeout: Duration? = nil) throws(DBusError) -> PendingCall {
+            try server.startCall(
+                to: Connection.driver,
+                path: .bus,
+                interface: Connection.driver,
+                member: "GetNameOwner",
+                signature: "s",
+                timeout: timeout
+            ) { (writer) throws(DBusError) in try writer.write(honest.uniqueName) }
+        }
+
+        /// Serves nothing until the server has something to read.
+        func waitUnserved(for text: String) {
+            let wanted = Array(text.utf8)
+            var bytes = [UInt8](repeating: 0, count: 1024 * 1024)
+            var count = 0
+            repeat {
+                poll(nil, 0, 1)
+                let flags = Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)
+                count = max(0, recv(server.descriptor, &bytes, bytes.count, flags))
+            } while bytes[..<count].firstRange(of: wanted) == nil
+        }
+    }
+
+    @Test("L21: what the service itself asks overtakes what others are sent")
+    @BusActor
+    func ownCalls() async throws {
+        try await PrivateBus.run { bus in
+            let all = try await Neighbours(bus)
+            _ = try await all.sendMuch { try all.ask() }.reply()
+            #expect(all.peer.receiver?.hasWaiting == true)
+        }
+    }
+
+    @Test("L21: what one user is sent doesn't wait for what another one is sent")
+    @BusActor
+    func ownAnswers() async throws {
+        try await PrivateBus.run { bus in
+            let all = try await Neighbours(bus)
+            let told = Signal()
+            let subscription = all.honest.subscribe(
+                sender: all.server.uniqueName,
+                path: nil,
+                interface: ExampleService.name,
+                member: "Event",
+                broadcast: false
+            ) { _ in told.set() }
+            defer { subscription.cancel() }
+            _ = try all.sendMuch {
+                all.tell("short", all.honest.uniqueName)
+                return try all.ask()
+            }
+            await told.wait()
+            #expect(all.peer.receiver?.hasWaiting == true)
+        }
+    }
+
+    @Test("L21: a call is not late while its answer may lie behind others' messages")
+    @BusActor
+    func lateness() async throws {
+        try await PrivateBus.run { bus in
+            let all = try await Neighbours(bus)
+            try all.flood()
+            let question = try all.ask(timeout: .zero)
+            // The answer has the name in its body.
+            all.waitUnserved(for: "\0" + all.honest.uniqueName + "\0")
+            _ = try await question.reply()
+            #expect(all.service.held.count < 50, "calls are served before answers are read")
+        }
+    }
+
+    @Test("L21: calls of who has left are dropped, but for those of a part of the service")
+    @BusActor
+    func departed() async throws {
+        for isPart in [false, true] {
+            try await PrivateBus.run { bus in
+                let all = try await Neighbours(bus)
+                all.peer.goesFirst = isPart
+                try all.flood()
+                all.greedy.hangUp()
+                all.waitUnserved(for: "NameOwnerChanged")
+                try await eventually("it to have left") { all.peer.hasLeft }
+                #expect(isPart ? all.service.held.count == 100 : all.service.held.count < 50)
+                #expect(all.peer.user.held == Amount())
+            }
+        }
+    }
+
+    @Test("L21: next is one of the user who was given least, and nobody saves up")
+    @BusActor
+    func order() {
+        let users = [UserAllowance(), UserAllowance()]
+        let receivers = [0, 0, 1]
+            .map { user in
+                let receiver = Receiver("")
+                receiver.user = users[user]
+                return receiver
+            }
+        var turns = Turns()
+        for receiver in receivers { turns.add(receiver) }
+        var order: [Int] = []
+        for _ in 0..<6 {
+            guard let next = turns.next() else { break }
+            order.append(receivers.firstIndex { $0 === next } ?? -1)
+            next.user?.given += next === receivers[2] ? 10 : 20
+            turns.add(next)
+        }
+        #expect(order == [0, 2, 2, 1, 2, 2])
+        // Somebody who waited for nothing so far has one turn, not all that it missed.
+        let late = Receiver("")
+        late.user = UserAllowance()
+        turns.add(late)
+        #expect(late.user?.given == 30)
+    }
+
+    @Test("L21: the calls of a user that wait have one bound, and so have their descriptors")
+    @BusActor
+    func bound() async throws {
+        try await PrivateBus.run { bus in
+            let all = try await Neighbours(bus)
+            let receiver = try #require(all.peer.receiver)
+            let call = { @BusActor (size: Int, descriptors: Int) throws -> Message in
+                var pointer: OpaquePointer?
+                sd_bus_message_new_method_call(all.server.bus, &pointer, nil, "/", nil, "Hold")
+                return Message(
+                    adopting: try #require(pointer),
+                    descriptors: descriptors,
+                    size: size
+                )
+            }
+            #expect(receiver.hold(try call(MessageLimits.heldBytesOfUser / 2, 0)))
+            #expect(!receiver.hold(try call(MessageLimits.heldBytesOfUser / 2, 0)))
+            #expect(receiver.hold(try call(0, MessageLimits.heldDescriptors)))
+            #expect(!receiver.hold(try call(0, 1)))
+            // Another connection of the same user shares the bound.
+            let other = Receiver("")
+            other.user = receiver.user
+            #expect(!other.hold(try call(0, 1)))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// Values as D-Bus lays them out, little endian.
+public struct RawValues: Sendable {
+    /// The bytes so far.
+    public private(set) var bytes: [UInt8] = []
+
+    /// Nothing yet.
+    public init() {}
+
+    /// Zeros up to a multiple of some size.
+    public mutating func pad(_ size: Int) {
+        while !bytes.count.isMultiple(of: size) { bytes.append(0) }
+    }
+
+    /// A number, aligned.
+    public mutating func append(_ number: UInt32) {
+        pad(4)
+        for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(number >> shift & 255)) }
+    }
+
+    /// A string, aligned.
+    public mutating func append(_ text: String) {
+        append(UInt32(text.utf8.count))
+        bytes += Array(text.utf8) + [0]
+    }
+
+    /// Bytes as they are.
+    public mutating func append(raw more: [UInt8]) {
+        bytes += more
+    }
+
+    mutating func field(_ code: UInt8, _ type: Unicode.Scalar, _ text: String) {
+        pad(8)
+        bytes += [code, 1, UInt8(ascii: type), 0]
+        append(text)
+    }
+
+    mutating func field(_ code: UInt8, _ number: UInt32) {
+        pad(8)
+        bytes += [code, 1, UInt8(ascii: "u"), 0]
+        append(number)
+    }
+
+    mutating func signature(_ code: UInt8, _ text: String) {
+        pad(8)
+        bytes += [code, 1, UInt8(ascii: "g"), 0, UInt8(text.utf8.count)] + Array(text.utf8) + [0]
+    }
+}
