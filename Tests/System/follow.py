@@ -1,0 +1,119 @@
+"""Follows a page literally: types each command that it shows, and compares what comes.
+
+    python3 follow.py PAGE
+
+Runs as root in the booted system. The commands are in blocks that begin with ```console. A line that
+begins with `# ` is typed by root, `$ ` by alice in a local session, `ssh$ ` by alice over ssh; what
+follows is the answer. There, a … stands for anything in a line, and a line that is a … for any lines.
+Where the answer says "Type your password", alice's is typed.
+"""
+import os
+import pty
+import re
+import select
+import struct
+import sys
+import termios
+import fcntl
+import time
+
+PATIENCE = 120
+SHELLS = {
+    "# ": ["bash", "--norc", "--noprofile", "--noediting"],
+    "$ ": ["login", "-f", "alice"],
+    "ssh$ ": ["ssh", "-tt", "alice@127.0.0.1"],
+}
+PROMPT = re.compile(r"<<(\d+)>>$")
+# What the prompt of a terminal has in its last line while it waits.
+QUESTION = re.compile(r"(?m)^.*[Pp]assword.*: ?$")
+ASKS = "Type your password"
+PASSWORD = "alice"
+
+
+class Shell:
+    """A shell on a terminal of its own."""
+
+    def __init__(self, words):
+        pid, self.terminal = pty.fork()
+        if pid == 0:
+            os.environ.update(TERM="dumb", LC_ALL="C.UTF-8", DEBIAN_FRONTEND="noninteractive")
+            os.execvp(words[0], words)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+        self.type("exec env LC_ALL=C.UTF-8 bash --norc --noprofile --noediting")
+        self.type("stty -echo; PS1='<''<$?>''>' PS2=")
+        self.read([])
+
+    def type(self, line):
+        os.write(self.terminal, line.encode() + b"\n")
+
+    def read(self, answers):
+        """What comes up to the next prompt; each question takes the next answer."""
+        data, answered = b"", 0
+        end = time.monotonic() + PATIENCE
+        while True:
+            ready = select.select([self.terminal], [], [], max(0, end - time.monotonic()))[0]
+            if not ready:
+                raise SystemExit(f"follow: nothing more came after: {plain(data)}")
+            data += os.read(self.terminal, 65536)
+            text = plain(data)
+            if PROMPT.search(text):
+                return PROMPT.sub("", text)
+            question = QUESTION.search(text, answered)
+            if question and question.end() == len(text):
+                if not answers:
+                    raise SystemExit(f"follow: nobody said that it asks: {text}")
+                self.type(answers.pop(0))
+                answered = question.end()
+
+
+def plain(data):
+    """The text without what moves the cursor; a line that was written over is what stands there."""
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\a]*\a", "", data.decode(errors="replace"))
+    text = re.sub(r"\r+\n", "\n", text)
+    return "\n".join(line.split("\r")[-1] for line in text.split("\n"))
+
+
+def steps(page):
+    """The commands: number of the line, whose, what is typed, what comes."""
+    found, inside = [], False
+    for number, line in enumerate(page.split("\n"), 1):
+        if line.startswith("```"):
+            inside = line == "```console"
+        elif inside:
+            who = next((who for who in SHELLS if line.startswith(who)), None)
+            if who:
+                found.append((number, who, [line[len(who):]], []))
+            elif line.startswith("> ") and not found[-1][3]:
+                found[-1][2].append(line[2:])
+            else:
+                found[-1][3].append(line)
+    return found
+
+
+def pattern(expected):
+    parts = []
+    for line in expected:
+        if line == "…":
+            parts.append(r"(?:.*\n)*?")
+        else:
+            parts.append(".*".join(map(re.escape, line.rstrip().split("…"))) + r"[ ]*\n")
+    return re.compile("".join(parts))
+
+
+def main():
+    shells, failures = {}, 0
+    for number, who, typed, expected in steps(open(sys.argv[1], encoding="utf-8").read()):
+        shell = shells.get(who) or shells.setdefault(who, Shell(SHELLS[who]))
+        for line in typed:
+            shell.type(line)
+        answers = [PASSWORD for line in expected if line.startswith(ASKS)]
+        said = shell.read(answers).strip("\n")
+        print(f"{who}{typed[0]}\n{said}", flush=True)
+        if not pattern(expected).fullmatch(said + "\n" if said else ""):
+            wanted = "\n".join(expected)
+            print(f"follow: line {number}: the page says:\n{wanted}", flush=True)
+            failures += 1
+    raise SystemExit(1 if failures else 0)
+
+
+main()
