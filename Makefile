@@ -45,7 +45,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test test-client test-system examples documentation graph test nightly lint \
     check format generate messages catalogues acceptance bench install install-simulated \
-    extras uninstall deb packages clean
+    extras uninstall deb packages test-deb clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -122,7 +122,7 @@ nightly: export LA_RUNS = 10000
 nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
-nightly: test ## Every test, with 10,000 random lives and hundreds of crashes
+nightly: test test-system ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
 
 graph: ## The drawing of the targets in ARCHITECTURE.md, from the manifest
 	@scripts/graph
@@ -201,6 +201,9 @@ uninstall: ## Remove what both of them install; state and users stay
 deb: setup-system release ## Debian packages below $(BUILD)/packages, and what lintian says of them
 	@$(MAKE) --no-print-directory packages PREFIX=/usr
 	lintian --fail-on error $(BUILD)/packages/*.deb
+
+test-deb: release extras ## The same packages twice, and a Swift program that builds on localauth-dev
+	@RELEASE=$(RELEASE) scripts/test-packages
 
 # Of programs that are there: RELEASE says where.
 packages: extras
