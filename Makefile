@@ -202,11 +202,11 @@ deb: setup-system release ## Debian packages below $(BUILD)/packages, and what l
 	@$(MAKE) --no-print-directory packages PREFIX=/usr
 	lintian --fail-on error $(BUILD)/packages/*.deb
 
-test-deb: release extras ## The same packages twice, and a Swift program that builds on localauth-dev
+test-deb: release ## The same packages twice, and a Swift program that builds on localauth-dev
 	@RELEASE=$(RELEASE) scripts/test-packages
 
 # Of programs that are there: RELEASE says where.
-packages: extras
+packages:
 	@$(PLACES) scripts/packages
 
 clean: ## Remove everything that was built
