@@ -31,13 +31,25 @@ extension AuthEngine {
     /// The agent that would show a prompt: the one of the process (or its nearest parent), else
     /// the session's own, else its fallback.
     ///
-    /// One of another session shows nothing here: that one may be remote.
-    public func agent(for uid: UInt32, session: String, processes: [Int32]) -> Agent? {
-        let here = agents.filter { $0.uid == uid && $0.session == session }
+    /// One of another session shows nothing here: that one may be remote. One of root's that is in
+    /// no session serves its process anywhere, and root's agent of a process the unlocks that this
+    /// process asks for.
+    public func agent(
+        for uid: UInt32,
+        session: String,
+        processes: [Int32],
+        isUnlock: Bool = false
+    ) -> Agent? {
+        let here = agents.filter { $0.session == session || $0.session.isEmpty }
         for process in processes {
-            if let agent = here.first(where: { $0.kind == .process(process) }) { return agent }
+            let own = here.first { agent in
+                agent.kind == .process(process)
+                    && (agent.uid == uid || isUnlock && agent.uid == 0)
+            }
+            if let own { return own }
         }
-        return here.first { $0.kind == .normal } ?? here.first { $0.kind == .fallback }
+        let users = here.filter { $0.uid == uid }
+        return users.first { $0.kind == .normal } ?? users.first { $0.kind == .fallback }
     }
 
     /// Whether an agent would show a prompt (the property `Interactive`).

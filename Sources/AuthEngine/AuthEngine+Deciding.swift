@@ -34,8 +34,13 @@ extension AuthEngine {
             finish(id, .refused(.interactionNotAllowed))
             return
         }
-        guard let agent = agent(for: request.uid, session: session, processes: facts.processes)
-        else {
+        let agent = agent(
+            for: request.uid,
+            session: session,
+            processes: facts.processes,
+            isUnlock: request.isUnlock
+        )
+        guard let agent else {
             finish(id, .refused(.noAgent))
             return
         }

@@ -246,7 +246,7 @@ public struct Agent: Hashable, Sendable {
     public var client: ClientID
     /// The user it serves.
     public var uid: UInt32
-    /// The session it serves.
+    /// The session it serves; empty: root's agent of a process that is in none.
     public var session: String
     /// Which prompts it shows.
     public var kind: Kind

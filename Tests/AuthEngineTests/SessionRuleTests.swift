@@ -85,6 +85,33 @@ struct SessionRuleTests {
         #expect(chosen(in: "far") == AgentID(3))
     }
 
+    @Test("L2, L9: root's agent of a process shows what root asks of a user there, nothing else")
+    func rootsAgent() {
+        var desk = Desk(.finger)
+        desk.register(AgentID(3), kind: .process(100), uid: 0)
+        func shown(_ session: String = Desk.session, _ process: Int32 = 100) -> AgentID? {
+            desk.engine.agent(
+                for: Desk.uid,
+                session: session,
+                processes: [process, 1],
+                isUnlock: true
+            )?
+            .id
+        }
+        #expect(shown() == AgentID(3))
+        #expect(shown(Desk.session, 101) == Desk.agent)
+        #expect(shown("other") == nil)
+        let own = desk.engine.agent(for: Desk.uid, session: Desk.session, processes: [100])
+        #expect(own?.id == Desk.agent)
+        // One that is in no session serves its process wherever root asks.
+        desk.register(AgentID(4), session: "", kind: .process(200), uid: 0)
+        #expect(shown("other", 200) == AgentID(4))
+        #expect(shown("other", 201) == nil)
+        // The session's own agents of root serve root alone.
+        desk.register(AgentID(5), session: "other", uid: 0)
+        #expect(shown("other") == nil)
+    }
+
     @Test("L2: who is in a remote session is told so, before anything else is wrong")
     func remote() {
         var desk = Desk(.finger)

@@ -129,12 +129,17 @@ final class Sessions {
 
     /// The session in which an agent may ask its user; nil when there is none.
     ///
+    /// Root's agent of a process, such as a PAM module in sudo, is in a user's session, or in none
+    /// (empty): then only that process says whom it shows its prompts.
+    ///
     /// - Throws: AccessDenied for an agent that would ask everything of a remote session.
     func home(of agent: Peer, isForProcess: Bool) async throws(DBusError) -> String? {
         await settled()
-        if isAbsent { return Self.only(of: agent.uid) }
-        guard let session = await session(of: agent, for: agent.uid), session.uid == agent.uid
-        else { return nil }
+        let isRoots = agent.uid == 0 && isForProcess
+        if isAbsent { return isRoots ? "" : Self.only(of: agent.uid) }
+        let session = await session(of: agent, for: agent.uid)
+        if isRoots { return session?.id ?? "" }
+        guard let session, session.uid == agent.uid else { return nil }
         guard isForProcess || !session.isRemote else {
             throw .denied("in a remote session an agent serves one process only")
         }

@@ -112,17 +112,18 @@ public protocol Authentication1Service: AnyObject {
 
     /// Registers the object of this caller that shows prompts (`org.localauth.Agent1`).
     ///
-    /// `agent` has at most 256 bytes. An agent serves its own user only, in its own session.
-    /// Sessions take one normal and one fallback agent, processes one; a connection has at most 4.
-    /// The registration ends with UnregisterAgent, with the connection, or with the process that it
-    /// serves.
+    /// `agent` has at most 256 bytes. An agent serves its own user only, in its own session. Root's
+    /// agent of a process (a PAM module) also shows what root asks of a user there, with option
+    /// `uid`, in the session that the process is in, or in any if it is in none. Sessions take one
+    /// normal and one fallback agent, processes one; a connection has at most 4. The registration
+    /// ends with UnregisterAgent, with the connection, or with the process that it serves.
     ///
     /// Options:
     /// - `fallback` (b, default false: used only when no other agent is there)
     /// - `process` (u, process id, default 0, the whole session: serves only that process and its
     ///   children; it must belong to the caller's user, for root to anybody)
     ///
-    /// Result: the id of the session that it serves, empty where there is no logind.
+    /// Result: the id of the session that it serves, empty for root's process that is in none.
     ///
     /// Errors: `org.localauth.Error.AgentExists`; `org.freedesktop.DBus.Error.AccessDenied` for a
     /// sandboxed caller or another user's process; `InvalidArgs`; `LimitsExceeded`.
