@@ -23,6 +23,10 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 PAMDIR ?= /etc/pam.d
 POLKITDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/polkit-1/rules.d
 LOCALEDIR ?= $(DATADIR)/locale
+# PAM finds a module by its name in one folder only, whatever the prefix: where its own are.
+PAMMODULEDIR ?= $(patsubst %/,%,$(dir $(firstword $(wildcard /usr/lib/*/security/pam_unix.so \
+    /usr/lib64/security/pam_unix.so) /usr/lib/security/pam_unix.so)))
+PAMPROFILEDIR ?= /usr/share/pam-configs
 # Where the shells look for what completes localauthctl.
 BASHDIR ?= $(DATADIR)/bash-completion/completions
 ZSHDIR ?= $(DATADIR)/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
@@ -38,6 +42,7 @@ STRICT := --explicit-target-dependency-import-check error
 # runs, because setup may just have installed dlib.
 TRAITS = $(shell test -f /usr/include/dlib/dnn.h && echo --traits Face)
 FACE := $(CURDIR)/$(BUILD)/face
+MODULE := $(BUILD)/pam/pam_localauth.so
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources examples/swift
 
 .DEFAULT_GOAL := help
@@ -45,7 +50,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test test-client test-system examples documentation graph test nightly lint \
     check format generate messages catalogues acceptance bench install install-simulated \
-    extras uninstall deb packages test-deb clean
+    extras install-pam uninstall deb packages test-deb pam test-pam clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,16 +63,36 @@ setup: ## Install the Debian packages that make test needs and that are missing 
 setup-demo setup-release setup-bench setup-system: setup-%:
 	@scripts/setup $*
 
-build: setup ## Debug build of everything, tests included; warnings are errors
+build: setup pam ## Debug build of everything, tests included; warnings are errors
 	$(SWIFT) build --build-tests $(STRICT) $(TRAITS)
 
 # Release builds have the static standard library.
 BUILD_RELEASE = $(SWIFT) build -c release --static-swift-stdlib $(STRICT) $(TRAITS)
 
-release: setup-release ## Release build of all programs
+release: setup-release pam ## Release build of all programs
 	for program in $(SERVICES) localauth-sensor-simulated localauthctl; do \
 	    $(BUILD_RELEASE) --product $$program || exit 1; \
 	done
+
+# The module runs in programs such as sudo: C, without a run-time library of ours.
+MODULE_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror \
+    -Wshadow -Wconversion -Wformat=2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
+    -fstack-clash-protection
+MODULE_LINKS := -shared -Wl,-z,relro,-z,now,-z,defs,-z,nodelete,--version-script=pam/exports.map
+
+pam: $(MODULE) ## The PAM module, below $(BUILD)/pam
+
+# Whoever looks for it finds all of it or nothing.
+$(MODULE): $(wildcard pam/*.[ch]) pam/exports.map
+	@mkdir -p $(@D)
+	$(CC) $(MODULE_FLAGS) $(CFLAGS) $(LDFLAGS) $(MODULE_LINKS) \
+	    -o $@.$$$$ $(filter %.c,$^) -lpam -lsystemd && mv $@.$$$$ $@
+
+# What tests load it with.
+test-pam: $(MODULE) $(BUILD)/pam/client
+$(BUILD)/pam/client: Tests/pam/client.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -o $@.$$$$ $< -lpam && mv $@.$$$$ $@
 
 demo: setup-demo ## A private bus, the programs, and real busctl calls; ends by itself
 	for program in $(PROGRAMS_OF_DEMO); do \
@@ -183,14 +208,17 @@ bench: setup-bench release ## The tables of Benchmarks/: CPU a call, start, memo
 # What packaging/files and the scripts that read it go by.
 PLACES := BUILD='$(BUILD)' RELEASE='$(RELEASE)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
     $(foreach name,BINDIR LIBEXECDIR DATADIR POLICYDIR SYSTEMDDIR SENSORDIR SYSUSERSDIR PAMDIR \
-    POLKITDIR LOCALEDIR BASHDIR ZSHDIR FISHDIR,$(name)='$($(name))')
+    POLKITDIR LOCALEDIR BASHDIR ZSHDIR FISHDIR MODULE PAMMODULEDIR PAMPROFILEDIR,$(name)='$($(name))')
 INSTALLED := localauth localauth-fingerprint localauth-face localauth-agent libpam-localauth localauth-dev
 
 # What is installed and neither a program nor in the sources.
-extras: $(CATALOGUES) $(INTERFACE_PAGES) $(COMPLETIONS)
+extras: $(CATALOGUES) $(INTERFACE_PAGES) $(COMPLETIONS) $(MODULE)
 
 install: extras ## Install the release build under $(DESTDIR)$(PREFIX), and tell the running system
 	@$(PLACES) scripts/installation install $(INSTALLED)
+
+install-pam: $(MODULE) ## Install the PAM module alone; no service uses it before pam-auth-update
+	@$(PLACES) scripts/installation install libpam-localauth
 
 install-simulated: ## Install the simulated sensor too: with it, root says who matches
 	@$(PLACES) scripts/installation install localauth-simulated

@@ -24,6 +24,8 @@ final class Installation: Sendable {
                 target,
                 "PREFIX=\(folder)/usr",
                 "PAMDIR=\(folder)/etc/pam.d",
+                "PAMMODULEDIR=\(folder)/usr/lib/security",
+                "PAMPROFILEDIR=\(folder)/usr/share/pam-configs",
                 "POLICYDIR=\(folder)/usr/share/dbus-1/system.d",
                 "POLKITDIR=\(folder)/usr/share/polkit-1/rules.d",
                 "SENSORDIR=\(folder)/usr/share/localauth/sensors"

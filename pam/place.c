@@ -1,0 +1,71 @@
+#include "place.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <systemd/sd-login.h>
+#include <unistd.h>
+
+/* Whether a login manager runs, or is about to. */
+static bool has_logind(void) { return access("/run/systemd/seats", F_OK) == 0; }
+
+/* Whether a terminal is of this machine's display: a virtual terminal, or an X server's name. */
+static bool is_display(const char *terminal) {
+    if (strncmp(terminal, "/dev/", 5) == 0) terminal += 5;
+    if (terminal[0] == ':') terminal += 1;
+    else if (strncmp(terminal, "tty", 3) == 0) terminal += 3;
+    else return false;
+    return terminal[0] >= '0' && terminal[0] <= '9';
+}
+
+/* What sd-login says of a process that is in none. */
+static bool is_none(int result) { return result == -ENODATA || result == -ENXIO; }
+
+static enum place place_of_process(pid_t process, uid_t user) {
+    char *session = NULL;
+    const int result = sd_pid_get_session(process, &session);
+    if (result >= 0) {
+        uid_t owner = (uid_t)-1;
+        const bool is_local = sd_session_is_remote(session) == 0;
+        const bool is_own = sd_session_get_uid(session, &owner) >= 0 && owner == user;
+        free(session);
+        return is_local && is_own ? PLACE_HERE : PLACE_REFUSED;
+    }
+    if (!is_none(result)) return PLACE_REFUSED;
+    uid_t owner = (uid_t)-1;
+    const int owned = sd_pid_get_owner_uid(process, &owner);
+    if (owned >= 0) return owner == user ? PLACE_AT_DISPLAY : PLACE_REFUSED;
+    return is_none(owned) ? PLACE_OF_SYSTEM : PLACE_REFUSED;
+}
+
+/* The agent that polkit's helper speaks for: who is at the other end of its socket, or its parent.
+   Newer helpers are services of their own, in no session, whoever is asked and wherever. */
+static pid_t polkit_agent(void) {
+    struct ucred peer = {0};
+    struct sockaddr_un name = {0};
+    socklen_t size = sizeof peer, length = sizeof name;
+    if (getsockname(STDIN_FILENO, (struct sockaddr *)&name, &length) == 0 &&
+        name.sun_family == AF_UNIX &&
+        getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0)
+        return peer.pid;
+    return getppid();
+}
+
+enum place place_of(uid_t user, const char *service, const char *terminal) {
+    if (!has_logind()) return PLACE_HERE;
+    const bool is_polkit = strcmp(service, "polkit-1") == 0;
+    if (is_polkit) {
+        const pid_t agent = polkit_agent();
+        const enum place place = agent > 1 ? place_of_process(agent, user) : PLACE_REFUSED;
+        if (place != PLACE_HERE) return place == PLACE_AT_DISPLAY ? place : PLACE_REFUSED;
+    }
+    const enum place place = place_of_process(getpid(), user);
+    if (place != PLACE_OF_SYSTEM) return place;
+    /* A setuid program was started by somebody, such as a job of cron; and a service may ask for
+       somebody who is far away, such as a mail server. */
+    if (getauxval(AT_SECURE)) return PLACE_REFUSED;
+    return is_polkit || is_display(terminal) ? PLACE_HERE : PLACE_REFUSED;
+}

@@ -1,0 +1,206 @@
+#include "question.h"
+
+#include "text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What a person at a terminal sends, and what ends a program in order. */
+static const int watched_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP};
+
+static bool is_ignored(int signal) {
+    struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) &&
+           action.sa_handler == SIG_IGN;
+}
+
+static void remember_terminal(struct question *question, int index, int descriptor, bool is_ours) {
+    const bool is_terminal =
+        descriptor >= 0 && tcgetattr(descriptor, &question->terminals[index].settings) == 0;
+    if (!is_terminal && is_ours && descriptor >= 0) close(descriptor);
+    question->terminals[index].descriptor = is_terminal ? descriptor : -1;
+    question->terminals[index].is_ours = is_terminal && is_ours;
+}
+
+bool question_prepare(struct question *question, pam_handle_t *pamh) {
+    *question = (struct question){.pamh = pamh, .signals = -1, .answered = -1, .process = -1};
+    for (int index = 0; index < terminals_size; index++) question->terminals[index].descriptor = -1;
+    sigemptyset(&question->watched);
+    if (pthread_sigmask(SIG_SETMASK, NULL, &question->before) != 0) return false;
+    const void *item = NULL;
+    if (pam_get_item(pamh, PAM_CONV, &item) != PAM_SUCCESS || !item) return false;
+    question->conversation = item;
+    if (!question->conversation->conv) return false;
+
+    void *page = mmap(NULL, PAM_MAX_RESP_SIZE, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return false;
+    question->reply = page;
+    if (mlock(page, PAM_MAX_RESP_SIZE) != 0) return false;
+    (void)madvise(page, PAM_MAX_RESP_SIZE, MADV_DONTDUMP);
+
+    for (size_t index = 0; index < sizeof watched_signals / sizeof *watched_signals; index++) {
+        const int signal = watched_signals[index];
+        /* One that the program ignores or blocks would wait for ever. */
+        if (!is_ignored(signal) && !sigismember(&question->before, signal))
+            sigaddset(&question->watched, signal);
+    }
+    question->signals = signalfd(-1, &question->watched, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (question->signals < 0) return false;
+    const int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    remember_terminal(question, 0, terminal, true);
+    remember_terminal(question, 1, STDIN_FILENO, false);
+    return pthread_sigmask(SIG_BLOCK, &question->watched, NULL) == 0;
+}
+
+/* ---- In the other process ---- */
+
+static void wipe(char *text) {
+    if (text) explicit_bzero(text, strnlen(text, PAM_MAX_RESP_SIZE));
+    free(text);
+}
+
+static int converse(struct question *question) {
+    const struct pam_message message = {.msg_style = PAM_PROMPT_ECHO_OFF, .msg = text_password()};
+    const struct pam_message *messages[] = {&message};
+    struct pam_response *responses = NULL;
+    const int result = question->conversation->conv(1, messages, &responses,
+                                                    question->conversation->appdata_ptr);
+    if (result != PAM_SUCCESS || !responses || !responses->resp) return PAM_CONV_ERR;
+    const size_t length = strnlen(responses->resp, PAM_MAX_RESP_SIZE);
+    const bool fits = length < PAM_MAX_RESP_SIZE;
+    if (fits) memcpy(question->reply, responses->resp, length + 1);
+    wipe(responses->resp);
+    free(responses);
+    return fits ? PAM_SUCCESS : PAM_CONV_ERR;
+}
+
+static _Noreturn void ask(struct question *question, pid_t parent, int answer, int bus) {
+    /* Whatever ends the program ends its question. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);
+    prctl(PR_SET_DUMPABLE, 0);
+    close(bus);
+    close(question->signals);
+    close(question->answered);
+    for (int index = 0; index < terminals_size; index++)
+        if (question->terminals[index].is_ours) close(question->terminals[index].descriptor);
+    pthread_sigmask(SIG_SETMASK, &question->before, NULL);
+    const unsigned char result = (unsigned char)converse(question);
+    while (write(answer, &result, 1) < 0 && errno == EINTR) {
+    }
+    /* Nothing of the program's is run or flushed twice. */
+    _exit(0);
+}
+
+/* ---- In this process ---- */
+
+bool question_ask(struct question *question, int bus) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    question->answered = ends[0];
+    const pid_t parent = getpid();
+    /* What the program has not written yet would be written by both. */
+    fflush(NULL);
+    /* A fork, but for the signal at its end: a program that collects its children would be told of
+       one that it doesn't know, and could take its number away from us. */
+    const long process = syscall(SYS_clone, 0UL, NULL, NULL, NULL, NULL);
+    if (process == 0) ask(question, parent, ends[1], bus);
+    close(ends[1]);
+    if (process > 0) {
+        question->process = (pid_t)process;
+        return true;
+    }
+    close(question->answered);
+    question->answered = -1;
+    return false;
+}
+
+static void collect(struct question *question) {
+    while (waitpid(question->process, NULL, __WALL) < 0 && errno == EINTR) {
+    }
+    question->process = -1;
+    close(question->answered);
+    question->answered = -1;
+}
+
+int question_result(struct question *question) {
+    unsigned char result = PAM_CONV_ERR;
+    ssize_t count;
+    while ((count = read(question->answered, &result, 1)) < 0 && errno == EINTR) {
+    }
+    if (count == 1) {
+        collect(question);
+        return result == PAM_SUCCESS ? PAM_SUCCESS : PAM_CONV_ERR;
+    }
+    /* A signal ended it, in the middle of something. */
+    question_withdraw(question);
+    return PAM_CONV_ERR;
+}
+
+void question_withdraw(struct question *question) {
+    if (question->process < 0) return;
+    kill(question->process, SIGKILL);
+    collect(question);
+    sigset_t output, before;
+    sigemptyset(&output);
+    sigaddset(&output, SIGTTOU);
+    pthread_sigmask(SIG_BLOCK, &output, &before);
+    for (int index = 0; index < terminals_size; index++) {
+        const int descriptor = question->terminals[index].descriptor;
+        if (descriptor < 0) continue;
+        /* Half a password would be read by the shell. */
+        tcflush(descriptor, TCIFLUSH);
+        tcsetattr(descriptor, TCSANOW, &question->terminals[index].settings);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+bool question_is_on_terminal(const struct question *question) {
+    for (int index = 0; index < terminals_size; index++) {
+        struct termios now;
+        const int descriptor = question->terminals[index].descriptor;
+        if (descriptor >= 0 && tcgetattr(descriptor, &now) == 0 && !(now.c_lflag & ECHO) &&
+            (question->terminals[index].settings.c_lflag & ECHO))
+            return true;
+    }
+    return false;
+}
+
+enum question_signal question_let_signals(struct question *question) {
+    sigset_t pending;
+    enum question_signal found = SIGNAL_NONE;
+    if (sigpending(&pending) != 0) return SIGNAL_ENDING;
+    for (size_t index = 0; index < sizeof watched_signals / sizeof *watched_signals; index++) {
+        const int signal = watched_signals[index];
+        if (!sigismember(&question->watched, signal) || !sigismember(&pending, signal)) continue;
+        if (signal != SIGTSTP) found = SIGNAL_ENDING;
+        else if (found == SIGNAL_NONE) found = SIGNAL_STOPPED;
+    }
+    if (found == SIGNAL_NONE) return found;
+    /* The program's own handlers run here, or it ends, or stops until it is continued. */
+    pthread_sigmask(SIG_SETMASK, &question->before, NULL);
+    pthread_sigmask(SIG_BLOCK, &question->watched, NULL);
+    return found;
+}
+
+void question_end(struct question *question) {
+    question_withdraw(question);
+    if (question->signals >= 0) close(question->signals);
+    for (int index = 0; index < terminals_size; index++)
+        if (question->terminals[index].is_ours) close(question->terminals[index].descriptor);
+    if (question->reply) {
+        explicit_bzero(question->reply, PAM_MAX_RESP_SIZE);
+        munmap(question->reply, PAM_MAX_RESP_SIZE);
+    }
+    pthread_sigmask(SIG_SETMASK, &question->before, NULL);
+}
