@@ -77,7 +77,7 @@ release: setup-release pam ## Release build of all programs
 # The module runs in programs such as sudo: C, without a run-time library of ours.
 MODULE_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror \
     -Wshadow -Wconversion -Wformat=2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
-    -fstack-clash-protection
+    -fstack-clash-protection -ffile-prefix-map=$(CURDIR)=.
 MODULE_LINKS := -shared -Wl,-z,relro,-z,now,-z,defs,-z,nodelete,--version-script=pam/exports.map
 
 pam: $(MODULE) ## The PAM module, below $(BUILD)/pam
@@ -208,7 +208,7 @@ bench: setup-bench release ## The tables of Benchmarks/: CPU a call, start, memo
 # What packaging/files and the scripts that read it go by.
 PLACES := BUILD='$(BUILD)' RELEASE='$(RELEASE)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
     $(foreach name,BINDIR LIBEXECDIR DATADIR POLICYDIR SYSTEMDDIR SENSORDIR SYSUSERSDIR PAMDIR \
-    POLKITDIR LOCALEDIR BASHDIR ZSHDIR FISHDIR MODULE PAMMODULEDIR PAMPROFILEDIR,$(name)='$($(name))')
+    POLKITDIR LOCALEDIR BASHDIR ZSHDIR FISHDIR PAMMODULEDIR PAMPROFILEDIR,$(name)='$($(name))')
 INSTALLED := localauth localauth-fingerprint localauth-face localauth-agent libpam-localauth localauth-dev
 
 # What is installed and neither a program nor in the sources.
