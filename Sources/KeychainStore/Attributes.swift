@@ -178,7 +178,7 @@ extension AttributeValue {
 }
 
 extension ByteWriter {
-    fileprivate mutating func add(_ value: AttributeValue) {
+    mutating func add(_ value: AttributeValue) {
         switch value {
         case .text(let text):
             add(UInt8(ascii: "s"))

@@ -38,7 +38,11 @@ struct ByteReader {
     mutating func number<Number: FixedWidthInteger>(
         _ type: Number.Type = Number.self
     ) throws(KeychainError) -> Number {
-        try take(Number.bitWidth / 8).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+        // Same memory; numbers lie at any place in it.
+        Number(
+            bigEndian: try take(Number.bitWidth / 8)
+                .withUnsafeBytes { $0.loadUnaligned(as: Number.self) }
+        )
     }
 
     mutating func value() throws(KeychainError) -> [UInt8] {

@@ -1,35 +1,49 @@
 /// The identifier of an item: 128 random bits.
 struct ItemID: Hashable, Comparable {
-    let bytes: [UInt8]
+    /// The first eight bytes, big-endian, and the others.
+    let high: UInt64
+    let low: UInt64
 
     static let size = 16
+    static let smallest = ItemID(high: 0, low: 0)
+
+    init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
 
     /// A new one.
     static func random() -> ItemID {
-        ItemID(unchecked: SecretBytes.random(count: size))
+        var random = SystemRandomNumberGenerator()
+        return ItemID(high: random.next(), low: random.next())
     }
 
     /// Reads 32 lower-case hexadecimal digits; nil for any other text.
     init?(_ text: String) {
-        let digits = Array(text.utf8)
+        let digits = text.utf8
         guard digits.count == 2 * Self.size else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Self.digit(digits[index]), let low = Self.digit(digits[index + 1])
-            else { return nil }
-            bytes.append(high << 4 | low)
+        var (high, low): (UInt64, UInt64) = (0, 0)
+        for digit in digits {
+            guard let value = Self.value(digit) else { return nil }
+            high = high << 4 | low >> 60
+            low = low << 4 | value
         }
-        self.bytes = bytes
+        self.init(high: high, low: low)
     }
 
     /// One from the bytes of a column; nil: they are none.
     init?(bytes: [UInt8]) {
         guard bytes.count == Self.size else { return nil }
-        self.bytes = bytes
+        self.init(
+            high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
+            low: bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        )
     }
 
-    private init(unchecked bytes: [UInt8]) {
-        self.bytes = bytes
+    /// The bytes of it.
+    var bytes: [UInt8] {
+        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: high >> $0) }
+            + stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: low >> $0) }
     }
 
     /// The text of it.
@@ -40,13 +54,13 @@ struct ItemID: Hashable, Comparable {
     }
 
     static func < (left: ItemID, right: ItemID) -> Bool {
-        left.bytes.lexicographicallyPrecedes(right.bytes)
+        (left.high, left.low) < (right.high, right.low)
     }
 
-    private static func digit(_ character: UInt8) -> UInt8? {
-        switch character {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+    private static func value(_ digit: UInt8) -> UInt64? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(digit - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(digit - UInt8(ascii: "a") + 10)
         default: nil
         }
     }

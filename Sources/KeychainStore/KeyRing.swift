@@ -8,6 +8,7 @@ struct KeyRing {
     private let identity: [UInt8]
     private let rows: SymmetricKey
     private let ledgers: SymmetricKey
+    private let index: SymmetricKey
 
     init(_ master: MasterKey, identity: [UInt8]) {
         self.master = master
@@ -20,6 +21,7 @@ struct KeyRing {
         }
         rows = key("rows")
         ledgers = key("ledgers")
+        index = key("index")
     }
 
     /// The fingerprint by which people tell master keys apart.
@@ -36,7 +38,10 @@ struct KeyRing {
         Array(HMAC<SHA256>.authenticationCode(for: bytes, using: rows))
     }
 
-    /// The authentication code of a ledger, or of the root of all ledgers.
+    /// The tokens by which a user's items are found.
+    func index(of uid: UInt32) -> ItemIndex { ItemIndex(key: index, uid: uid) }
+
+    /// The authentication code of a ledger, of a page of one, or of the root of all ledgers.
     func ledgerCode(_ bytes: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: bytes, using: ledgers))
     }

@@ -3,22 +3,31 @@ import SQLite
 
 /// The tables of the keychain, and what lies in them.
 enum KeychainSchema {
-    /// "LAkc", format 1.
+    /// The tables of format 1, which had no pages: a ledger was one list.
+    private static let firstTables = [
+        "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
+        """
+        CREATE TABLE ledgers (uid INTEGER PRIMARY KEY, code BLOB NOT NULL, ledger BLOB NOT NULL)
+            STRICT
+        """,
+        """
+        CREATE TABLE items (uid INTEGER NOT NULL, id BLOB NOT NULL, version INTEGER NOT NULL,
+            primary_key BLOB NOT NULL, record BLOB NOT NULL, envelope BLOB NOT NULL,
+            code BLOB NOT NULL, PRIMARY KEY (uid, id), UNIQUE (uid, primary_key)) STRICT
+        """,
+    ]
+
+    private static let pages = """
+        CREATE TABLE pages (uid INTEGER NOT NULL, number INTEGER NOT NULL, code BLOB NOT NULL,
+            entries BLOB NOT NULL, PRIMARY KEY (uid, number)) STRICT
+        """
+
+    /// "LAkc", format 2.
     static let format = DatabaseFormat(
         applicationID: 0x4C41_6B63,
-        version: 1,
-        tables: [
-            "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
-            """
-            CREATE TABLE ledgers (uid INTEGER PRIMARY KEY, code BLOB NOT NULL, ledger BLOB NOT NULL)
-                STRICT
-            """,
-            """
-            CREATE TABLE items (uid INTEGER NOT NULL, id BLOB NOT NULL, version INTEGER NOT NULL,
-                primary_key BLOB NOT NULL, record BLOB NOT NULL, envelope BLOB NOT NULL,
-                code BLOB NOT NULL, PRIMARY KEY (uid, id), UNIQUE (uid, primary_key)) STRICT
-            """,
-        ]
+        version: 2,
+        tables: firstTables + [pages],
+        earlier: [1: firstTables]
     )
 
     /// One row of the items.
@@ -76,20 +85,6 @@ enum KeychainSchema {
         return found
     }
 
-    /// The item that has this primary key already.
-    static func holder(
-        of primaryKey: [UInt8],
-        uid: UInt32,
-        in database: Database
-    ) throws(SystemError) -> [UInt8]? {
-        var found: [UInt8]?
-        try database.run(
-            "SELECT id FROM items WHERE uid = ? AND primary_key = ?",
-            [.integer(Int64(uid)), .blob(primaryKey)]
-        ) { statement throws(SystemError) in found = try statement.blob(0) }
-        return found
-    }
-
     static func write(_ row: Row, uid: UInt32, to database: Database) throws(SystemError) {
         try database.run(
             "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -107,7 +102,61 @@ enum KeychainSchema {
         )
     }
 
+    /// The ids of a user's rows, authentic or not.
+    static func ids(
+        of uid: UInt32,
+        in database: Database,
+        id: ([UInt8]) -> Void
+    ) throws(SystemError) {
+        try database.run("SELECT id FROM items WHERE uid = ?", [.integer(Int64(uid))]) {
+            statement throws(SystemError) in id(try statement.blob(0))
+        }
+    }
+
     // MARK: Ledgers and the rest
+
+    /// A page of a user's ledger, and its authentication code.
+    static func page(
+        _ number: UInt64,
+        of uid: UInt32,
+        in database: Database
+    ) throws(SystemError) -> (entries: [UInt8], code: [UInt8])? {
+        var found: (entries: [UInt8], code: [UInt8])?
+        try database.run(
+            "SELECT entries, code FROM pages WHERE uid = ? AND number = ?",
+            [.integer(Int64(uid)), .integer(Int64(bitPattern: number))]
+        ) { statement throws(SystemError) in
+            found = (try statement.blob(0), try statement.blob(1))
+        }
+        return found
+    }
+
+    static func write(
+        page entries: [UInt8],
+        _ number: UInt64,
+        code: [UInt8],
+        of uid: UInt32,
+        to database: Database
+    ) throws(SystemError) {
+        try database.run(
+            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?)",
+            [
+                .integer(Int64(uid)), .integer(Int64(bitPattern: number)), .blob(code),
+                .blob(entries),
+            ]
+        )
+    }
+
+    static func delete(
+        page number: UInt64,
+        of uid: UInt32,
+        in database: Database
+    ) throws(SystemError) {
+        try database.run(
+            "DELETE FROM pages WHERE uid = ? AND number = ?",
+            [.integer(Int64(uid)), .integer(Int64(bitPattern: number))]
+        )
+    }
 
     static func ledger(of uid: UInt32, in database: Database) throws(SystemError) -> [UInt8]? {
         var found: [UInt8]?

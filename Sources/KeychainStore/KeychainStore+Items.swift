@@ -45,7 +45,7 @@ extension KeychainStore {
         caller: Caller
     ) throws(KeychainError) -> [Item] {
         settle(caller)
-        let (items, damage) = try allItems(of: caller.uid)
+        let (items, damage) = try candidates(for: query, of: caller.uid)
         let found = items.filter { item in
             guard item.isVisible(to: caller), query.matches(item) else { return false }
             let requirement = item.accessControl.requirement(for: .useItem)
@@ -113,14 +113,15 @@ extension KeychainStore {
         caller: Caller,
         date: Int64
     ) throws(KeychainError) {
-        var (item, envelope) = try open(id, caller: caller)
+        let (old, envelope) = try open(id, caller: caller)
+        var item = old
         try item.attributes.update(changes)
         item.modified = date
         let hidden = try hiddenDuplicate(of: item, caller: caller)
-        let (changed, bytes) = (item, envelope.bytes)
+        let changed = item
         try change(caller.uid) { change in
             if let hidden { change.delete(hidden) }
-            change.write(changed, envelope: bytes)
+            change.write(changed, envelope: envelope.bytes, over: old)
         }
     }
 
@@ -164,22 +165,30 @@ extension KeychainStore {
         caller: Caller
     ) throws(KeychainError) -> [String] {
         settle(caller)
-        let ledger = try ledger(of: caller.uid)
-        var doomed: Set<ItemID> = []
-        for id in ids {
-            guard let itemID = ItemID(id) else { continue }
-            let row = try row(itemID, uid: caller.uid)
-            guard row != nil || ledger[itemID] != nil else { continue }
-            var found: Item?
-            if let row { found = try? item(row, uid: caller.uid, ledger: ledger) }
-            if found?.isVisible(to: caller) ?? (caller.app == nil) { doomed.insert(itemID) }
+        let uid = caller.uid
+        let asked = Set(ids.compactMap { ItemID($0) })
+        let versions = try versions(of: asked, uid: uid)
+        // A row that is in no ledger was copied into the file: it can be deleted, too. Each id is
+        // looked up unless there are so many that all rows are sooner read.
+        let known =
+            try asked.count <= 64 ? asked : rowIDs(among: asked, uid: uid).union(versions.keys)
+        var doomed: [ItemID: [UInt64]] = [:]
+        for id in known {
+            let row = try row(id, uid: uid)
+            guard row != nil || versions[id] != nil else { continue }
+            let found = row.flatMap { try? item($0, uid: uid, version: versions[id]) }
+            guard found?.isVisible(to: caller) ?? (caller.app == nil) else { continue }
+            if let found {
+                doomed[id] = ring.index(of: uid).tokens(of: found)
+            } else {
+                doomed[id] = try tokens(of: id, uid: uid)
+            }
         }
         guard !doomed.isEmpty else { return [] }
-        let sorted = doomed.sorted()
-        try change(caller.uid) { change in
-            for id in sorted { change.delete(id) }
+        try change(uid) { change in
+            for (id, tokens) in doomed { change.delete(id, tokens: tokens) }
         }
-        return sorted.map(\.text)
+        return doomed.keys.sorted().map(\.text)
     }
 
     /// Deletes the items of a user that live only as long as there is a passcode (R69).
@@ -187,7 +196,7 @@ extension KeychainStore {
     /// - Returns: Their ids.
     /// - Throws: `decode`; `notAvailable` when it can't be written.
     public func passcodeRemoved(uid: UInt32) throws(KeychainError) -> [String] {
-        try delete(of: uid) { $0.accessControl.needsPasscodeSet }
+        try delete(of: uid, with: ring.index(of: uid).needingPasscode) { _ in true }
     }
 
     /// Deletes the items of an earlier enrolment than the caller's (R67).
@@ -198,7 +207,9 @@ extension KeychainStore {
     public func settle(_ caller: Caller) {
         guard let enrolment = caller.enrolment, settled[caller.uid] != enrolment else { return }
         do throws(KeychainError) {
-            try delete(of: caller.uid) { $0.enrolment?.isOlder(than: enrolment) ?? false }
+            try delete(of: caller.uid, with: ring.index(of: caller.uid).enrolled) {
+                $0.enrolment?.isOlder(than: enrolment) ?? false
+            }
             settled[caller.uid] = enrolment
         } catch {
             return
@@ -221,8 +232,8 @@ extension KeychainStore {
     ) throws(KeychainError) -> String {
         try Self.check(size: secret)
         settle(caller)
-        var old: ItemID?
-        if let replaced { old = try open(replaced, caller: caller).item.itemID }
+        var old: Item?
+        if let replaced { old = try open(replaced, caller: caller).item }
         guard accessControl.flags.contains(.applicationPassword) == (password != nil) else {
             throw password == nil
                 ? .parameter("an item with the flag applicationPassword needs one")
@@ -231,7 +242,7 @@ extension KeychainStore {
         guard !accessControl.isOfCurrentEnrolment || caller.enrolment != nil else {
             throw KeychainError(.notAvailable, "There is no enrolled biometry to hold on to.")
         }
-        guard try ledger(of: caller.uid).count - (old == nil ? 0 : 1) < itemLimit else {
+        guard try ledger(of: caller.uid).itemCount - (old == nil ? 0 : 1) < itemLimit else {
             throw KeychainError(.limitsExceeded, "A user has at most \(itemLimit) items.")
         }
         var item = Item(
@@ -251,7 +262,7 @@ extension KeychainStore {
         let hidden = try hiddenDuplicate(of: item, replacing: old, caller: caller)
         try change(caller.uid) { change throws(KeychainError) in
             item.added = change.version
-            for id in [old, hidden].compactMap(\.self) { change.delete(id) }
+            for item in [old, hidden].compactMap(\.self) { change.delete(item) }
             item.secretVersion = change.version
             let envelope = try Envelope(sealing: secret, of: item, password: password, ring: ring)
             change.write(item, envelope: envelope.bytes)
@@ -266,11 +277,11 @@ extension KeychainStore {
     ) throws(KeychainError) -> (item: Item, envelope: Envelope) {
         settle(caller)
         guard let itemID = ItemID(id) else { throw unknown }
-        let ledger = try ledger(of: caller.uid)
+        let version = try versions(of: [itemID], uid: caller.uid)[itemID]
         guard let row = try row(itemID, uid: caller.uid) else {
-            throw ledger[itemID] == nil ? unknown : .changed
+            throw version == nil ? unknown : .changed
         }
-        let item = try item(row, uid: caller.uid, ledger: ledger)
+        let item = try item(row, uid: caller.uid, version: version)
         guard item.isVisible(to: caller) else { throw unknown }
         return (item, try Envelope(row.envelope))
     }
@@ -306,59 +317,139 @@ extension KeychainStore {
         return row
     }
 
+    /// The item with an id, if its row is authentic and of this version.
+    private func item(
+        _ id: ItemID,
+        uid: UInt32,
+        version: UInt64
+    ) throws(KeychainError) -> Item? {
+        try row(id, uid: uid).flatMap { try? item($0, uid: uid, version: version) }
+    }
+
     /// An item with the same primary key that is hidden from the caller: it is replaced.
     ///
     /// - Throws: `duplicate` for one that the caller can see.
     private func hiddenDuplicate(
         of item: Item,
-        replacing old: ItemID? = nil,
+        replacing old: Item? = nil,
         caller: Caller
-    ) throws(KeychainError) -> ItemID? {
+    ) throws(KeychainError) -> Item? {
         let primaryKey = item.attributes.primaryKey(app: item.app)
-        let holder = try translating { () throws(SystemError) in
-            try KeychainSchema.holder(of: primaryKey, uid: item.uid, in: database)
-        }
-        guard let holder, holder != item.itemID.bytes, holder != old?.bytes else { return nil }
-        let id = ItemID(bytes: holder)
-        if let id, let row = try row(id, uid: item.uid) {
-            let found = try? self.item(row, uid: item.uid, ledger: try ledger(of: item.uid))
+        let token = ring.index(of: item.uid).token(primaryKey: primaryKey)
+        for entry in try entries(with: token, of: item.uid) {
+            let id = entry.key.id
+            guard id != item.itemID, id != old?.itemID else { continue }
+            let found = try self.item(id, uid: item.uid, version: entry.version)
             // What is withheld comes back, so it gives way to nothing.
             if let found, !found.isVisible(to: caller), !found.isWithheld(from: caller) {
-                return id
+                return found
+            }
+            throw KeychainError(.duplicate, "The item \(id.text) has the same primary key.")
+        }
+        return nil
+    }
+
+    /// The authentic items among which those of a query are, and the error of another one.
+    private func candidates(
+        for query: Query,
+        of uid: UInt32
+    ) throws(KeychainError) -> (items: [Item], damage: KeychainError?) {
+        let ledger = try ledger(of: uid)
+        let index = ring.index(of: uid)
+        var found: [ItemID: UInt64]
+        if let id = query.id {
+            found = try versions(of: ItemID(id).map { [$0] } ?? [], uid: uid)
+        } else {
+            // The rarest first: it says how much there is to read.
+            var tokens =
+                index.tokens(of: query.values)
+                .map { (token: $0, pages: ledger.pages(of: $0).count) }
+                .sorted { $0.pages < $1.pages }[...]
+            guard let rarest = tokens.popFirst() else { return try allItems(of: uid) }
+            found = try versions(with: rarest.token, of: uid)
+            for (token, pages) in tokens where found.count > 1 && pages <= found.count {
+                let others = try versions(with: token, of: uid)
+                found = found.filter { others[$0.key] != nil }
             }
         }
-        throw KeychainError(.duplicate, "The item \(id?.text ?? "?") has the same primary key.")
+        var items: [Item] = []
+        for (id, version) in found {
+            if let item = try item(id, uid: uid, version: version) { items.append(item) }
+        }
+        if items.isEmpty, ledger.isIncomplete { return try allItems(of: uid) }
+        return (items, items.count == found.count ? nil : .changed)
+    }
+
+    private func versions(
+        with token: UInt64,
+        of uid: UInt32
+    ) throws(KeychainError) -> [ItemID: UInt64] {
+        try entries(with: token, of: uid).reduce(into: [:]) { $0[$1.key.id] = $1.version }
+    }
+
+    /// Those of some ids that a row has, be it authentic or not.
+    private func rowIDs(
+        among ids: Set<ItemID>,
+        uid: UInt32
+    ) throws(KeychainError) -> Set<ItemID> {
+        var found: Set<ItemID> = []
+        try translating { () throws(SystemError) in
+            try KeychainSchema.ids(of: uid, in: database) { bytes in
+                if let id = ItemID(bytes: bytes), ids.contains(id) { found.insert(id) }
+            }
+        }
+        return found
+    }
+
+    /// The tokens of an item that can't be read, from every page of the ledger.
+    private func tokens(of id: ItemID, uid: UInt32) throws(KeychainError) -> [UInt64] {
+        var tokens: [UInt64] = []
+        for page in try ledger(of: uid).pages {
+            tokens += try entries(of: page, uid: uid).filter { $0.key.id == id }.map(\.key.token)
+        }
+        return tokens
     }
 
     /// Every authentic item of a user, and the error of another one, if there is one.
     private func allItems(
         of uid: UInt32
     ) throws(KeychainError) -> (items: [Item], damage: KeychainError?) {
-        let ledger = try ledger(of: uid)
+        let versions = try versions(with: ItemIndex.items, of: uid)
         var (items, seen, count) = ([Item](), Set<ItemID>(), 0)
         try translating { () throws(SystemError) in
             // One row at a time: all secrets of a user together are hundreds of megabytes.
             try KeychainSchema.rows(of: uid, in: database) { row in
                 count += 1
-                guard let item = try? item(row, uid: uid, ledger: ledger),
+                guard
+                    let item = try? item(
+                        row,
+                        uid: uid,
+                        version: ItemID(bytes: row.id).flatMap { versions[$0] }
+                    ),
                     seen.insert(item.itemID).inserted
                 else { return }
                 items.append(item)
             }
         }
-        let isWhole = items.count == count && items.count == ledger.count
+        let isWhole = items.count == count && items.count == versions.count
         return (items, isWhole ? nil : .changed)
     }
 
+    /// Deletes the items that have a token, and what else they need to be deleted.
     @discardableResult
     private func delete(
         of uid: UInt32,
+        with token: UInt64,
         where isDoomed: (Item) -> Bool
     ) throws(KeychainError) -> [String] {
-        let doomed = try allItems(of: uid).items.filter(isDoomed)
+        var doomed: [Item] = []
+        for entry in try entries(with: token, of: uid) {
+            let item = try item(entry.key.id, uid: uid, version: entry.version)
+            if let item, isDoomed(item) { doomed.append(item) }
+        }
         guard !doomed.isEmpty else { return [] }
         try change(uid) { change in
-            for item in doomed { change.delete(item.itemID) }
+            for item in doomed { change.delete(item) }
         }
         return doomed.map(\.id)
     }

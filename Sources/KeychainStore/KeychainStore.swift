@@ -15,7 +15,7 @@ public final class KeychainStore {
     private let anchor: Anchor
     /// Whether an earlier database was damaged or lost, at this start or before.
     public let isLost: Bool
-    private var root: LedgerRoot
+    private(set) var root: LedgerRoot
     /// The ledgers that were read and verified.
     private var ledgers: [UInt32: Ledger] = [:]
     /// The enrolment for which each user's items were last checked.
@@ -42,7 +42,7 @@ public final class KeychainStore {
     public static func open(
         directory: String,
         credentials: String?,
-        itemLimit: Int = 4096
+        itemLimit: Int = 20_000
     ) throws(KeychainError) -> KeychainStore {
         let folder = try folder(in: directory)
         let (database, setAside) = try openDatabase(in: folder)
@@ -67,7 +67,15 @@ public final class KeychainStore {
         } else {
             try begin(ring, database)
         }
-        return try KeychainStore(folder, database, ring, itemLimit: itemLimit, setAside: setAside)
+        let store = try KeychainStore(
+            folder,
+            database,
+            ring,
+            itemLimit: itemLimit,
+            setAside: setAside
+        )
+        try store.upgrade()
+        return store
     }
 
     private init(
@@ -98,7 +106,7 @@ public final class KeychainStore {
     ///
     /// - Throws: `decode`.
     public func itemCount(of uid: UInt32) throws(KeychainError) -> Int {
-        try ledger(of: uid).count
+        try ledger(of: uid).itemCount
     }
 
     /// The master key as a text that people keep in a safe place.
@@ -130,13 +138,63 @@ public final class KeychainStore {
         return ledger
     }
 
-    /// The item of a row, if the row is authentic and the latest version.
+    /// The entries of a page, if it is authentic and the latest version.
+    func entries(
+        of page: Ledger.Page,
+        uid: UInt32
+    ) throws(KeychainError) -> [LedgerEntry] {
+        let found = try translating { () throws(SystemError) in
+            try KeychainSchema.page(page.number, of: uid, in: database)
+        }
+        guard let found else { throw Self.tampered }
+        let code = LedgerRoot.code(
+            of: found.entries,
+            page.number,
+            version: page.version,
+            uid: uid,
+            ring: ring
+        )
+        guard KeyRing.isSame(code, found.code) else { throw Self.tampered }
+        return try [LedgerEntry](found.entries)
+    }
+
+    /// The entries with a token: which items have the property, and their versions.
+    func entries(with token: UInt64, of uid: UInt32) throws(KeychainError) -> [LedgerEntry] {
+        var found: [LedgerEntry] = []
+        for page in try ledger(of: uid).pages(of: token) {
+            found += try entries(of: page, uid: uid).filter { $0.key.token == token }
+        }
+        return found
+    }
+
+    /// At which change each of these items was written last; those that there aren't have none.
+    func versions(
+        of ids: some Collection<ItemID>,
+        uid: UInt32
+    ) throws(KeychainError) -> [ItemID: UInt64] {
+        let ledger = try ledger(of: uid)
+        var found: [ItemID: UInt64] = [:]
+        var (number, page): (UInt64?, [LedgerEntry.Key: UInt64]) = (nil, [:])
+        for id in ids.sorted() {
+            let key = LedgerEntry.Key(token: ItemIndex.items, id: id)
+            guard let next = ledger.page(of: key) else { continue }
+            if next.number != number {
+                number = next.number
+                page = try entries(of: next, uid: uid)
+                    .reduce(into: [:]) { $0[$1.key] = $1.version }
+            }
+            found[id] = page[key]
+        }
+        return found
+    }
+
+    /// The item of a row, if the row is authentic and of this version.
     func item(
         _ row: KeychainSchema.Row,
         uid: UInt32,
-        ledger: Ledger
+        version: UInt64?
     ) throws(KeychainError) -> Item {
-        guard let id = ItemID(bytes: row.id), ledger[id] == row.version else { throw .changed }
+        guard let id = ItemID(bytes: row.id), version == row.version else { throw .changed }
         let bytes = KeychainSchema.Row.authenticated(
             uid: uid,
             id: id,
@@ -154,30 +212,60 @@ public final class KeychainStore {
         _ uid: UInt32,
         _ body: (inout Change) throws(KeychainError) -> Void
     ) throws(KeychainError) {
-        var change = Change(
-            uid: uid,
-            version: root.counter + 1,
-            ledger: try ledger(of: uid),
-            ring: ring
-        )
+        var change = Change(uid: uid, version: root.counter + 1, ring: ring)
         try body(&change)
-        var next = root
+        var (ledger, next) = (try ledger(of: uid), root)
+        let rewriting = try ledger.apply(change.edits, at: change.version) {
+            page throws(KeychainError) in try entries(of: page, uid: uid)
+        }
         next.counter = change.version
-        let ledger = change.ledger.bytes
-        let ledgerCode = LedgerRoot.code(of: ledger, uid: uid, ring: ring)
-        next.codes[uid] = ledgerCode
-        let (written, deleted, code) = (change.written, change.deleted, next.code(ring))
         try translating { () throws(SystemError) in
             try database.transaction { () throws(SystemError) in
-                for id in deleted { try KeychainSchema.delete(id, uid: uid, in: database) }
-                for row in written { try KeychainSchema.write(row, uid: uid, to: database) }
-                try KeychainSchema.write(ledger: ledger, code: ledgerCode, of: uid, to: database)
-                try Self.write(next.counter, code, to: database)
+                for id in change.deleted {
+                    try KeychainSchema.delete(id, uid: uid, in: database)
+                }
+                for row in change.written {
+                    try KeychainSchema.write(row, uid: uid, to: database)
+                }
+                try write(ledger, rewriting, of: uid, root: &next)
+                try Self.write(next.counter, next.code(ring), to: database)
             }
         }
-        root = next
-        ledgers[uid] = change.ledger
-        anchor.note(next.counter, ring: ring)
+        note(next)
+        ledgers[uid] = ledger
+    }
+
+    /// Writes the pages of a ledger that changed, and the list of its pages.
+    func write(
+        _ ledger: Ledger,
+        _ rewriting: Ledger.Rewriting,
+        of uid: UInt32,
+        root: inout LedgerRoot
+    ) throws(SystemError) {
+        for number in rewriting.removed {
+            try KeychainSchema.delete(page: number, of: uid, in: database)
+        }
+        for (number, entries) in rewriting.written {
+            let bytes = entries.bytes
+            let code = LedgerRoot.code(
+                of: bytes,
+                number,
+                version: root.counter,
+                uid: uid,
+                ring: ring
+            )
+            try KeychainSchema.write(page: bytes, number, code: code, of: uid, to: database)
+        }
+        let bytes = ledger.bytes
+        let code = LedgerRoot.code(of: bytes, uid: uid, ring: ring)
+        root.codes[uid] = code
+        try KeychainSchema.write(ledger: bytes, code: code, of: uid, to: database)
+    }
+
+    /// Remembers a change that is on the disk.
+    func note(_ changed: LedgerRoot) {
+        root = changed
+        anchor.note(changed.counter, ring: ring)
     }
 }
 
@@ -186,19 +274,20 @@ struct Change {
     let uid: UInt32
     /// The number of this change.
     let version: UInt64
-    private(set) var ledger: Ledger
     private let ring: KeyRing
     private(set) var written: [KeychainSchema.Row] = []
     private(set) var deleted: [ItemID] = []
+    /// The entries of the ledger that change; those without a version go.
+    private(set) var edits: [LedgerEntry.Key: UInt64?] = [:]
 
-    fileprivate init(uid: UInt32, version: UInt64, ledger: Ledger, ring: KeyRing) {
+    fileprivate init(uid: UInt32, version: UInt64, ring: KeyRing) {
         self.uid = uid
         self.version = version
-        self.ledger = ledger
         self.ring = ring
     }
 
-    mutating func write(_ item: Item, envelope: [UInt8]) {
+    /// Writes an item; `old` is what it was before.
+    mutating func write(_ item: Item, envelope: [UInt8], over old: Item? = nil) {
         let primaryKey = item.attributes.primaryKey(app: item.app)
         let record = item.record
         let bytes = KeychainSchema.Row.authenticated(
@@ -219,11 +308,24 @@ struct Change {
                 code: ring.rowCode(bytes)
             )
         )
-        ledger[item.itemID] = version
+        let index = ring.index(of: uid)
+        if let old { set(nil, index.tokens(of: old), of: item.itemID) }
+        set(version, index.tokens(of: item), of: item.itemID)
     }
 
-    mutating func delete(_ id: ItemID) {
+    mutating func delete(_ item: Item) {
+        delete(item.itemID, tokens: ring.index(of: uid).tokens(of: item))
+    }
+
+    /// Deletes an item, and its entries in the ledger.
+    mutating func delete(_ id: ItemID, tokens: [UInt64]) {
         deleted.append(id)
-        ledger[id] = nil
+        set(nil, tokens, of: id)
+    }
+
+    private mutating func set(_ version: UInt64?, _ tokens: [UInt64], of id: ItemID) {
+        for token in tokens {
+            edits.updateValue(version, forKey: LedgerEntry.Key(token: token, id: id))
+        }
     }
 }

@@ -2,7 +2,7 @@ import AuthEngine
 
 /// What a search looks for: every attribute that is given has to be equal.
 public struct Query: Hashable, Sendable {
-    private let values: [String: AttributeValue]
+    let values: [String: AttributeValue]
 
     /// A query; an empty one finds everything.
     ///
@@ -27,6 +27,12 @@ public struct Query: Hashable, Sendable {
             throw .parameter("there is no class \(word.prefix(16))")
         }
         self.values = values
+    }
+
+    /// The item that it asks for by its identifier; nil: it doesn't.
+    var id: String? {
+        guard case .text(let id) = values["id"] else { return nil }
+        return id
     }
 
     /// Whether an item has all of it.

@@ -8,11 +8,36 @@ package struct DatabaseFormat: Sendable {
     let version: Int64
     /// The statements that make the tables.
     let tables: [String]
+    /// The tables of the earlier versions that are upgraded, by version.
+    let earlier: [Int64: [String]]
 
-    package init(applicationID: Int64, version: Int64, tables: [String]) {
+    package init(
+        applicationID: Int64,
+        version: Int64,
+        tables: [String],
+        earlier: [Int64: [String]] = [:]
+    ) {
         self.applicationID = applicationID
         self.version = version
         self.tables = tables
+        self.earlier = earlier
+    }
+
+    /// Brings a database of an earlier version up to this one; nothing happens to one of this.
+    ///
+    /// `fill` fills the tables that are new, in the transaction that makes them: after a crash the
+    /// database is of the one version or the other.
+    package func upgrade(
+        _ database: Database,
+        fill: () throws(SystemError) -> Void
+    ) throws(SystemError) {
+        let found = try database.integer("PRAGMA user_version")
+        guard let old = earlier[found] else { return }
+        try database.transaction { () throws(SystemError) in
+            for table in tables where !old.contains(table) { try database.run(table) }
+            try fill()
+            try database.run("PRAGMA user_version = \(version)")
+        }
     }
 
     /// Opens the database of a folder, or makes it, and finds out whether it is sound.
@@ -101,7 +126,7 @@ package struct DatabaseFormat: Sendable {
                 path: path
             )
         }
-        guard found == version else {
+        guard let tables = found == version ? tables : earlier[found] else {
             throw SystemError(.damaged, "The database has the unknown format \(found).", path: path)
         }
         var verdict: String?

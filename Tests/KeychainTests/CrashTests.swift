@@ -53,6 +53,28 @@ struct CrashTests {
         }
     }
 
+    @Test("A keychain of format 1 whose upgrade was killed at any instant has all it had")
+    func killedUpgrading() throws {
+        var random = SeededGenerator()
+        for _ in 0..<Self.rounds {
+            let folder = try StateFolder("keychain")
+            try Format1.put(into: folder)
+            let words = ["KeychainCrashProbe", folder.path, "\(random.next())"]
+            let probe = try ChildProcess(words, hasStream: true)
+            let end =
+                ContinuousClock.now + .microseconds(Int.random(in: 0...40_000, using: &random))
+            while ContinuousClock.now < end {}
+            probe.signal(SIGKILL)
+            try probe.wait()
+            let store = try folder.open()
+            #expect(store.setAside == nil && !store.isLost)
+            #expect(try store.itemCount(of: 0) == 44)
+            let caller = Caller(uid: 0, app: nil, enrolment: nil)
+            let found = try store.find(["acct": .text("account 40")], caller: caller)
+            #expect(try found.map { try store.read($0.id, caller: caller) } == ["secret 40"])
+        }
+    }
+
     private func killOnce(
         _ folder: StateFolder,
         _ expected: inout Expected,

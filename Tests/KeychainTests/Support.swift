@@ -1,3 +1,4 @@
+import CSQLite
 import KeychainStore
 import TestSupport
 import Testing
@@ -7,6 +8,18 @@ import Testing
 extension StateFolder {
     func open(credentials: String? = nil, itemLimit: Int = 4096) throws -> KeychainStore {
         try KeychainStore.open(directory: path, credentials: credentials, itemLimit: itemLimit)
+    }
+
+    /// Runs SQL as somebody behind the keychain's back would.
+    func run(_ statements: String...) throws {
+        // SQLite's own handle, closed below.
+        var database: OpaquePointer?
+        #expect(sqlite3_open(file("items.sqlite"), &database) == SQLITE_OK)
+        defer { sqlite3_close(database) }
+        for statement in statements {
+            let result = sqlite3_exec(database, statement, nil, nil, nil)
+            #expect(result == SQLITE_OK, "\(String(cString: sqlite3_errmsg(database)))")
+        }
     }
 
     /// The keychain on a thread of its own.

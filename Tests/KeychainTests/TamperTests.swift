@@ -1,4 +1,3 @@
-import CSQLite
 import Foundation
 import KeychainStore
 import TestSupport
@@ -19,18 +18,6 @@ struct TamperTests {
             let store = try folder.get().open()
             ids = try (0..<count).map { try store.add("\($0)", "secret \($0)") }
             foreign = try store.add("0", "foreign", caller: .other)
-        }
-
-        /// Runs SQL as somebody behind the keychain's back would.
-        func run(_ statements: String...) throws {
-            // SQLite's own handle, closed below.
-            var database: OpaquePointer?
-            #expect(sqlite3_open(try folder.get().file("items.sqlite"), &database) == SQLITE_OK)
-            defer { sqlite3_close(database) }
-            for statement in statements {
-                let result = sqlite3_exec(database, statement, nil, nil, nil)
-                #expect(result == SQLITE_OK, "\(String(cString: sqlite3_errmsg(database)))")
-            }
         }
 
         /// What reading each item gives now.
@@ -74,30 +61,33 @@ struct TamperTests {
         for column in ["record", "envelope", "primary_key", "code"] {
             let victim = try Victim()
             // The last byte, turned round.
-            try victim.run(
-                """
-                UPDATE items SET \(column) = CAST(substr(\(column), 1, length(\(column)) - 1) ||
-                    CASE WHEN substr(\(column), -1) = x'00' THEN x'01' ELSE x'00' END AS BLOB)
-                    WHERE \(victim.cell(victim.ids[0]))
-                """
-            )
+            try victim.folder.get()
+                .run(
+                    """
+                    UPDATE items SET \(column) = CAST(substr(\(column), 1, length(\(column)) - 1) ||
+                        CASE WHEN substr(\(column), -1) = x'00' THEN x'01' ELSE x'00' END AS BLOB)
+                        WHERE \(victim.cell(victim.ids[0]))
+                    """
+                )
             try victim.expectFirstRefused()
         }
         let victim = try Victim()
-        try victim.run("UPDATE items SET version = version + 1 WHERE \(victim.cell(victim.ids[0]))")
+        try victim.folder.get()
+            .run("UPDATE items SET version = version + 1 WHERE \(victim.cell(victim.ids[0]))")
         try victim.expectFirstRefused()
     }
 
     @Test("A row that was rolled back is refused with Decode")
     func rolledBack() throws {
         let victim = try Victim()
-        try victim.run(
-            "CREATE TABLE old AS SELECT * FROM items WHERE \(victim.cell(victim.ids[0]))"
-        )
-        try victim.run("ALTER TABLE old RENAME TO kept")
+        try victim.folder.get()
+            .run(
+                "CREATE TABLE old AS SELECT * FROM items WHERE \(victim.cell(victim.ids[0]))"
+            )
+        try victim.folder.get().run("ALTER TABLE old RENAME TO kept")
         // Another table would be found: the old row is kept elsewhere.
         let old = try victim.folder.get().read("items.sqlite")
-        try victim.run("DROP TABLE kept")
+        try victim.folder.get().run("DROP TABLE kept")
         try victim.folder.get().open()
             .setSecret(
                 of: victim.ids[0],
@@ -107,11 +97,12 @@ struct TamperTests {
                 date: 1
             )
         try victim.folder.get().write(old, to: "old.sqlite")
-        try victim.run(
-            "ATTACH '\(try victim.folder.get().file("old.sqlite"))' AS old",
-            "DELETE FROM items WHERE \(victim.cell(victim.ids[0]))",
-            "INSERT INTO items SELECT * FROM old.kept"
-        )
+        try victim.folder.get()
+            .run(
+                "ATTACH '\(try victim.folder.get().file("old.sqlite"))' AS old",
+                "DELETE FROM items WHERE \(victim.cell(victim.ids[0]))",
+                "INSERT INTO items SELECT * FROM old.kept"
+            )
         try victim.expectFirstRefused()
     }
 
@@ -121,13 +112,14 @@ struct TamperTests {
         let folder = try victim.folder.get()
         try folder.write(folder.read("items.sqlite"), to: "old.sqlite")
         try folder.open().update(victim.ids[0], ["labl": .text("x")], caller: .person, date: 1)
-        try victim.run(
-            "ATTACH '\(folder.file("old.sqlite"))' AS old",
-            "DELETE FROM items WHERE uid = 1000",
-            "INSERT INTO items SELECT * FROM old.items WHERE uid = 1000",
-            "DELETE FROM ledgers WHERE uid = 1000",
-            "INSERT INTO ledgers SELECT * FROM old.ledgers WHERE uid = 1000"
-        )
+        try victim.folder.get()
+            .run(
+                "ATTACH '\(folder.file("old.sqlite"))' AS old",
+                "DELETE FROM items WHERE uid = 1000",
+                "INSERT INTO items SELECT * FROM old.items WHERE uid = 1000",
+                "DELETE FROM ledgers WHERE uid = 1000",
+                "INSERT INTO ledgers SELECT * FROM old.ledgers WHERE uid = 1000"
+            )
         #expect(folder.refusal()?.code == .decode)
     }
 
@@ -137,15 +129,16 @@ struct TamperTests {
         let folder = try victim.folder.get()
         try folder.write(folder.read("items.sqlite"), to: "old.sqlite")
         try folder.open().update(victim.ids[0], ["labl": .text("x")], caller: .person, date: 1)
-        try victim.run(
-            "ATTACH '\(folder.file("old.sqlite"))' AS old",
-            "DELETE FROM items WHERE uid = 1000",
-            "INSERT INTO items SELECT * FROM old.items WHERE uid = 1000",
-            """
-            UPDATE ledgers SET ledger = (SELECT ledger FROM old.ledgers WHERE uid = 1000)
-                WHERE uid = 1000
-            """
-        )
+        try victim.folder.get()
+            .run(
+                "ATTACH '\(folder.file("old.sqlite"))' AS old",
+                "DELETE FROM items WHERE uid = 1000",
+                "INSERT INTO items SELECT * FROM old.items WHERE uid = 1000",
+                """
+                UPDATE ledgers SET ledger = (SELECT ledger FROM old.ledgers WHERE uid = 1000)
+                    WHERE uid = 1000
+                """
+            )
         for reading in try victim.readings() { expectRefusal(.decode) { _ = try reading.get() } }
         #expect(try folder.open().read(victim.foreign, caller: .other) == "foreign")
     }
@@ -167,19 +160,20 @@ struct TamperTests {
     @Test("A row that was deleted in the file is Decode, not NotFound")
     func deleted() throws {
         let victim = try Victim()
-        try victim.run("DELETE FROM items WHERE \(victim.cell(victim.ids[0]))")
+        try victim.folder.get().run("DELETE FROM items WHERE \(victim.cell(victim.ids[0]))")
         try victim.expectFirstRefused()
     }
 
     @Test("A row of another user, with this user's number, is refused")
     func copiedBetweenUsers() throws {
         let victim = try Victim()
-        try victim.run(
-            """
-            INSERT INTO items SELECT 1000, id, version, x'00', record, envelope, code FROM items
-                WHERE uid = 1001
-            """
-        )
+        try victim.folder.get()
+            .run(
+                """
+                INSERT INTO items SELECT 1000, id, version, x'00', record, envelope, code FROM items
+                    WHERE uid = 1001
+                """
+            )
         let store = try victim.folder.get().open()
         expectRefusal(.decode) { _ = try store.read(victim.foreign) }
         #expect(try store.read(victim.ids[0]) == "secret 0")
@@ -200,18 +194,19 @@ struct TamperTests {
             let (first, second) = (victim.cell(victim.ids[0]), victim.cell(victim.ids[1]))
             let set = names.map { "\($0) = (SELECT \($0) FROM other)" }.joined(separator: ", ")
             let spare = names.map { "\($0) = (SELECT \($0) FROM spare)" }.joined(separator: ", ")
-            try victim.run(
-                "DROP TABLE IF EXISTS spare",
-                "CREATE TABLE spare AS SELECT * FROM items WHERE \(first)",
-                "CREATE TABLE other AS SELECT * FROM items WHERE \(second)",
-                "UPDATE items SET primary_key = x'01' WHERE \(second)",
-                "UPDATE items SET \(set) WHERE \(first)",
-                "UPDATE items SET primary_key = (SELECT primary_key FROM other) WHERE \(second)"
-                    + (names.contains("primary_key") ? " AND 0" : ""),
-                "UPDATE items SET \(spare) WHERE \(second)",
-                "DROP TABLE spare",
-                "DROP TABLE other"
-            )
+            try victim.folder.get()
+                .run(
+                    "DROP TABLE IF EXISTS spare",
+                    "CREATE TABLE spare AS SELECT * FROM items WHERE \(first)",
+                    "CREATE TABLE other AS SELECT * FROM items WHERE \(second)",
+                    "UPDATE items SET primary_key = x'01' WHERE \(second)",
+                    "UPDATE items SET \(set) WHERE \(first)",
+                    "UPDATE items SET primary_key = (SELECT primary_key FROM other) WHERE \(second)"
+                        + (names.contains("primary_key") ? " AND 0" : ""),
+                    "UPDATE items SET \(spare) WHERE \(second)",
+                    "DROP TABLE spare",
+                    "DROP TABLE other"
+                )
             let readings = try victim.readings()
             for reading in readings.prefix(2) {
                 expectRefusal(.decode) { _ = try reading.get() }
@@ -223,15 +218,51 @@ struct TamperTests {
     @Test("A user's ledger that was edited shuts that user's items, and nobody else's")
     func editedLedger() throws {
         let victim = try Victim()
-        try victim.run(
-            "UPDATE ledgers SET ledger = CAST(ledger || x'00' AS BLOB) WHERE uid = 1000"
-        )
+        try victim.folder.get()
+            .run(
+                "UPDATE ledgers SET ledger = CAST(ledger || x'00' AS BLOB) WHERE uid = 1000"
+            )
         let store = try victim.folder.get().open()
         for id in victim.ids { expectRefusal(.decode) { _ = try store.read(id) } }
         expectRefusal(.decode) { _ = try store.find() }
         expectRefusal(.decode) { try store.add("new") }
         expectRefusal(.decode) { _ = try store.delete(victim.ids, caller: .person) }
         #expect(try store.read(victim.foreign, caller: .other) == "foreign")
+    }
+
+    @Test("A page of a ledger that was edited, removed, moved or rolled back is refused")
+    func editedPages() throws {
+        for statements in [
+            ["UPDATE pages SET entries = CAST(substr(entries, 1, 32) AS BLOB) WHERE uid = 1000"],
+            ["UPDATE pages SET entries = zeroblob(length(entries)) WHERE uid = 1000"],
+            ["UPDATE pages SET entries = x'' WHERE uid = 1000"],
+            ["DELETE FROM pages WHERE uid = 1000"],
+            ["UPDATE pages SET number = number + 1 WHERE uid = 1000"],
+            [
+                "DELETE FROM pages WHERE uid = 1000",
+                "INSERT INTO pages SELECT 1000, number, code, entries FROM pages WHERE uid = 1001",
+            ],
+            [
+                "ATTACH 'OLD' AS old", "DELETE FROM pages WHERE uid = 1000",
+                "INSERT INTO pages SELECT * FROM old.pages WHERE uid = 1000",
+            ],
+        ] {
+            let victim = try Victim()
+            let folder = try victim.folder.get()
+            try folder.write(folder.read("items.sqlite"), to: "old.sqlite")
+            try folder.open().update(victim.ids[0], ["labl": .text("x")], caller: .person, date: 1)
+            let old = folder.file("old.sqlite")
+            try folder.run(
+                statements.joined(separator: ";").replacingOccurrences(of: "OLD", with: old)
+            )
+            let store = try folder.open()
+            for id in victim.ids { expectRefusal(.decode) { _ = try store.read(id) } }
+            expectRefusal(.decode) { _ = try store.find() }
+            expectRefusal(.decode) { _ = try store.find(["svce": .text("0")]) }
+            expectRefusal(.decode) { _ = try store.find(["svce": .text("nothing")]) }
+            expectRefusal(.decode) { try store.add("0") }
+            #expect(try store.read(victim.foreign, caller: .other) == "foreign")
+        }
     }
 
     @Test("An index that is out of order gives no item in the place of another")
@@ -271,7 +302,7 @@ struct TamperTests {
             "DELETE FROM meta WHERE name IN ('verifier', 'root')",
         ] {
             let victim = try Victim()
-            try victim.run(statement)
+            try victim.folder.get().run(statement)
             #expect(try victim.folder.get().refusal()?.code == .decode, "\(statement)")
         }
     }
@@ -279,7 +310,8 @@ struct TamperTests {
     @Test("A search leaves out what was changed, and never says that there is nothing")
     func search() throws {
         let victim = try Victim(count: 2)
-        try victim.run("UPDATE items SET record = x'01' WHERE \(victim.cell(victim.ids[0]))")
+        try victim.folder.get()
+            .run("UPDATE items SET record = x'01' WHERE \(victim.cell(victim.ids[0]))")
         let store = try victim.folder.get().open()
         #expect(try store.find().map(\.id) == [victim.ids[1]])
         expectRefusal(.decode) { _ = try store.find(["svce": .text("0")]) }

@@ -31,7 +31,7 @@ public struct Configuration: Hashable, Sendable {
     /// Evaluations that wait for the prompt of one session.
     public var queuePerSession = 8
     /// Keychain items of one user.
-    public var itemsPerUser = 4096
+    public var itemsPerUser = 20_000
 
     /// The defaults.
     public init() {}

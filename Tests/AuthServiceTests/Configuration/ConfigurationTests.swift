@@ -38,7 +38,7 @@ struct ConfigurationTests {
         #expect(configuration.contextsPerUser == 1024)
         #expect(configuration.pendingPerConnection == 8)
         #expect(configuration.queuePerSession == 8)
-        #expect(configuration.itemsPerUser == 4096)
+        #expect(configuration.itemsPerUser == 20_000)
     }
 
     @Test("The defaults give the engine its own defaults")

@@ -1,0 +1,41 @@
+/// The root of all ledgers: the number of the keychain's last change, and each ledger's code.
+struct LedgerRoot {
+    /// Goes up by one with every change, whoever's items it is about.
+    var counter: UInt64 = 0
+    /// The authentication code of each user's ledger.
+    var codes: [UInt32: [UInt8]] = [:]
+
+    /// The authentication code of a user's ledger.
+    static func code(of ledger: [UInt8], uid: UInt32, ring: KeyRing) -> [UInt8] {
+        var writer = ByteWriter("ledger")
+        writer.add(uid)
+        writer.add(ledger)
+        return ring.ledgerCode(writer.bytes)
+    }
+
+    /// The authentication code of a page of a user's ledger.
+    static func code(
+        of page: [UInt8],
+        _ number: UInt64,
+        version: UInt64,
+        uid: UInt32,
+        ring: KeyRing
+    ) -> [UInt8] {
+        var writer = ByteWriter("page")
+        writer.add(uid)
+        writer.add(number)
+        writer.add(version)
+        writer.add(page)
+        return ring.ledgerCode(writer.bytes)
+    }
+
+    func code(_ ring: KeyRing) -> [UInt8] {
+        var writer = ByteWriter("root")
+        writer.add(counter)
+        for (uid, code) in codes.sorted(by: { $0.key < $1.key }) {
+            writer.add(uid)
+            writer.add(code)
+        }
+        return ring.ledgerCode(writer.bytes)
+    }
+}

@@ -1,0 +1,128 @@
+import TestSupport
+import Testing
+
+@testable import KeychainStore
+
+/// L18: what says which items there are, and where.
+@Suite("Ledgers")
+struct LedgerTests {
+    /// A ledger whose pages are in memory, beside what they should hold.
+    private struct Trial {
+        var ledger = Ledger()
+        var pages: [UInt64: [LedgerEntry]] = [:]
+        var expected: [LedgerEntry.Key: UInt64] = [:]
+        var version: UInt64 = 0
+
+        mutating func apply(_ edits: [LedgerEntry.Key: UInt64?]) throws {
+            version += 1
+            let rewriting = try ledger.apply(edits, at: version) { pages[$0.number] ?? [] }
+            for number in rewriting.removed { pages[number] = nil }
+            pages.merge(rewriting.written) { $1 }
+            for (key, version) in edits { expected[key] = version }
+        }
+
+        /// Every page is where its ledger says, and everything is in one of them.
+        func expectSound() {
+            #expect(Set(ledger.pages.map(\.number)) == Set(pages.keys))
+            var entries: [LedgerEntry] = []
+            for page in ledger.pages {
+                let found = pages[page.number] ?? []
+                #expect(found.first?.key == page.first)
+                #expect(found.count == page.count && found.count <= Ledger.pageLimit)
+                entries += found
+            }
+            #expect(entries == entries.sorted { $0.key < $1.key })
+            #expect(entries.count == expected.count)
+            #expect(entries.allSatisfy { expected[$0.key] == $0.version })
+            #expect(ledger.itemCount == expected.keys.count { $0.token == ItemIndex.items })
+            // Half of each page is used, so that there are never many.
+            #expect(ledger.pages.count <= 1 + expected.count / 32)
+        }
+
+        func found(_ key: LedgerEntry.Key) -> UInt64? {
+            guard let page = ledger.page(of: key) else { return nil }
+            return pages[page.number]?.first { $0.key == key }?.version
+        }
+    }
+
+    @Test("A ledger holds what was written, whatever the order, in pages that are well filled")
+    func simulated() throws {
+        var random = SeededGenerator()
+        for _ in 0..<10 {
+            var trial = Trial()
+            for step in 0..<120 {
+                var edits: [LedgerEntry.Key: UInt64?] = [:]
+                for _ in 0..<Int.random(in: 1...(step % 10 == 0 ? 400 : 8), using: &random) {
+                    let key = LedgerEntry.Key(
+                        // Most have the token of few others, some the same as many.
+                        token: UInt64.random(
+                            in: 0...(Bool.random(using: &random) ? 1 : 500),
+                            using: &random
+                        ),
+                        id: ItemID(high: UInt64.random(in: 0...300, using: &random), low: 7)
+                    )
+                    let isRemoved = UInt.random(in: 0..<(step < 60 ? 5 : 2), using: &random) == 0
+                    edits.updateValue(isRemoved ? nil : UInt64(step), forKey: key)
+                }
+                try trial.apply(edits)
+                for key in edits.keys { #expect(trial.found(key) == trial.expected[key]) }
+            }
+            trial.expectSound()
+            let copy = try Ledger(trial.ledger.bytes)
+            #expect(copy == trial.ledger)
+            for entries in trial.pages.values {
+                #expect(try [LedgerEntry](entries.bytes) == entries)
+            }
+            // Nearly all of it goes, a little at a time, and then the rest.
+            let going = trial.expected.keys.sorted().shuffled(using: &random).dropLast(40)
+            for key in going { try trial.apply([key: UInt64?.none]) }
+            trial.expectSound()
+            try trial.apply(trial.expected.mapValues { _ in UInt64?.none })
+            #expect(trial.ledger.pages.isEmpty && trial.pages.isEmpty)
+        }
+    }
+
+    @Test("What has one token is found in its pages alone, however many there are")
+    func tokens() throws {
+        var trial = Trial()
+        var edits: [LedgerEntry.Key: UInt64?] = [:]
+        for item in 0..<5000 as Range<UInt64> {
+            let id = ItemID(high: item &* 0x9E37_79B9_7F4A_7C15, low: item)
+            for token in [0, 1 + item % 3, 10 + item] {
+                edits[LedgerEntry.Key(token: token, id: id)] = item
+            }
+        }
+        try trial.apply(edits)
+        trial.expectSound()
+        for token in [0, 1, 2, 3, 10, 2500, 5009, 6000, UInt64.max] {
+            let expected = edits.keys.filter { $0.token == token }
+            let pages = trial.ledger.pages(of: token)
+            let found = pages.flatMap { trial.pages[$0.number] ?? [] }.map(\.key)
+                .filter { $0.token == token }
+            #expect(Set(found) == Set(expected))
+            #expect(pages.count <= 2 + expected.count / 64)
+        }
+        for item in [0, 77, 4999] as [UInt64] {
+            let id = ItemID(high: item &* 0x9E37_79B9_7F4A_7C15, low: item)
+            #expect(trial.found(LedgerEntry.Key(token: 0, id: id)) == item)
+            #expect(trial.found(LedgerEntry.Key(token: 9, id: id)) == nil)
+        }
+    }
+
+    @Test("Bytes of a ledger or a page that are cut short are refused")
+    func cutShort() throws {
+        var trial = Trial()
+        try trial.apply([LedgerEntry.Key(token: 0, id: .random()): 1])
+        let bytes = trial.ledger.bytes
+        for count in 0..<bytes.count where count != 17 {
+            #expect(throws: KeychainError.self) { _ = try Ledger(Array(bytes.prefix(count))) }
+        }
+        let page = try #require(trial.pages.values.first).bytes
+        #expect(page.count == LedgerEntry.size)
+        for count in 1..<page.count {
+            #expect(throws: KeychainError.self) {
+                _ = try [LedgerEntry](Array(page.prefix(count)))
+            }
+        }
+    }
+}
