@@ -197,6 +197,8 @@ static enum place may_look(struct attempt *attempt) {
         return PLACE_REFUSED;
     if (strcmp(service, "sshd") == 0 || item(pamh, PAM_RHOST)[0] != '\0') return PLACE_REFUSED;
     attempt->service.user = user->pw_uid;
+    /* The login manager speaks for the system's bus alone. */
+    if (attempt->options.bus) return PLACE_HERE;
     return place_of(user->pw_uid, service, item(pamh, PAM_TTY));
 }
 

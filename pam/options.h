@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 struct options {
-    /* Where the service is; NULL: on the system bus. Never from the environment. */
+    /* Where the service is, for tests; NULL: on the system bus. Never from the environment. */
     const char *bus;
     /* How long the sensors look, in seconds. */
     unsigned timeout;
