@@ -19,7 +19,8 @@ struct HostileNeighbourTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }
 
-    /// What `HostileNeighbour` can do; what doesn't hold for every interface yet is played at night.
+    /// What `HostileNeighbour` can do; what doesn't hold for every interface yet is played at
+    /// night.
     static let attacks =
         getenv("LA_NIGHTLY") == nil
         ? ["descriptors", "dying"] : ["flood", "unanswered", "descriptors", "unread", "dying"]

@@ -37,8 +37,8 @@ public final class RawClient: Sendable {
     ///
     /// - Parameters:
     ///   - address: of the bus.
-    ///   - isPatient: Whether it waits for the answer to Hello, and for room for what it sends; else
-    ///     it has no name, and `offer` is for it.
+    ///   - isPatient: Whether it waits for the answer to Hello, and for room for what it sends;
+    ///     else it has no name, and `offer` is for it.
     /// - Throws: When there is no such bus.
     public init(_ address: String, isPatient: Bool = true) throws(TestFailure) {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
