@@ -68,6 +68,19 @@ struct UnitTests {
         #expect(Installation.value("LimitNOFILE", in: unit) == "65536")
     }
 
+    @Test("L21: no number of crashes keeps a process from being started again")
+    func startLimits() async throws {
+        let site = try await Installation("install", "install-simulated")
+        for service in Self.services where service != "localauth-master-key" {
+            let unit = try site.text("usr/lib/systemd/system/\(service).service")
+            #expect(Installation.value("StartLimitIntervalSec", in: unit) == "0", "\(service)")
+        }
+        for service in ["localauthd", "localauth-passcode"] {
+            let unit = try site.text("usr/lib/systemd/system/\(service).service")
+            #expect(Installation.value("RestartSec", in: unit) == "500ms", "\(service)")
+        }
+    }
+
     @Test("L24: each sensor is a user of its own, who is its name's only one")
     func users() async throws {
         let site = try await Installation("install", "install-simulated")
