@@ -52,9 +52,37 @@ extension AuthEngine {
         return users.first { $0.kind == .normal } ?? users.first { $0.kind == .fallback }
     }
 
-    /// Whether an agent would show a prompt (the property `Interactive`).
-    public func hasAgent(uid: UInt32, session: String, processes: [Int32]) -> Bool {
-        agent(for: uid, session: session, processes: processes) != nil
+    /// The agent that would show a prompt now, by where the caller stands, or why none would.
+    ///
+    /// Evaluate decides by this, and the property `Interactive` and CanInteract say it (L28).
+    public func prompter(
+        for uid: UInt32,
+        _ facts: Facts,
+        isUnlock: Bool = false
+    ) -> Result<Agent, Absence> {
+        if isSuspended { return .failure(.asleep) }
+        guard let session = facts.session else { return .failure(facts.absence) }
+        let agent = agent(
+            for: uid,
+            session: session,
+            processes: facts.processes,
+            isUnlock: isUnlock
+        )
+        if let agent { return .success(agent) }
+        return .failure(facts.isInNoSession ? .noAgentThere : .noAgent)
+    }
+
+    /// The facts where the prompt would be shown: without sensors for a caller in no session whose
+    /// prompt isn't known to be at the machine (L2).
+    func placed(_ facts: Facts, _ uid: UInt32, isUnlock: Bool = false) -> Facts {
+        guard facts.isInNoSession,
+            case .success(let agent) = prompter(for: uid, facts, isUnlock: isUnlock),
+            !agent.isAtDisplay
+        else { return facts }
+        var facts = facts
+        facts.isPromptElsewhere = true
+        facts.withholdSensors()
+        return facts
     }
 
     /// The agent that was asked to show the evaluation's prompt; nil: none was.
@@ -68,4 +96,11 @@ extension AuthEngine {
     }
 
     private static let agentsPerConnection = 4
+}
+
+extension Facts {
+    /// No sensor is of use to who is not there (L2).
+    public mutating func withholdSensors() {
+        for index in sensors.indices { sensors[index].availability = .unavailable }
+    }
 }

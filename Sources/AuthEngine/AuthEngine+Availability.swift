@@ -11,7 +11,7 @@ extension AuthEngine {
         at moment: Instant
     ) -> Refusal? {
         if let context, isInvalid(context) { return .invalidContext }
-        return refusal(of: policy.factors, uid: uid, facts: facts, at: moment)
+        return refusal(of: policy.factors, uid: uid, facts: placed(facts, uid), at: moment)
     }
 
     /// Why none of the factors can be proved now; nil when one can.
@@ -34,6 +34,7 @@ extension AuthEngine {
         let usable = sensors.filter { $0.availability == .usable }
         if usable.isEmpty {
             if facts.isRemote { return .remoteSession }
+            if facts.isPromptElsewhere { return .promptElsewhere }
             let isAway = sensors.contains { $0.availability == .away && $0.templates > 0 }
             return isAway ? .sensorAway : .noSensor
         }

@@ -15,13 +15,19 @@ extension AuthEngine {
             finish(id, .granted(grant))
             return
         }
-        let facts = facts.restricted(to: request)
+        let facts = placed(
+            facts.restricted(to: request),
+            request.uid,
+            isUnlock: request.isUnlock
+        )
         if let refusal = refusal(of: stages, request, facts) {
             finish(id, .refused(refusal))
             return
         }
-        guard let session = facts.session else {
-            finish(id, .refused(.notPresent))
+        let prompter = prompter(for: request.uid, facts, isUnlock: request.isUnlock)
+        // Who has no agent may need none.
+        if case .failure(let absence) = prompter, facts.session == nil || isSuspended {
+            finish(id, .refused(absence.refusal))
             return
         }
         let factors = stages.first ?? []
@@ -34,20 +40,18 @@ extension AuthEngine {
             finish(id, .refused(.interactionNotAllowed))
             return
         }
-        let agent = agent(
-            for: request.uid,
-            session: session,
-            processes: facts.processes,
-            isUnlock: request.isUnlock
-        )
-        guard let agent else {
-            finish(id, .refused(.noAgent))
+        let agent: Agent
+        switch prompter {
+        case .success(let found): agent = found
+        case .failure(let absence):
+            finish(id, .refused(absence.refusal))
             return
         }
         if factors.contains(.passcode), plan.isEmpty, let end = delayEnd(of: request.uid) {
             finish(id, .refused(.passcodeDelayed(left: end - now)))
             return
         }
+        let session = facts.session ?? agent.session
         guard takePrompt(id, of: session) else { return }
         let prompt = Prompt(
             agent: agent.id,

@@ -14,10 +14,6 @@ extension Refusal {
     )
     static let callerUnknown = Refusal(.systemCancel, "Who is asking could not be found out.")
     static let noAgent = Refusal(.notInteractive, "Nothing in this session can show a prompt.")
-    static let notPresent = Refusal(
-        .notInteractive,
-        "The caller is in no active, unlocked session of this user."
-    )
     static let interactionNotAllowed = Refusal(
         .notInteractive,
         "The user would have to be asked, and the caller forbade it."
@@ -55,6 +51,11 @@ extension Refusal {
     static let remoteSession = Refusal(
         .biometryNotAvailable,
         "Biometric sensors can't be used from a remote session."
+    )
+    static let promptElsewhere = Refusal(
+        .biometryNotAvailable,
+        "The caller is in no session, and its prompt is not known to be shown at the machine: "
+            + "biometric sensors can't be used."
     )
     static let sensorsFailed = Refusal(.biometryNotAvailable, "The biometric sensors failed.")
     static let sensorAway = Refusal(
@@ -100,5 +101,27 @@ extension Refusal {
             .authenticationFailed,
             "Too many wrong passcodes: none is taken for another \(time)."
         )
+    }
+}
+
+extension Absence {
+    /// What an evaluation is refused with.
+    public var refusal: Refusal {
+        switch self {
+        case .noSession:
+            Refusal(.notInteractive, "This user has no session at this machine.")
+        case .otherUser:
+            Refusal(.notInteractive, "The caller is in a session of another user.")
+        case .inactive:
+            Refusal(.notInteractive, "The session is not in front.")
+        case .locked:
+            Refusal(.notInteractive, "The session is locked.")
+        case .asleep: .suspending
+        case .noAgent: .noAgent
+        case .noAgentThere:
+            Refusal(.notInteractive, "The caller is in no session, and no session has a prompt.")
+        case .unknown:
+            Refusal(.notInteractive, "Which session the caller is in can't be found out.")
+        }
     }
 }

@@ -132,8 +132,14 @@ public struct Facts: Hashable, Sendable {
     /// The session whose agent shows the prompt; nil when the caller may not be prompted
     /// (inactive, locked or another user's session).
     public var session: String?
+    /// Why there is none.
+    public var absence = Absence.unknown
     /// Whether the caller is in a remote session, where sensors are of no use (L2).
     public var isRemote = false
+    /// Whether the caller is in no session, and counts as sitting where its prompt is shown (L2).
+    public var isInNoSession = false
+    /// Whether its prompt would be shown where nobody can say that it is at the machine.
+    public internal(set) var isPromptElsewhere = false
     /// The caller's process and its parents, for agents that serve one process only.
     public var processes: [Int32]
 
@@ -149,6 +155,26 @@ public struct Facts: Hashable, Sendable {
         self.session = session
         self.processes = processes
     }
+}
+
+/// Why nobody can be asked for a caller; raw values are what the bus is told.
+public enum Absence: String, Error, Sendable, CaseIterable {
+    /// Neither the caller nor its user sits at this machine.
+    case noSession = "no-session"
+    /// The caller is in another user's session.
+    case otherUser = "other-user"
+    /// Another session is in front.
+    case inactive
+    /// The screen is locked.
+    case locked
+    /// The machine goes to sleep.
+    case asleep
+    /// Nothing there shows prompts.
+    case noAgent = "no-agent"
+    /// Nothing shows prompts where the user sits, and the caller is in no session itself.
+    case noAgentThere = "no-agent-at-machine"
+    /// Where the caller stands can't be found out.
+    case unknown
 }
 
 /// One call of Evaluate, frozen when it arrived.
@@ -250,9 +276,19 @@ public struct Agent: Hashable, Sendable {
     public var session: String
     /// Which prompts it shows.
     public var kind: Kind
+    /// Whether its prompts are known to be on the session's own display or terminal.
+    public var isAtDisplay: Bool
 
     /// An agent.
-    public init(id: AgentID, client: ClientID, uid: UInt32, session: String, kind: Kind) {
+    public init(
+        id: AgentID,
+        client: ClientID,
+        uid: UInt32,
+        session: String,
+        kind: Kind,
+        isAtDisplay: Bool = false
+    ) {
+        self.isAtDisplay = isAtDisplay
         self.id = id
         self.client = client
         self.uid = uid

@@ -314,7 +314,9 @@ struct PromptTests {
         #expect(chosen() == AgentID(2))
         desk.send(.agentGone(AgentID(2)))
         #expect(chosen() == nil)
-        #expect(!desk.engine.hasAgent(uid: Desk.uid, session: Desk.session, processes: []))
+        var facts = desk.facts
+        facts.processes = []
+        #expect(desk.engine.prompter(for: Desk.uid, facts) == .failure(.noAgent))
     }
 
     @Test("One normal and one fallback agent a session, one a process, four a connection")

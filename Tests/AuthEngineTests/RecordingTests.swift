@@ -44,7 +44,14 @@ struct RecordingTests {
         )
         life.take(
             .agentRegistered(
-                .init(id: .init(1), client: .init(9), uid: 1000, session: "a", kind: .process(100))
+                .init(
+                    id: .init(1),
+                    client: .init(9),
+                    uid: 1000,
+                    session: "a",
+                    kind: .process(100),
+                    isAtDisplay: false
+                )
             ),
             at: .init(nanoseconds: 10)
         )

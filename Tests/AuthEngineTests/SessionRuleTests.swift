@@ -123,4 +123,43 @@ struct SessionRuleTests {
         #expect(desk.isPending(id))
         #expect(desk.operations.isEmpty)
     }
+
+    @Test("L2: a process in no session has sensors only where its prompt is at the machine")
+    func inNoSession() {
+        var desk = Desk(.finger)
+        desk.facts.isInNoSession = true
+        #expect(desk.refused(.biometrics) == .biometryNotAvailable)
+        let asked = desk.evaluate(.biometricsOrPasscode)
+        #expect(desk.isPending(asked))
+        #expect(desk.operations.isEmpty)
+        desk.send(.canceled(asked))
+        desk.send(.agentGone(Desk.agent))
+        #expect(desk.refused(.biometrics) == .notInteractive)
+        var agent = Agent(
+            id: AgentID(7),
+            client: ClientID(107),
+            uid: Desk.uid,
+            session: Desk.session,
+            kind: .normal
+        )
+        agent.isAtDisplay = true
+        desk.send(.agentRegistered(agent))
+        let looked = desk.evaluate(.biometrics)
+        desk.scan(matching: true)
+        #expect(desk.grant(looked) != nil)
+    }
+
+    @Test("L28: Who can't be asked is told why, and by the same word as Evaluate goes by")
+    func absences() {
+        for absence in Absence.allCases where ![.noAgent, .noAgentThere].contains(absence) {
+            var desk = Desk(.finger)
+            desk.facts.session = nil
+            desk.facts.absence = absence
+            #expect(desk.engine.prompter(for: Desk.uid, desk.facts) == .failure(absence))
+            #expect(desk.refused(.biometrics) == absence.refusal.code)
+        }
+        var desk = Desk(.finger)
+        desk.send(.suspending)
+        #expect(desk.engine.prompter(for: Desk.uid, desk.facts) == .failure(.asleep))
+    }
 }

@@ -219,6 +219,18 @@ import TestSupport
         }
     }
 
+    /// Why nobody can be asked for the test's process; empty: somebody can.
+    ///
+    /// It is what `Interactive` says as well.
+    func absence() async throws -> String {
+        let answer = try await manager.canInteract()
+        // Known from now on.
+        try await eventually("Interactive to say \(answer.available)") {
+            try await self.manager.interactive() == answer.available
+        }
+        return answer.cause
+    }
+
     /// Whether one finger now is the user.
     func evaluateWithMatch() async throws -> DBusError? {
         try await simulated.queue(outcomes: ["match"])

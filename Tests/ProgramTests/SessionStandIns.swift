@@ -28,10 +28,14 @@ struct Feed<Value: Sendable>: Sendable {
     var isLidClosed = false
     var isDocked = false
     var isPreparingForSleep = false
-    /// The session that every process is in; nil: none.
+    /// The session that the test's process is in; nil: none.
     var current: StandInSession?
-    /// The session that the user sits at.
+    /// The session that other processes are in; nil: none.
+    var others: StandInSession?
+    /// The session that it prefers of the user's.
     var display: StandInSession?
+    /// The user's sessions beside that one.
+    var more: [StandInSession] = []
     /// Whether the user has sessions that are not ending.
     var userState = "active"
     /// Whether what it tells gets lost, as on a bus whose queues are full.
@@ -131,6 +135,12 @@ struct Feed<Value: Sendable>: Sendable {
     let path: ObjectPath
     let isRemote: Bool
     let uid: UInt32
+    /// Empty for a login on a terminal and whatever else makes sessions.
+    var seat = "seat0"
+    /// What made it.
+    var service = "login"
+    var kind = "user"
+    var terminal = ""
     private(set) var isActive = true
     private(set) var isLocked = false
     private let connection: Connection
@@ -211,7 +221,10 @@ private struct LogindInterface: ServedInterface {
         switch member {
         case "GetSessionByPID":
             if let fault = logind.fault { throw fault }
-            guard let session = logind.current else {
+            let pid = try call.read("u") { reader throws(DBusError) in
+                try reader.read(UInt32.self)
+            }
+            guard let session = pid == UInt32(getpid()) ? logind.current : logind.others else {
                 throw DBusError("org.freedesktop.login1.NoSessionForPID", "It is in none.")
             }
             answer(call, session.path)
@@ -257,6 +270,7 @@ private struct LogindUserInterface: ServedInterface {
         properties: [
             .init(name: "Display", signature: "(so)", isWritable: false, change: .value),
             .init(name: "State", signature: "s", isWritable: false, change: .never),
+            .init(name: "Sessions", signature: "a(so)", isWritable: false, change: .value),
         ],
         introspection: #"<interface name="org.freedesktop.login1.User"/>"#
     )
@@ -270,7 +284,9 @@ private struct LogindUserInterface: ServedInterface {
         for peer: Peer?,
         into writer: inout MessageWriter
     ) throws(DBusError) {
-        guard property == "Display" else { return try writer.write(logind.userState) }
+        if property == "State" { return try writer.write(logind.userState) }
+        let all = logind.more.map { SessionEntry(id: $0.id, path: $0.path) }
+        if property == "Sessions" { return try writer.write(all) }
         try writer.structure("so") { writer throws(DBusError) in
             try writer.write(logind.display?.id ?? "")
             try writer.write(logind.display?.path ?? ObjectPath(trusted: "/"))
@@ -286,6 +302,31 @@ private struct LogindUserInterface: ServedInterface {
     }
 }
 
+/// An entry of the property `Sessions`.
+private struct SessionEntry: WireType {
+    static let signature = "(so)"
+    let id: String
+    let path: ObjectPath
+
+    init(id: String, path: ObjectPath) {
+        self.id = id
+        self.path = path
+    }
+
+    init(from reader: inout MessageReader) throws(DBusError) {
+        self = try reader.structure("so") { reader throws(DBusError) in
+            Self(id: try reader.read(String.self), path: try reader.read(ObjectPath.self))
+        }
+    }
+
+    func write(to writer: inout MessageWriter) throws(DBusError) {
+        try writer.structure("so") { writer throws(DBusError) in
+            try writer.write(id)
+            try writer.write(path)
+        }
+    }
+}
+
 private struct LogindSessionInterface: ServedInterface {
     unowned let session: StandInSession
 
@@ -294,7 +335,7 @@ private struct LogindSessionInterface: ServedInterface {
         methods: [:],
         properties: [
             ("Id", "s"), ("User", "(uo)"), ("Remote", "b"), ("Active", "b"), ("State", "s"),
-            ("LockedHint", "b"),
+            ("LockedHint", "b"), ("Seat", "(so)"), ("Service", "s"), ("Class", "s"), ("TTY", "s"),
         ]
         .map { .init(name: $0.0, signature: $0.1, isWritable: false, change: .value) },
         introspection: #"<interface name="org.freedesktop.login1.Session"/>"#
@@ -316,6 +357,14 @@ private struct LogindSessionInterface: ServedInterface {
                 try writer.write(session.uid)
                 try writer.write(StandInLogind.user)
             }
+        case "Seat":
+            try writer.structure("so") { writer throws(DBusError) in
+                try writer.write(session.seat)
+                try writer.write(StandInLogind.root)
+            }
+        case "Service": try writer.write(session.service)
+        case "Class": try writer.write(session.kind)
+        case "TTY": try writer.write(session.terminal)
         case "Remote": try writer.write(session.isRemote)
         case "Active": try writer.write(session.isActive)
         case "State": try writer.write(session.isActive ? "active" : "online")

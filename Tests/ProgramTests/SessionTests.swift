@@ -61,19 +61,6 @@ struct SessionTests {
         #expect(await bench.evaluate()?.name == .notInteractive)
     }
 
-    @Test("L2: a process that is in no session belongs where its user sits")
-    @BusActor
-    func display() async throws {
-        let bench = try await SessionBench()
-        try await bench.registerAgent()
-        bench.logind.current = nil
-        bench.logind.tell("UserNew")
-        #expect(try await bench.evaluateWithMatch() == nil)
-        bench.logind.display = nil
-        bench.logind.tell("UserNew")
-        #expect(await bench.evaluate()?.name == .notInteractive)
-    }
-
     @Test("L2: an agent that was there before the login manager belongs to its session then")
     @BusActor
     func lateLogind() async throws {

@@ -25,6 +25,8 @@ package enum Happening: Hashable, Sendable {
     package let connection: Connection
     /// What `Interactive` says.
     package var isInteractive = false
+    /// Why nobody can be asked, where `isInteractive` is not set.
+    package var absence = (cause: "no-agent", message: "Nobody asks.", remedy: "localauthctl agent")
     /// What `RegisterAgent` answers, when it isn't yes.
     package var registrationError: DBusError?
     /// What `CanEvaluate` answers.
@@ -192,6 +194,15 @@ extension StandInService: Authentication1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<(available: Bool, code: Int32, message: String)> {
         .now((refusal == nil, refusal?.code ?? 0, refusal?.message ?? ""))
+    }
+
+    package func canInteract(
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<
+        (available: Bool, cause: String, message: String, remedy: String)
+    > {
+        guard !isInteractive else { return .now((true, "", "", "")) }
+        return .now((false, absence.cause, absence.message, absence.remedy))
     }
 
     package func evaluate(

@@ -39,10 +39,10 @@ extension AuthService {
             context: nil,
             at: Instant.now()
         )
-        diagnosis.hasAgent =
-            diagnosis.facts.session.map {
-                evaluations.engine.hasAgent(uid: uid, session: $0, processes: processes)
-            } ?? false
+        switch evaluations.engine.prompter(for: uid, diagnosis.facts) {
+        case .success: diagnosis.absence = nil
+        case .failure(let absence): diagnosis.absence = absence
+        }
         diagnosis.monitors = monitors.count
         return diagnosis
     }

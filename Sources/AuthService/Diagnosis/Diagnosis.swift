@@ -82,7 +82,8 @@ struct Diagnosis: Sendable {
     var sensors: [Sensor] = []
     /// Why biometry can't be evaluated.
     var refusal: Refusal?
-    var hasAgent = false
+    /// Why nobody can be asked; nil: somebody can.
+    var absence: Absence? = .noAgent
     var monitors = 0
 
     /// Every check, in the order in which an evaluation would fail.
@@ -92,7 +93,7 @@ struct Diagnosis: Sendable {
             fprintd,
         ]
         return machine.compactMap(\.self) + sensorChecks
-            + [enrolment, biometry, agent, monitor]
+            + [enrolment, biometry, agent, monitor].compactMap(\.self)
     }
 
     // MARK: - The service
@@ -231,8 +232,8 @@ struct Diagnosis: Sendable {
         return Check(
             name: "session",
             state: .warning,
-            message: "You are in no active, unlocked session: nobody can be asked.",
-            remedy: "Log in at the machine, or unlock the screen."
+            message: facts.absence.refusal.message,
+            remedy: Self.remedy(for: facts.absence)
         )
     }
 
@@ -273,14 +274,31 @@ struct Diagnosis: Sendable {
         return Check(name: "biometry", state: .warning, message: refusal.message, remedy: remedy)
     }
 
-    private var agent: Check {
-        if hasAgent { return ok("agent", "A prompt agent serves you.") }
+    /// Nil where an agent would not help: what is wrong with the session is said there.
+    private var agent: Check? {
+        guard let absence else { return ok("agent", "A prompt agent serves you.") }
+        guard [.noAgent, .noAgentThere].contains(absence) else { return nil }
         return Check(
             name: "agent",
             state: .failed,
             message: "No prompt agent serves you.",
-            remedy: "Start one: localauthctl agent."
+            remedy: Self.remedy(for: absence)
         )
+    }
+
+    /// What a caller who can't be asked does about it (L28).
+    static func remedy(for absence: Absence) -> String {
+        switch absence {
+        case .noSession: "Log in at the machine."
+        case .otherUser: "Ask in a session of your own: su and sudo make none."
+        case .inactive: "Switch to your session."
+        case .locked: "Unlock the screen."
+        case .asleep: "Wait until the system is awake."
+        case .noAgentThere:
+            "Start one in your session at the machine: localauthctl agent --session."
+        case .noAgent: "Start one: localauthctl agent."
+        case .unknown: "Try again, or look into the log of systemd-logind."
+        }
     }
 
     private var monitor: Check {

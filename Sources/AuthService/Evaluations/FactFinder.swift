@@ -32,18 +32,37 @@ struct FactFinder {
         var facts = Facts(
             sensors: enrolments.facts(of: uid),
             passcode: passcode,
-            session: place.session,
             processes: processes
         )
-        if place.isRemote { facts.keepSensorsFromAfar() }
+        facts.take(place)
+        if place.isRemote { facts.withholdSensors() }
         return facts
+    }
+
+    /// What decides whether a caller can be asked now; sensors and passcode are left out.
+    func findPlace(of peer: Peer) async -> Facts {
+        await sessions.catchUp(peer.uid)
+        let place = await sessions.place(of: peer, for: peer.uid, isUnlock: false)
+        return Facts(place, of: peer)
+    }
+
+    /// The same as far as it is known at once; nil: it isn't, and is found out and announced.
+    func knownPlace(of peer: Peer) -> Facts? {
+        sessions.knownPlace(of: peer).map { Facts($0, of: peer) }
     }
 }
 
 extension Facts {
-    /// No sensor is of use to who is not there (L2).
-    fileprivate mutating func keepSensorsFromAfar() {
-        isRemote = true
-        for index in sensors.indices { sensors[index].availability = .unavailable }
+    @BusActor
+    fileprivate init(_ place: Sessions.Place, of peer: Peer) {
+        self.init(processes: CallerProcess(pid: peer.pid).lineage)
+        take(place)
+    }
+
+    fileprivate mutating func take(_ place: Sessions.Place) {
+        session = place.session
+        absence = place.absence
+        isRemote = place.isRemote
+        isInNoSession = place.isInNoSession
     }
 }

@@ -56,6 +56,23 @@ final class AuthenticationObject: Authentication1Service {
         }
     }
 
+    func canInteract(
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<
+        (available: Bool, cause: String, message: String, remedy: String)
+    > {
+        let peer = call.peer
+        return .later { [evaluations] () throws(DBusError) in
+            let facts = await evaluations.facts.findPlace(of: peer)
+            switch evaluations.engine.prompter(for: peer.uid, facts) {
+            case .success: return (true, "", "", "")
+            case .failure(let absence):
+                let remedy = Diagnosis.remedy(for: absence)
+                return (false, absence.rawValue, absence.refusal.message, remedy)
+            }
+        }
+    }
+
     func invalidate(call: IncomingCall) throws(DBusError) -> Answer<Void> {
         evaluations.handle(.oneShotsInvalidated(service.clients[call.peer].id))
         return .now(())
@@ -197,12 +214,9 @@ final class AuthenticationObject: Authentication1Service {
     }
 
     func interactive(for peer: Peer?) throws(DBusError) -> Bool {
-        guard let peer, let session = service.sessions.knownSession(of: peer) else { return false }
-        return evaluations.engine.hasAgent(
-            uid: peer.uid,
-            session: session,
-            processes: CallerProcess(pid: peer.pid).lineage
-        )
+        guard let peer, let facts = evaluations.facts.knownPlace(of: peer) else { return false }
+        if case .success = evaluations.engine.prompter(for: peer.uid, facts) { return true }
+        return false
     }
 }
 

@@ -90,7 +90,7 @@ final class AgentDirectory {
         _ peer: Peer,
         path: ObjectPath,
         kind: Agent.Kind,
-        in session: String
+        in home: Sessions.Home
     ) throws(DBusError) -> String {
         let client = clients[peer].id
         let mine = registrations.values.filter { $0.agent.client == client }
@@ -105,18 +105,19 @@ final class AgentDirectory {
             throw DBusError(.agentExists, "this object is registered already")
         }
         lastID += 1
-        let agent = Agent(
+        var agent = Agent(
             id: AgentID(lastID),
             client: client,
             uid: peer.uid,
-            session: session,
+            session: home.session,
             kind: kind
         )
+        agent.isAtDisplay = home.isAtDisplay
         guard events.canRegister(agent) else {
             throw DBusError(.agentExists, "this session or process has an agent already")
         }
         try add(Registration(agent: agent, peer: peer, path: path))
-        return session
+        return home.session
     }
 
     /// The agent that a connection registered at `path` goes.
@@ -151,13 +152,9 @@ final class AgentDirectory {
             registration.isHomeless, registrations[old.id] === registration
         else { return }
         events.agentLeft(old.id)
-        let agent = Agent(
-            id: old.id,
-            client: old.client,
-            uid: old.uid,
-            session: home,
-            kind: old.kind
-        )
+        var agent = old
+        agent.session = home.session
+        agent.isAtDisplay = home.isAtDisplay
         // Where another one serves already, it waits until that has left.
         guard events.canRegister(agent) else { return events.agentRegistered(old) }
         registration.agent = agent

@@ -11,6 +11,12 @@ enum ProcessDescriptor {
         guard descriptor >= 0 else { throw .invalid("there is no process \(pid)") }
         return OwnedDescriptor(adopting: descriptor)
     }
+
+    /// Whether the process has ended, so that its number may be another's.
+    static func hasEnded(_ process: OwnedDescriptor) -> Bool {
+        var state = pollfd(fd: process.rawValue, events: Int16(POLLIN), revents: 0)
+        return poll(&state, 1, 0) != 0
+    }
 }
 
 /// The daemon's end of the pair on which a prompt sends what was typed.

@@ -25,7 +25,8 @@ enum MethodQuotas {
     /// The kind of each method that the service has.
     static let table: CallQuota.Table = [
         Authentication1.interface: [
-            "CanEvaluate": .shared, "CreateContext": .question, "Diagnose": .question,
+            "CanEvaluate": .shared, "CanInteract": .question, "CreateContext": .question,
+            "Diagnose": .question,
             "Evaluate": .use, "Invalidate": .immediate, "Monitor": .immediate,
             "RegisterAgent": .question, "ReportUnlock": .question, "RequirePasscode": .question,
             "SubmitCancel": .immediate, "SubmitConfirm": .immediate, "SubmitFallback": .immediate,

@@ -47,7 +47,23 @@ enum ProcessStatus {
     /// Places behind the name, which may hold anything.
     enum Field: Int {
         case parent = 1
+        case terminal = 4
         case startTime = 19
+    }
+
+    /// The controlling terminal, as the login manager calls it: `tty2`, `pts/0`; empty: it has
+    /// none; nil: another one, or the process is gone.
+    static func terminal(of pid: Int32) -> String? {
+        guard let number = field(.terminal, of: pid).flatMap(Int32.init) else { return nil }
+        // The kernel's old coding: 12 bits of major and 20 of minor number, interleaved.
+        let device = UInt32(bitPattern: number)
+        let (major, minor) = (device >> 8 & 0xFFF, device & 0xFF | device >> 12 & 0xF_FF00)
+        if device == 0 { return "" }
+        switch major {
+        case 4 where minor < 64: return "tty\(minor)"
+        case 136...143: return "pts/\((major - 136) << 8 | minor & 0xFF)"
+        default: return nil
+        }
     }
 
     /// One field; nil when the process is gone.

@@ -9,6 +9,15 @@ struct LoginSession: Equatable {
     let uid: UInt32
     /// Whether it comes over the network.
     let isRemote: Bool
+    /// Whether its user sits at the machine in it.
+    ///
+    /// As for polkit, a seat is what makes a session local. Without one only a login on a terminal
+    /// is: `su` in a user unit and `ssh localhost` make sessions that the login manager doesn't
+    /// call remote either, and so does a remote desktop.
+    let isLocal: Bool
+    /// Its terminal, such as `tty2`; empty without one.
+    private let terminal: String
+    private let isGraphical: Bool
     private(set) var isActive: Bool
     private(set) var isLocked: Bool
     private var isClosing: Bool
@@ -31,6 +40,27 @@ struct LoginSession: Equatable {
         self.isActive = isActive
         self.isLocked = isLocked
         isClosing = properties["State"]?.asString == "closing"
+        terminal = properties["TTY"]?.asString ?? ""
+        isGraphical = ["x11", "wayland", "mir"].contains(properties["Type"]?.asString ?? "")
+        isLocal = !isRemote && Self.isPlace(properties)
+    }
+
+    /// Whether it is a user's, on a seat or of a login on a terminal.
+    private static func isPlace(_ properties: [String: Variant]) -> Bool {
+        if let kind = properties["Class"]?.asString, kind != "user" { return false }
+        guard case .structure(let seat) = properties["Seat"], seat.first?.asString == "" else {
+            return true
+        }
+        return properties["Service"]?.asString == "login"
+    }
+
+    /// Whether what a process in it shows is on its own display or terminal, by the process's
+    /// controlling terminal: empty for none, nil for one that isn't known.
+    ///
+    /// Without a terminal, a graphical session has one place to show anything.
+    func shows(onTerminal other: String?) -> Bool {
+        guard let other else { return false }
+        return other.isEmpty ? isGraphical : other == terminal
     }
 
     /// Whether less may be asked in it than in what was known.
@@ -248,38 +278,51 @@ final class Logind {
 
     // MARK: - Questions
 
-    /// The session of a process.
+    /// The session of a caller's process.
     ///
     /// - Returns: Nil when it is in none.
-    /// - Throws: What went wrong when that could not be found out.
-    func session(
-        ofProcess pid: Int32,
-        for uid: UInt32
-    ) async throws(DBusError) -> ObjectPath? {
+    /// - Throws: What went wrong when that could not be found out, or when the process ended
+    ///   meanwhile: its number may be another's.
+    func session(of peer: Peer) async throws(DBusError) -> ObjectPath? {
+        let process = try ProcessDescriptor.open(peer.pid)
+        let found: ObjectPath?
         do throws(DBusError) {
-            return try await path("GetSessionByPID", UInt32(clamping: pid), for: uid)
+            found = try await path("GetSessionByPID", UInt32(clamping: peer.pid), for: peer.uid)
         } catch {
             guard error.name.rawValue == "org.freedesktop.login1.NoSessionForPID" else {
                 throw error
             }
-            return nil
+            found = nil
         }
+        guard !ProcessDescriptor.hasEnded(process) else {
+            throw DBusError(.failed, "The caller's process has ended.")
+        }
+        return found
     }
 
-    /// The session that a user sits at, for processes that are in none.
-    func display(ofUser uid: UInt32) async -> ObjectPath? {
-        guard let owner, let user = try? await path("GetUser", uid, for: uid),
-            case .structure(let display)? = await properties(
-                of: Self.user,
-                at: user,
-                for: uid,
-                owner
-            )?[
-                "Display"
-            ],
-            display.count == 2, display.first?.asString?.isEmpty == false
-        else { return nil }
-        return display.last?.asObjectPath
+    /// The sessions of a user, the one that the login manager prefers first; at most 64.
+    ///
+    /// - Throws: What went wrong when they could not be found out.
+    func sessions(ofUser uid: UInt32) async throws(DBusError) -> [ObjectPath] {
+        let user: ObjectPath
+        do throws(DBusError) {
+            user = try await path("GetUser", uid, for: uid)
+        } catch {
+            guard error.name.rawValue == "org.freedesktop.login1.NoSuchUser" else { throw error }
+            return []
+        }
+        guard let owner, let found = await properties(of: Self.user, at: user, for: uid, owner)
+        else { throw DBusError(.failed, "The user can't be looked up.") }
+        var pairs: [Variant] = found["Display"].map { [$0] } ?? []
+        if case .array(_, let sessions)? = found["Sessions"] { pairs += sessions }
+        var paths: [ObjectPath] = []
+        for case .structure(let pair) in pairs {
+            guard pair.count == 2, pair[0].asString?.isEmpty == false,
+                let path = pair[1].asObjectPath, !paths.contains(path), paths.count < 64
+            else { continue }
+            paths.append(path)
+        }
+        return paths
     }
 
     /// Whether a user has a session that is not ending; nil: it doesn't say.
@@ -379,21 +422,12 @@ enum SystemLogin {
     /// Whether a login manager runs, or is about to: its folder is there.
     static var isRunning: Bool { access("/run/systemd/seats", F_OK) == 0 }
 
-    /// The session of a process; of one that is in none, the session that its user sits at.
-    static func session(of pid: Int32, uid: UInt32) -> String? {
+    /// The session of a process; nil: it is in none.
+    static func session(of pid: Int32) -> String? {
         // sd-login allocates the name for us.
         var name: UnsafeMutablePointer<CChar>?
         defer { free(name) }
-        let result = sd_pid_get_session(pid, &name)
-        if result == -ENODATA { return display(of: uid) }
-        return result >= 0 ? name.map { String(cString: $0) } : nil
-    }
-
-    private static func display(of uid: UInt32) -> String? {
-        // sd-login allocates the name for us.
-        var name: UnsafeMutablePointer<CChar>?
-        defer { free(name) }
-        return sd_uid_get_display(uid, &name) >= 0 ? name.map { String(cString: $0) } : nil
+        return sd_pid_get_session(pid, &name) >= 0 ? name.map { String(cString: $0) } : nil
     }
 
     /// Whether a session comes over the network.

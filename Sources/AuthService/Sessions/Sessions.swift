@@ -11,7 +11,25 @@ final class Sessions {
     struct Place {
         /// The session whose agent may ask; nil when none may.
         var session: String?
+        /// Why there is none.
+        var absence = Absence.unknown
         var isRemote = false
+        /// Whether the caller is in no session.
+        var isInNoSession = false
+    }
+
+    /// Where the prompts of an agent appear.
+    struct Home {
+        let session: String
+        /// Whether they are known to be on the session's own display or terminal.
+        let isAtDisplay: Bool
+    }
+
+    /// Where the login manager has a caller's process.
+    private enum Spot: Equatable {
+        case session(ObjectPath)
+        /// In none that somebody sits at, as what systemd starts for a user.
+        case none
     }
 
     private enum Presence {
@@ -33,10 +51,14 @@ final class Sessions {
     private var presence = Presence.unknown
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private var sessions: [ObjectPath: LoginSession] = [:]
-    /// The session that each caller is in; nil: none.
-    private var callers: [Caller: ObjectPath?] = [:]
+    private var callers: [Caller: Spot] = [:]
+    /// The sessions of the users for whom somebody in no session asks, the one that is preferred
+    /// first.
+    private var users: [UInt32: [ObjectPath]] = [:]
+    /// The callers that are asked about for a property.
+    private var awaited: Set<Caller> = []
     private var logind: Logind?
-    private let callerLookUps = SharedLookUps<Caller, ObjectPath?>()
+    private let callerLookUps = SharedLookUps<Caller, Spot?>()
     private let lidLookUps = SharedLookUps<Bool, Void>()
     private let catchUps = SharedLookUps<UInt32, Void>()
     /// How often something was heard.
@@ -81,7 +103,7 @@ final class Sessions {
         await settled()
         guard presence == .present else { return }
         let lid = onLoop { await self.lidLookUps.share(true) { await self.lookAtLid() } }
-        _ = await path(of: peer, for: uid)
+        _ = await spot(of: peer, for: uid)
         await lid.value
     }
 
@@ -122,59 +144,104 @@ final class Sessions {
     func place(of peer: Peer, for uid: UInt32, isUnlock: Bool) async -> Place {
         await settled()
         if isAbsent { return Place(session: Self.only(of: uid)) }
-        guard let session = await session(of: peer, for: uid) else { return Place() }
-        let isPresent = session.uid == uid && session.isInFront && (!session.isLocked || isUnlock)
-        return Place(session: isPresent ? session.id : nil, isRemote: session.isRemote)
+        guard presence == .present, let spot = await spot(of: peer, for: uid) else {
+            return Place()
+        }
+        return place(at: spot, for: uid, isUnlock: isUnlock)
+    }
+
+    /// Where a caller is asked, for a property; nil: that is not known yet, and announced later.
+    func knownPlace(of peer: Peer) -> Place? {
+        if isAbsent { return Place(session: Self.only(of: peer.uid)) }
+        let caller = Caller(name: peer.name, uid: peer.uid)
+        guard presence == .present, let spot = callers[caller], isLoaded(spot, for: peer.uid) else {
+            askLater(peer)
+            return nil
+        }
+        return place(at: spot, for: peer.uid, isUnlock: false)
+    }
+
+    private func place(at spot: Spot, for uid: UInt32, isUnlock: Bool) -> Place {
+        var place = Place(isInNoSession: spot == .none)
+        guard let session = session(at: spot, for: uid) else {
+            place.absence = spot == .none ? .noSession : .unknown
+            return place
+        }
+        place.isRemote = session.isRemote
+        if session.uid != uid {
+            place.absence = .otherUser
+        } else if !session.isInFront {
+            place.absence = .inactive
+        } else if session.isLocked && !isUnlock {
+            place.absence = .locked
+        } else {
+            place.session = session.id
+        }
+        return place
+    }
+
+    /// The session that a spot stands for: of one that is in none, where its user sits.
+    private func session(at spot: Spot, for uid: UInt32) -> LoginSession? {
+        switch spot {
+        case .session(let path): return sessions[path]
+        case .none:
+            let local = (users[uid] ?? []).compactMap { sessions[$0] }
+                .filter { $0.uid == uid && $0.isLocal }
+            return local.first { $0.isInFront && !$0.isLocked } ?? local.first(where: \.isInFront)
+                ?? local.first
+        }
     }
 
     /// The session in which an agent may ask its user; nil when there is none.
     ///
-    /// Root's agent of a process, such as a PAM module in sudo, is in a user's session, or in none
-    /// (empty): then only that process says whom it shows its prompts.
+    /// An agent in no session can't show that its prompts are at the machine, whatever it says of
+    /// itself: it has none. Only root's agent of a process may be there, such as a PAM module in
+    /// sudo; its session is empty then, and in a user's session it is that one.
     ///
     /// - Throws: AccessDenied for an agent that would ask everything of a remote session.
-    func home(of agent: Peer, isForProcess: Bool) async throws(DBusError) -> String? {
+    func home(of agent: Peer, isForProcess: Bool) async throws(DBusError) -> Home? {
         await settled()
         let isRoots = agent.uid == 0 && isForProcess
-        if isAbsent { return isRoots ? "" : Self.only(of: agent.uid) }
-        let session = await session(of: agent, for: agent.uid)
-        if isRoots { return session?.id ?? "" }
-        guard let session, session.uid == agent.uid else { return nil }
+        if isAbsent {
+            return Home(session: isRoots ? "" : Self.only(of: agent.uid), isAtDisplay: true)
+        }
+        guard presence == .present, let spot = await spot(of: agent, for: agent.uid) else {
+            return nil
+        }
+        guard case .session = spot else {
+            if isRoots { return Home(session: "", isAtDisplay: false) }
+            throw .denied("an agent has to run in a login session, and the caller is in none")
+        }
+        guard let session = session(at: spot, for: agent.uid), isRoots || session.uid == agent.uid
+        else { return nil }
         guard isForProcess || !session.isRemote else {
             throw .denied("in a remote session an agent serves one process only")
         }
-        return session.id
-    }
-
-    /// A caller's own session, for a property: what is not known yet is announced later.
-    func knownSession(of peer: Peer) -> String? {
-        if isAbsent { return Self.only(of: peer.uid) }
-        if let path = callers[Caller(name: peer.name, uid: peer.uid)] {
-            return path.flatMap { sessions[$0]?.id }
-        }
-        if let logind, logind.isSystems {
-            return SystemLogin.session(of: peer.pid, uid: peer.uid)
-        }
-        askLater(peer)
-        return nil
+        return Home(
+            session: session.id,
+            isAtDisplay: session.shows(onTerminal: ProcessStatus.terminal(of: agent.pid))
+        )
     }
 
     /// Whether a caller is known to be in a remote session.
     func isRemote(_ peer: Peer) -> Bool {
         if isAbsent { return false }
-        if let path = callers[Caller(name: peer.name, uid: peer.uid)] {
-            return path.flatMap { sessions[$0]?.isRemote } ?? false
+        if let spot = callers[Caller(name: peer.name, uid: peer.uid)] {
+            return session(at: spot, for: peer.uid)?.isRemote ?? false
         }
         guard let logind, logind.isSystems else {
             askLater(peer)
             return false
         }
-        return SystemLogin.session(of: peer.pid, uid: peer.uid).map(SystemLogin.isRemote) ?? false
+        return SystemLogin.session(of: peer.pid).map(SystemLogin.isRemote) ?? false
     }
 
     private func askLater(_ peer: Peer) {
+        guard awaited.insert(Caller(name: peer.name, uid: peer.uid)).inserted else { return }
         onLoop {
-            if await self.session(of: peer, for: peer.uid) != nil { self.events.callersChanged() }
+            let spot = await self.spot(of: peer, for: peer.uid)
+            self.awaited.remove(Caller(name: peer.name, uid: peer.uid))
+            if spot != nil { self.events.callersChanged() }
         }
     }
 
@@ -187,28 +254,27 @@ final class Sessions {
         await withCheckedContinuation { waiters.append($0) }
     }
 
-    private func session(of peer: Peer, for uid: UInt32) async -> LoginSession? {
-        await settled()
-        guard presence == .present, let path = await path(of: peer, for: uid) else { return nil }
-        return sessions[path]
+    private func isLoaded(_ spot: Spot, for uid: UInt32) -> Bool {
+        switch spot {
+        case .session(let path): sessions[path] != nil
+        case .none: users[uid] != nil
+        }
     }
 
-    private func path(of peer: Peer, for uid: UInt32) async -> ObjectPath? {
+    private func spot(of peer: Peer, for uid: UInt32) async -> Spot? {
+        await settled()
         let caller = Caller(name: peer.name, uid: uid)
-        if let known = callers[caller] {
-            guard let path = known, sessions[path] == nil else { return known }
-        }
+        if let known = callers[caller], isLoaded(known, for: uid) { return known }
         // What could not be found out is asked again the next time.
         guard let logind else { return nil }
         return await callerLookUps.share(caller) { await self.ask(peer, for: uid, logind) }
     }
 
-    private func ask(_ peer: Peer, for uid: UInt32, _ logind: Logind) async -> ObjectPath? {
-        let caller = Caller(name: peer.name, uid: uid)
+    private func ask(_ peer: Peer, for uid: UInt32, _ logind: Logind) async -> Spot? {
         do throws(DBusError) {
             let found = try await find(peer, for: uid, logind)
             if callers.count >= 1024 { callers = [:] }
-            callers[caller] = .some(found)
+            callers[Caller(name: peer.name, uid: uid)] = found
             return found
         } catch {
             return nil
@@ -219,16 +285,20 @@ final class Sessions {
         _ peer: Peer,
         for uid: UInt32,
         _ logind: Logind
-    ) async throws(DBusError) -> ObjectPath? {
-        if let own = try await logind.session(ofProcess: peer.pid, for: peer.uid) {
+    ) async throws(DBusError) -> Spot {
+        if let own = try await logind.session(of: peer) {
             let session = try await load(own, for: peer.uid, logind)
             // Root asks for users also from outside their sessions, but never from afar.
             let isForOther = peer.uid == 0 && uid != 0 && session.uid != uid
-            guard isForOther, !session.isRemote else { return own }
+            if session.isRemote || (session.isLocal && !isForOther) { return .session(own) }
         }
-        guard let display = await logind.display(ofUser: uid) else { return nil }
-        _ = try await load(display, for: peer.uid, logind)
-        return display
+        if users[uid] == nil {
+            let paths = try await logind.sessions(ofUser: uid)
+            for path in paths { _ = try await load(path, for: uid, logind) }
+            if users.count >= 1024 { users = [:] }
+            users[uid] = paths
+        }
+        return .none
     }
 
     private func load(
@@ -279,6 +349,7 @@ final class Sessions {
         for path in sessions.keys { interrupt(path, .left) }
         sessions = [:]
         callers = [:]
+        users = [:]
         if isPresent {
             presence = .present
             onLoop { await self.lookAtLid() }
@@ -290,13 +361,16 @@ final class Sessions {
             let wasThere = presence == .present || presence == .lost
             presence = isExpected || wasThere ? .lost : .absent
         }
+        events.callersChanged()
         for waiter in waiters { waiter.resume() }
         waiters = []
     }
 
     private func rearranged() {
         callers = [:]
+        users = [:]
         events.sessionsRearranged()
+        events.callersChanged()
     }
 
     /// Whoever gave a passcode and has no session any more has logged out, here or while nobody
@@ -322,6 +396,7 @@ final class Sessions {
         guard let before = sessions.updateValue(session, forKey: path) else { return }
         if before.isInFront, !session.isInFront { interrupt(path, .left) }
         if !before.isLocked, session.isLocked { interrupt(path, .locked) }
+        if before != session { events.callersChanged() }
     }
 
     private func interrupt(_ path: ObjectPath, _ interruption: Interruption) {
@@ -334,6 +409,7 @@ final class Sessions {
         if isSleeping {
             events.happened(.suspending)
             surroundings.isSuspended = true
+            events.callersChanged()
             onLoop {
                 await self.events.sensorsIdle()
                 if self.surroundings.isSuspended { self.logind?.allowSleep() }
@@ -341,6 +417,7 @@ final class Sessions {
         } else {
             surroundings.isSuspended = false
             events.happened(.resumed)
+            events.callersChanged()
             events.wokeUp()
             onLoop { await self.logind?.delaySleep() }
         }
@@ -357,7 +434,7 @@ protocol SessionEvents: AnyObject {
     func sessionEnded(_ session: String?)
     /// Sessions came or went: a process may be in another one than before.
     func sessionsRearranged()
-    /// The session of a caller is known that was not known before.
+    /// Whether callers can be asked may be another than before.
     func callersChanged()
     /// The machine is awake again.
     func wokeUp()

@@ -20,6 +20,7 @@ extension Authentication1Interface {
         methods: [
             "CanEvaluate": .init(name: "CanEvaluate", input: "u", output: "bis"),
             "Evaluate": .init(name: "Evaluate", input: "usa{sv}", output: "a{sv}"),
+            "CanInteract": .init(name: "CanInteract", input: "", output: "bsss"),
             "Invalidate": .init(name: "Invalidate", input: "", output: ""),
             "CreateContext": .init(name: "CreateContext", input: "a{sv}", output: "o"),
             "RegisterAgent": .init(name: "RegisterAgent", input: "oa{sv}", output: "s"),
@@ -109,6 +110,21 @@ private let introspection = """
         <arg name="options" type="a{sv}" direction="in"/>
         <arg name="result" type="a{sv}" direction="out"/>
       </method>
+      <method name="CanInteract">
+        <annotation name="org.gtk.GDBus.DocString" value="Says whether Evaluate would show this \
+    caller a prompt now, and if not, why.&#10;&#10;It is asked anew, unlike the property \
+    `Interactive`, and says nothing of policies: those are CanEvaluate's. `cause` is empty when a \
+    prompt would be shown, else one of `no-session` (the user has no session at this machine), \
+    `other-user` (the caller is in a session of another user), `inactive`, `locked`, `asleep`, \
+    `no-agent` (nothing there shows prompts), `no-agent-at-machine` (the same, for a caller in no \
+    session) and `unknown`; `message` and `remedy` are one sentence each for people. In a remote \
+    session a prompt is for the passcode only, as it is for a caller in no session whose prompt is \
+    not known to be at the machine.&#10;&#10;Source: L2, L28."/>
+        <arg name="available" type="b" direction="out"/>
+        <arg name="cause" type="s" direction="out"/>
+        <arg name="message" type="s" direction="out"/>
+        <arg name="remedy" type="s" direction="out"/>
+      </method>
       <method name="Invalidate">
         <annotation name="org.gtk.GDBus.DocString" value="Ends every one-shot evaluation of this \
     caller.&#10;&#10;Each of them is answered with `org.localauth.Error.AppCancel`. Nothing \
@@ -133,13 +149,15 @@ private let introspection = """
     shows what root asks of a user there, with option `uid`, in the session that the process is \
     in, or in any if it is in none. Sessions take one normal and one fallback agent, processes \
     one; a connection has at most 4. The registration ends with UnregisterAgent, with the \
-    connection, or with the process that it serves.&#10;&#10;Options:&#10;- `fallback` (b, default \
+    connection, or with the process that it serves.&#10;&#10;Which session that is, the login \
+    manager says of the caller's process. Any other agent in no session is refused: nothing shows \
+    that its prompts would be at the machine.&#10;&#10;Options:&#10;- `fallback` (b, default \
     false: used only when no other agent is there)&#10;- `process` (u, process id, default 0, the \
     whole session: serves only that process and its children; it must belong to the caller's user, \
     for root to anybody)&#10;&#10;Result: the id of the session that it serves, empty for root's \
     process that is in none.&#10;&#10;Errors: `org.localauth.Error.AgentExists`; \
-    `org.freedesktop.DBus.Error.AccessDenied` for a sandboxed caller or another user's process; \
-    `InvalidArgs`; `LimitsExceeded`.&#10;&#10;Source: L2."/>
+    `org.freedesktop.DBus.Error.AccessDenied` for a sandboxed caller, one in no session, or \
+    another user's process; `InvalidArgs`; `LimitsExceeded`.&#10;&#10;Source: L2."/>
         <arg name="agent" type="o" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
         <arg name="session" type="s" direction="out"/>
@@ -183,9 +201,11 @@ private let introspection = """
     next correct passcode (remote lock).&#10;&#10;A running biometric evaluation stops: policies 1 \
     and 4 end with `org.localauth.Error.BiometryLockout`, policy 2 goes on with the passcode. \
     `cause` is a short text for the audit record and the message, of at most 1024 bytes; empty: \
-    `remote lock`. The reply comes once it is saved.&#10;&#10;Errors: \
-    `org.freedesktop.DBus.Error.AccessDenied` for another user's uid, unless the caller is root; \
-    `InvalidArgs`.&#10;&#10;Source: R50, L11."/>
+    `remote lock`. The reply comes once it is saved.&#10;&#10;For another user's uid the caller is \
+    root, or polkit's action `org.localauth.require-passcode-others` allows it.&#10;&#10;Errors: \
+    `org.freedesktop.DBus.Error.AccessDenied` for another user's uid otherwise; `InvalidArgs`; \
+    `LimitsExceeded` while polkit is asked about another call of the same user.&#10;&#10;Source: \
+    R50, L11."/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="cause" type="s" direction="in"/>
       </method>
@@ -257,9 +277,11 @@ private let introspection = """
       </property>
       <property name="Interactive" type="b" access="read">
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="invalidates"/>
-        <annotation name="org.gtk.GDBus.DocString" value="Whether an agent serves the caller, so \
-    that a prompt could be shown.&#10;&#10;The answer depends on who asks; a change is announced \
-    without the value.&#10;&#10;Source: R36, L2."/>
+        <annotation name="org.gtk.GDBus.DocString" value="Whether Evaluate, called now by this \
+    caller, would show a prompt: its session is in front and not locked, and an agent serves it \
+    there.&#10;&#10;The answer depends on who asks; a change is announced without the value. What \
+    is not known yet reads false, and is announced when it is. CanInteract asks anew and says why \
+    not.&#10;&#10;Source: R36, L2, L28."/>
       </property>
     </interface>
     """

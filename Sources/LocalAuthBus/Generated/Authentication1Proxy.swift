@@ -94,6 +94,28 @@ public struct Authentication1Proxy: Sendable {
         }
     }
 
+    /// Says whether Evaluate would show this caller a prompt now, and if not, why.
+    public func canInteract(
+        timeout: Duration? = nil
+    ) async throws(DBusError) -> (available: Bool, cause: String, message: String, remedy: String) {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "CanInteract",
+            signature: "",
+            timeout: timeout
+        )
+        return try reply.read("bsss") { (reader) throws(DBusError) in
+            (
+                available: try reader.read(Bool.self),
+                cause: try reader.read(String.self),
+                message: try reader.read(String.self),
+                remedy: try reader.read(String.self)
+            )
+        }
+    }
+
     /// Ends every one-shot evaluation of this caller.
     public func invalidate(timeout: Duration? = nil) async throws(DBusError) {
         let reply = try await connection.call(
@@ -422,7 +444,8 @@ public struct Authentication1Proxy: Sendable {
         )
     }
 
-    /// Whether an agent serves the caller, so that a prompt could be shown.
+    /// Whether Evaluate, called now by this caller, would show a prompt: its session is in front
+    /// and not locked, and an agent serves it there.
     public func interactive() async throws(DBusError) -> Bool {
         try await connection.property(
             "Interactive",

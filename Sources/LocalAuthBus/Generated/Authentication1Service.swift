@@ -85,6 +85,21 @@ public protocol Authentication1Service: AnyObject {
         call: IncomingCall
     ) throws(DBusError) -> Answer<[String: Variant]>
 
+    /// Says whether Evaluate would show this caller a prompt now, and if not, why.
+    ///
+    /// It is asked anew, unlike the property `Interactive`, and says nothing of policies: those are
+    /// CanEvaluate's. `cause` is empty when a prompt would be shown, else one of `no-session` (the
+    /// user has no session at this machine), `other-user` (the caller is in a session of another
+    /// user), `inactive`, `locked`, `asleep`, `no-agent` (nothing there shows prompts),
+    /// `no-agent-at-machine` (the same, for a caller in no session) and `unknown`; `message` and
+    /// `remedy` are one sentence each for people. In a remote session a prompt is for the passcode
+    /// only, as it is for a caller in no session whose prompt is not known to be at the machine.
+    ///
+    /// Source: L2, L28.
+    func canInteract(
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<(available: Bool, cause: String, message: String, remedy: String)>
+
     /// Ends every one-shot evaluation of this caller.
     ///
     /// Each of them is answered with `org.localauth.Error.AppCancel`. Nothing running: nothing
@@ -118,6 +133,9 @@ public protocol Authentication1Service: AnyObject {
     /// normal and one fallback agent, processes one; a connection has at most 4. The registration
     /// ends with UnregisterAgent, with the connection, or with the process that it serves.
     ///
+    /// Which session that is, the login manager says of the caller's process. Any other agent in no
+    /// session is refused: nothing shows that its prompts would be at the machine.
+    ///
     /// Options:
     /// - `fallback` (b, default false: used only when no other agent is there)
     /// - `process` (u, process id, default 0, the whole session: serves only that process and its
@@ -126,7 +144,8 @@ public protocol Authentication1Service: AnyObject {
     /// Result: the id of the session that it serves, empty for root's process that is in none.
     ///
     /// Errors: `org.localauth.Error.AgentExists`; `org.freedesktop.DBus.Error.AccessDenied` for a
-    /// sandboxed caller or another user's process; `InvalidArgs`; `LimitsExceeded`.
+    /// sandboxed caller, one in no session, or another user's process; `InvalidArgs`;
+    /// `LimitsExceeded`.
     ///
     /// Source: L2.
     func registerAgent(
@@ -184,8 +203,11 @@ public protocol Authentication1Service: AnyObject {
     /// short text for the audit record and the message, of at most 1024 bytes; empty: `remote
     /// lock`. The reply comes once it is saved.
     ///
-    /// Errors: `org.freedesktop.DBus.Error.AccessDenied` for another user's uid, unless the caller
-    /// is root; `InvalidArgs`.
+    /// For another user's uid the caller is root, or polkit's action
+    /// `org.localauth.require-passcode-others` allows it.
+    ///
+    /// Errors: `org.freedesktop.DBus.Error.AccessDenied` for another user's uid otherwise;
+    /// `InvalidArgs`; `LimitsExceeded` while polkit is asked about another call of the same user.
     ///
     /// Source: R50, L11.
     func requirePasscode(
@@ -245,11 +267,13 @@ public protocol Authentication1Service: AnyObject {
     /// Source: R42, L13.
     func biometryTypes(for peer: Peer?) throws(DBusError) -> [UInt32]
 
-    /// Whether an agent serves the caller, so that a prompt could be shown.
+    /// Whether Evaluate, called now by this caller, would show a prompt: its session is in front
+    /// and not locked, and an agent serves it there.
     ///
-    /// The answer depends on who asks; a change is announced without the value.
+    /// The answer depends on who asks; a change is announced without the value. What is not known
+    /// yet reads false, and is announced when it is. CanInteract asks anew and says why not.
     ///
-    /// Source: R36, L2.
+    /// Source: R36, L2, L28.
     func interactive(for peer: Peer?) throws(DBusError) -> Bool
 }
 
@@ -267,6 +291,7 @@ public struct Authentication1Interface: ServedInterface {
         switch member {
         case "CanEvaluate": try canEvaluate(call)
         case "Evaluate": try evaluate(call)
+        case "CanInteract": try canInteract(call)
         case "Invalidate": try invalidate(call)
         case "CreateContext": try createContext(call)
         case "RegisterAgent": try registerAgent(call)
@@ -334,6 +359,17 @@ public struct Authentication1Interface: ServedInterface {
         )
         call.answer(answer, "a{sv}") { (value, writer) throws(DBusError) in
             try writer.write(value)
+        }
+    }
+
+    private func canInteract(_ call: IncomingCall) throws(DBusError) {
+        try call.read("") { (_) throws(DBusError) in }
+        let answer = try service.canInteract(call: call)
+        call.answer(answer, "bsss") { (value, writer) throws(DBusError) in
+            try writer.write(value.available)
+            try writer.write(value.cause)
+            try writer.write(value.message)
+            try writer.write(value.remedy)
         }
     }
 

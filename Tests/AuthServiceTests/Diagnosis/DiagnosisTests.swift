@@ -46,7 +46,7 @@ struct DiagnosisTests {
                 health: .init(state: .ok, message: "")
             )
         ]
-        diagnosis.hasAgent = true
+        diagnosis.absence = nil
         #expect(diagnosis.checks.filter { $0.state != .ok || !$0.remedy.isEmpty }.isEmpty)
         let names = diagnosis.checks.map(\.name)
         #expect(Set(names).count == names.count)
@@ -138,7 +138,12 @@ struct DiagnosisTests {
         }
         #expect(remote?.state == .warning)
         #expect(remote?.message.contains("remote session") == true)
-        #expect(check("session")?.remedy.contains("unlock") == true)
+        let remedies = Absence.allCases.map { absence in
+            check("session") { $0.facts.absence = absence }?.remedy ?? ""
+        }
+        // Each has one of its own.
+        #expect(Set(remedies).count == Absence.allCases.count)
+        #expect(check("agent") { $0.absence = .locked } == nil)
     }
 
     @Test("Locked out, and until when")

@@ -59,6 +59,20 @@ struct SessionSurroundingsTests {
             part[name] = .int16(1)
             #expect(LoginSession(part) == nil)
         }
+        var graphical = whole
+        graphical["Type"] = .string("wayland")
+        graphical["TTY"] = .string("tty2")
+        // Where a program shows something, by its terminal.
+        let places: [(terminal: String?, graphical: Bool, text: Bool)] = [
+            ("tty2", true, true), ("", true, false), ("pts/0", false, false), (nil, false, false),
+        ]
+        var text = graphical
+        text["Type"] = .string("tty")
+        for place in places {
+            let shown = LoginSession(graphical)?.shows(onTerminal: place.terminal)
+            #expect(shown == place.graphical)
+            #expect(LoginSession(text)?.shows(onTerminal: place.terminal) == place.text)
+        }
         var closing = whole
         closing["State"] = .string("closing")
         #expect(LoginSession(closing)?.isInFront == false)

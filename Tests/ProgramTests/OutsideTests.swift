@@ -1,0 +1,236 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// L2 and L28: who is asked for a process in no session, and where nobody can be asked.
+///
+/// The test's process asks; the agents beside its own are `localauthctl agent` on a terminal.
+@Suite("Processes in no session", .timeLimit(.minutes(2)))
+struct OutsideTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    /// A bench whose session has an agent on a terminal; the test's process is in no session.
+    @BusActor
+    private final class Desk {
+        let bench: SessionBench
+        private let pty = try? Pty()
+        private var agent: ChildProcess?
+
+        init(terminal: String? = nil) async throws {
+            bench = try await SessionBench()
+            let path = try #require(pty).path
+            bench.session.terminal = terminal ?? String(path.dropFirst("/dev/".count))
+            bench.logind.others = bench.session
+            agent = try ChildProcess(
+                ["localauthctl", "agent", "--session", "--bus", bench.bus.address],
+                terminal: path
+            )
+            try await eventually("an agent") {
+                try await self.bench.manager.canInteract().available
+            }
+            leave(for: nil)
+        }
+
+        /// The test's process is in another session now.
+        func leave(for session: StandInSession?) {
+            bench.logind.current = session
+            bench.logind.tell("SessionNew")
+        }
+    }
+
+    @Test("L2: it is given sensors where the prompt is on the session's own terminal")
+    @BusActor
+    func atTheMachine() async throws {
+        let desk = try await Desk()
+        let bench = desk.bench
+        #expect(try await bench.evaluateWithMatch() == nil)
+        #expect(try await bench.absence() == "")
+        bench.logind.display = nil
+        bench.logind.tell("UserNew")
+        #expect(await bench.evaluate()?.name == .notInteractive)
+        #expect(try await bench.absence() == "no-session")
+        withExtendedLifetime(desk) {}
+    }
+
+    @Test("L2: where its prompt is on another terminal it is asked for the passcode alone")
+    @BusActor
+    func onAnotherTerminal() async throws {
+        let desk = try await Desk(terminal: "tty2")
+        let bench = desk.bench
+        try await bench.simulated.queue(outcomes: ["match"])
+        let refusal = await bench.evaluate()
+        #expect(refusal?.name == .biometryNotAvailable)
+        #expect(refusal?.message.contains("in no session") == true)
+        #expect(try await bench.manager.canEvaluate(policy: 1).code == -6)
+        let asked = try bench.manager.evaluateStream(policy: 2, reason: "test", options: [:])
+        var kinds: [String] = []
+        for await event in asked.events {
+            kinds.append(event.kind)
+            if event.kind == "prompt-shown" { try await bench.manager.invalidate() }
+        }
+        #expect(kinds.contains("prompt-shown") && !kinds.contains("sensor-ready"))
+        #expect(await bench.end(of: asked)?.name == .appCancel)
+        withExtendedLifetime(desk) {}
+    }
+
+    @Test("L2: an agent in no session is no agent, whatever it offers to serve")
+    @BusActor
+    func agent() async throws {
+        let bench = try await SessionBench()
+        bench.logind.current = nil
+        bench.logind.tell("SessionNew")
+        var kinds: [[String: Variant]] = [[:], ["fallback": .bool(true)]]
+        // Root's agent of a process, such as a PAM module, may be anywhere.
+        if getuid() != 0 { kinds.append(["process": .uint32(UInt32(getpid()))]) }
+        for options in kinds {
+            let refusal = await #expect(throws: DBusError.self) {
+                try await bench.registerAgent(options)
+            }
+            #expect(refusal?.name == .accessDenied)
+        }
+        #expect(await bench.evaluate()?.name == .notInteractive)
+        #expect(try await bench.absence() == "no-agent-at-machine")
+    }
+
+    @Test("L2: a user with remote sessions alone sits nowhere")
+    @BusActor
+    func onlyRemote() async throws {
+        let bench = try await SessionBench(isRemote: true)
+        try await bench.registerAgent(["process": .uint32(UInt32(getpid()))])
+        #expect(try await bench.absence() == "")
+        bench.logind.current = nil
+        bench.logind.tell("UserNew")
+        for policy in [UInt32(1), 2] {
+            #expect(await bench.evaluate(policy: policy)?.name == .notInteractive)
+        }
+        #expect(try await bench.absence() == "no-session")
+    }
+
+    @Test("L2: of two local sessions it is asked in the one in front")
+    @BusActor
+    func twoSessions() async throws {
+        let desk = try await Desk()
+        let bench = desk.bench
+        let away = StandInSession("c2", at: bench.logind)
+        away.activate(false)
+        bench.logind.display = away
+        bench.logind.more = [away, bench.session]
+        bench.logind.tell("SessionNew")
+        #expect(try await bench.evaluateWithMatch() == nil)
+        // Nothing shows prompts there.
+        bench.session.activate(false)
+        away.activate(true)
+        #expect(await bench.evaluate()?.name == .notInteractive)
+        #expect(try await bench.absence() == "no-agent-at-machine")
+        bench.session.activate(true)
+        away.activate(false)
+        #expect(try await bench.evaluateWithMatch() == nil)
+        withExtendedLifetime(desk) {}
+    }
+
+    @Test(
+        "L2: a session that su, a local ssh, a remote desktop or a timer made is none",
+        arguments: [
+            ("su-l", "user", ""), ("sshd", "user", ""), ("xrdp-sesman", "user", ""),
+            ("cron", "background", ""), ("login", "background", "seat0"),
+        ]
+    )
+    @BusActor
+    func made(by service: String, kind: String, seat: String) async throws {
+        let desk = try await Desk()
+        let bench = desk.bench
+        let made = StandInSession("c9", at: bench.logind)
+        (made.service, made.kind, made.seat) = (service, kind, seat)
+        bench.logind.current = made
+        bench.logind.more = [made, bench.session]
+        bench.logind.tell("SessionNew")
+        let refusal = await #expect(throws: DBusError.self) {
+            try await bench.registerAgent()
+        }
+        #expect(refusal?.name == .accessDenied)
+        // The one at the machine is asked.
+        #expect(try await bench.evaluateWithMatch() == nil)
+        withExtendedLifetime(desk) {}
+    }
+
+    @Test("L2: a login on a terminal without a seat is local")
+    @BusActor
+    func console() async throws {
+        let bench = try await SessionBench()
+        bench.session.seat = ""
+        try await bench.registerAgent()
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+
+    @Test("L2: a process of a remote session is refused, though its user sits here as well")
+    @BusActor
+    func remote() async throws {
+        let desk = try await Desk()
+        let bench = desk.bench
+        let remote = StandInSession("c9", at: bench.logind, isRemote: true)
+        bench.logind.current = remote
+        bench.logind.more = [bench.session, remote]
+        bench.logind.tell("SessionNew")
+        #expect(await bench.evaluate()?.name == .biometryNotAvailable)
+        #expect(await bench.evaluate(policy: 2)?.name == .notInteractive)
+        #expect(try await bench.absence() == "no-agent")
+        withExtendedLifetime(desk) {}
+    }
+
+    // MARK: - L28
+
+    /// What keeps Evaluate from asking, and how it passes.
+    enum Hindrance: CaseIterable {
+        case lock, leave, suspend, otherUser, logout
+
+        @BusActor func begin(at bench: SessionBench) {
+            switch self {
+            case .lock: bench.session.lock(true)
+            case .leave: bench.session.activate(false)
+            case .suspend: bench.logind.prepareForSleep(true)
+            case .otherUser:
+                bench.logind.current = StandInSession("c2", at: bench.logind, uid: getuid() + 1)
+                bench.logind.tell("UserNew")
+            case .logout: bench.logind.remove(bench.session)
+            }
+        }
+
+        var cause: String {
+            switch self {
+            case .lock: "locked"
+            case .leave: "inactive"
+            case .suspend: "asleep"
+            case .otherUser: "other-user"
+            case .logout: "no-session"
+            }
+        }
+    }
+
+    @Test(
+        "L28: Interactive is true only where Evaluate would ask, and its change is announced",
+        arguments: Hindrance.allCases
+    )
+    @BusActor
+    func hindrance(_ hindrance: Hindrance) async throws {
+        let bench = try await SessionBench()
+        #expect(try await bench.absence() == "no-agent")
+        try await bench.registerAgent()
+        #expect(try await bench.absence() == "")
+        let announced = Witness<Void>()
+        let source = bench.manager.onPropertiesChanged { _, invalidated in
+            if invalidated.contains("Interactive") { announced.record(()) }
+        }
+        defer { source.cancel() }
+        _ = try await bench.manager.version()
+        hindrance.begin(at: bench)
+        _ = try await announced.first("an announcement") { _ in true }
+        #expect(try await bench.manager.interactive() == false)
+        #expect(try await bench.absence() == hindrance.cause)
+        let refusal = await bench.evaluate(policy: 2)
+        #expect(refusal?.name == (hindrance == .suspend ? .systemCancel : .notInteractive))
+        #expect(try await bench.manager.canEvaluate(policy: 2).code == 0)
+    }
+}
