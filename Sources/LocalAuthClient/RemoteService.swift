@@ -16,10 +16,16 @@ package struct RemoteService: Sendable {
     }
 
     /// Finds the service on a bus; one that the bus can start is started.
-    package static func find(on connection: Connection) async throws(DBusError) -> RemoteService {
+    ///
+    /// - Returns: Nil when it is not installed there: nobody owns its name, and the bus can't
+    ///   start it.
+    /// - Throws: What keeps an installed one from being reached.
+    package static func find(on connection: Connection) async throws(DBusError) -> RemoteService? {
         if let owner = try await connection.nameOwner(Authentication1.busName) {
             return RemoteService(connection, owner: owner)
         }
+        let startable = try await connection.listActivatableNames()
+        guard startable.contains(Authentication1.busName) else { return nil }
         // The first call starts it.
         _ = try await connection.call(
             to: Authentication1.busName,

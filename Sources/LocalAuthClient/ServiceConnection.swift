@@ -25,11 +25,18 @@ package final class ServiceConnection {
 
     /// The service that runs now, started if the bus can start it.
     ///
+    /// Where it is installed on the system bus and can't be reached, the session's bus is not
+    /// looked at: there any program of the user may have its name.
+    ///
     /// - Throws: `biometryNotAvailable` when it is on none of the buses.
     package func current() async throws(AuthenticationError) -> RemoteService {
         for address in addresses {
             guard let connection = connection(address) else { continue }
-            if let service = try? await RemoteService.find(on: connection) { return service }
+            do throws(DBusError) {
+                if let service = try await RemoteService.find(on: connection) { return service }
+            } catch {
+                throw .noService
+            }
         }
         throw .noService
     }

@@ -65,7 +65,7 @@ import Testing
 
     @Test("can-evaluate says yes with 0 and no with 1")
     func canEvaluate() async throws {
-        let service = try await service()
+        let service = try await service { $0.isInteractive = true }
         let yes = try await control("can-evaluate", "--json", "--bus", bus.address)
         #expect(yes.status == 0)
         #expect(try json(yes.output)["available"] as? Bool == true)
@@ -84,6 +84,36 @@ import Testing
         let words = try await control("can-evaluate", "--policy", "1", "--bus", bus.address)
         #expect(words.status == 1)
         #expect(words.errors.contains("localauthctl enroll"))
+        try await onBus { service.leave() }
+    }
+
+    @Test("L28: where nobody can be asked, can-evaluate and status say so, and what to do")
+    func absent() async throws {
+        let service = try await service {
+            $0.absence = ("locked", "The session is locked.", "Unlock the screen.")
+        }
+        let no = try await control("can-evaluate", "--bus", bus.address)
+        #expect(no.status == 1)
+        #expect(no.output.contains("The session is locked."))
+        #expect(no.errors.contains("Unlock the screen."))
+        #expect(!no.errors.contains("localauthctl agent"))
+        let answer = try json(
+            try await control("can-evaluate", "--json", "--bus", bus.address).output
+        )
+        #expect(answer["available"] as? Bool == true)
+        #expect((answer["interaction"] as? [String: Any])?["cause"] as? String == "locked")
+        let status = try await control("status", "--bus", bus.address)
+        #expect(status.status == 0)
+        #expect(status.output.contains("The session is locked."))
+        #expect(status.output.contains("Unlock the screen."))
+        // A missing prompt can be brought along.
+        try await onBus {
+            service.absence = ("no-agent", "Nothing can ask.", "Start one: localauthctl agent.")
+        }
+        let yes = try await control("can-evaluate", "--bus", bus.address)
+        #expect(yes.status == 0)
+        #expect(yes.errors.contains("Nothing can ask."))
+        #expect(yes.errors.contains("localauthctl agent"))
         try await onBus { service.leave() }
     }
 

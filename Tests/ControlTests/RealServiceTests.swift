@@ -48,7 +48,8 @@ import Testing
         #expect(text.output.contains("Simulated"))
         let status = try object(try await service.control("status", "--json").output)
         let keys = [
-            "version", "biometryType", "biometryTypes", "interactive", "policies", "sensors",
+            "version", "biometryType", "biometryTypes", "bus", "interactive", "interaction",
+            "policies", "sensors",
         ]
         #expect(Set(status.keys) == Set(keys))
         #expect(status["biometryType"] as? String == "fingerprint")

@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import DBus
 import Glibc
+import LocalAuthClient
 import Localization
 
 struct AgentCommand: ParsableCommand {
@@ -34,7 +35,7 @@ struct AgentCommand: ParsableCommand {
 
     func run() throws {
         let scope = session ? PromptAgent.Scope.session : .process(process ?? UInt32(getppid()))
-        let (address, fallback) = (bus.address, fallback)
+        let (bus, fallback) = (bus.bus, fallback)
         try performAlone { end in
             let view = TerminalPrompt()
             guard view.isUsable else {
@@ -44,7 +45,7 @@ struct AgentCommand: ParsableCommand {
                     hint: localized("a login shell")
                 )
             }
-            let connection = try connect(address)
+            let connection = try await connect(bus)
             connection.onDisconnect {
                 end.with(Failure(.unreachable, localized("The bus is gone.")))
             }
@@ -76,13 +77,18 @@ struct AgentCommand: ParsableCommand {
             tell(localized("Ready: serves process %1$s and its children.", "\(pid)"))
         }
     case .refused(let error):
-        end.with(Failure(error))
+        let hint = error.name == .accessDenied ? localized("start it in a login session") : nil
+        end.with(Failure(.refused, error, hint: hint))
     }
 }
 
-@BusActor func connect(_ address: Connection.Address) throws(Failure) -> Connection {
+/// A connection to the bus that was named, whether or not the service is there yet; without a name
+/// to the one where it is installed.
+@BusActor func connect(_ bus: String?) async throws(Failure) -> Connection {
+    guard let bus else { return try await RemoteService.reach(nil).connection }
+    Advice.bus = bus
     do {
-        return try Connection(address)
+        return try Connection(Connection.Address(argument: bus))
     } catch {
         throw Failure(.unreachable, error)
     }

@@ -22,7 +22,7 @@ import Localization
 
     /// Nil when an agent serves this process already, there is no terminal, or none is wanted.
     static func start(_ service: RemoteService, isWanted: Bool) async throws -> OwnAgent? {
-        guard isWanted, try await !service.manager.interactive() else { return nil }
+        guard isWanted, try await Interaction(service).lacksAgent else { return nil }
         let view = TerminalPrompt()
         guard view.isUsable else { return nil }
         let (states, continuation) = AsyncStream.makeStream(of: PromptAgent.State.self)

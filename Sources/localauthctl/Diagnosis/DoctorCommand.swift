@@ -18,9 +18,9 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         let output = output
-        let address = bus.address
+        let bus = bus.bus
         try performOnLoop {
-            let service = try await Self.reach(address)
+            let service = try await Self.reach(bus)
             defer { service.connection.flush() }
             let checks = try await service.manager.diagnose().map(Check.init)
             if output.json {
@@ -28,7 +28,7 @@ struct DoctorCommand: ParsableCommand {
             } else {
                 printTable(checks.map { [stateTitle($0.state), $0.name, serviceText($0.message)] })
                 for check in checks where check.state != "ok" && !check.remedy.isEmpty {
-                    tell("\(check.name): \(serviceText(check.remedy))")
+                    tell("\(check.name): \(Advice.complete(serviceText(check.remedy)))")
                 }
             }
             // An unknown state of a later version counts as a failure.
@@ -39,14 +39,13 @@ struct DoctorCommand: ParsableCommand {
     }
 
     /// Without its bus policy the service can't own its name, so this is checked here.
-    @BusActor private static func reach(_ address: Connection.Address) async throws -> RemoteService
-    {
+    @BusActor private static func reach(_ bus: String?) async throws -> RemoteService {
         do throws(Failure) {
-            return try await RemoteService.reach(address)
+            return try await RemoteService.reach(bus)
         } catch {
             let file = "dbus-1/system.d/\(Authentication1.busName).conf"
             let isThere = ["/usr/share/", "/etc/"].contains { access($0 + file, R_OK) == 0 }
-            guard address == .system, !isThere else { throw error }
+            guard Advice.address == .system || bus == "system", !isThere else { throw error }
             throw Failure(
                 .unreachable,
                 localized("The service can't be reached, and its bus policy is missing."),

@@ -16,9 +16,9 @@ struct MonitorCommand: ParsableCommand {
     @OptionGroup var output: OutputArguments
 
     func run() throws {
-        let (address, json) = (bus.address, output.json)
+        let (bus, json) = (bus.bus, output.json)
         try performAlone { end in
-            let connection = try connect(address)
+            let connection = try await connect(bus)
             connection.onDisconnect {
                 end.with(Failure(.unreachable, localized("The bus is gone.")))
             }

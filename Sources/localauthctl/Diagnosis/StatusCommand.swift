@@ -27,7 +27,7 @@ private struct ServiceStatus {
     let version: String
     let type: UInt32
     let types: [UInt32]
-    let isInteractive: Bool
+    let interaction: Interaction
     let policies: [PolicyAnswer]
     let sensors: [RemoteSensor]
 
@@ -35,7 +35,7 @@ private struct ServiceStatus {
         version = plainText(try await service.manager.version(), limit: 64)
         type = try await service.manager.biometryType()
         types = try await service.manager.biometryTypes()
-        isInteractive = try await service.manager.interactive()
+        interaction = try await Interaction(service)
         var policies: [PolicyAnswer] = []
         for policy in AuthenticationPolicy.allCases {
             policies.append(try await PolicyAnswer(policy, service))
@@ -49,7 +49,9 @@ private struct ServiceStatus {
             ("version", .string(version)),
             ("biometryType", .string(type == 0 ? "none" : biometryName(type))),
             ("biometryTypes", .array(types.map { .string(biometryName($0)) })),
-            ("interactive", .bool(isInteractive)),
+            ("bus", .string(Advice.busName)),
+            ("interactive", .bool(interaction.isPossible)),
+            ("interaction", interaction.json),
             ("policies", .object(policies.map { ($0.policy.name, $0.json) })),
             ("sensors", .array(sensors.map(\.json))),
         ])
@@ -60,11 +62,16 @@ private struct ServiceStatus {
         printTable([
             [localized("Version"), version],
             [localized("Biometry"), names.isEmpty ? localized("none") : names],
+            [localized("Bus"), Advice.busName],
             [
                 localized("Prompts"),
-                isInteractive ? localized("yes") : localized("no agent serves this process"),
+                interaction.isPossible
+                    ? localized("yes") : localized("no: %1$s", interaction.sentence),
             ],
         ])
+        if let advice = interaction.advice {
+            Swift.print("  " + localized("Next: %1$s", Advice.complete(advice)))
+        }
         Swift.print(localized("Policies"))
         printTable(policies.map(\.row), indent: "  ")
         Swift.print(localized("Sensors"))
@@ -90,12 +97,19 @@ struct PolicyAnswer: Sendable {
 
     var name: String? { isAvailable ? nil : errorName(code).map(shortName) }
 
-    var json: JSON {
-        .object([
+    var json: JSON { .object(members) }
+
+    /// The same, and whether somebody can be asked.
+    func json(_ interaction: Interaction) -> JSON {
+        .object(members + [("interaction", interaction.json)])
+    }
+
+    private var members: [(String, JSON)] {
+        [
             ("policy", .int(Int64(policy.rawValue))), ("available", .bool(isAvailable)),
             ("code", .int(Int64(code))), ("name", name.map(JSON.string) ?? .null),
             ("message", .string(message)),
-        ])
+        ]
     }
 
     /// Why not: the sentence, the name of the error and its code.

@@ -6,7 +6,9 @@ struct CanEvaluateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "can-evaluate",
         abstract: localized("Tell whether a policy could be evaluated now."),
-        discussion: localized("Asks nobody. Exit status 0 for yes, 1 for no.")
+        discussion: localized(
+            "Asks nobody. Exit status 0 for yes, 1 for no, and for not now, as in a locked session."
+        )
     )
 
     @Option(help: ArgumentHelp(localized("What would be asked for.")))
@@ -19,16 +21,26 @@ struct CanEvaluateCommand: ParsableCommand {
         let (policy, output) = (policy, output)
         try perform(bus) { service in
             let answer = try await PolicyAnswer(policy, service)
+            let interaction = try await Interaction(service)
+            // A missing prompt the asking program can bring along, as localauthctl does.
+            let isNow = interaction.isPossible || interaction.lacksAgent
             if output.json {
-                print(answer.json.text)
-            } else if answer.isAvailable {
-                print(localized("Yes: %1$s can be evaluated.", policy.name))
-            } else {
+                print(answer.json(interaction).text)
+            } else if !answer.isAvailable {
                 print(localized("No: %1$s", answer.sentence))
                 let next = errorName(answer.code).flatMap(remedy(for:))
                 if let next { tellNext(next) }
+            } else if isNow {
+                print(localized("Yes: %1$s can be evaluated.", policy.name))
+                if interaction.lacksAgent { tell(interaction.sentence) }
+                interaction.tellRemedy()
+            } else {
+                print(localized("Not now: %1$s", interaction.sentence))
+                interaction.tellRemedy()
             }
-            guard answer.isAvailable else { throw ExitCode(Failure.Status.refused.rawValue) }
+            guard answer.isAvailable, isNow else {
+                throw ExitCode(Failure.Status.refused.rawValue)
+            }
         }
     }
 }

@@ -14,7 +14,12 @@ struct LockCommand: ParsableCommand {
     @Option(help: ArgumentHelp(localized("Why; it is shown when the passcode is asked for.")))
     var cause = localized("locked with localauthctl")
 
-    @Option(help: ArgumentHelp(localized("For this user (root only)."), valueName: "uid"))
+    @Option(
+        help: ArgumentHelp(
+            localized("For this user (root, or whom polkit lets)."),
+            valueName: "uid"
+        )
+    )
     var uid: UInt32?
 
     @OptionGroup var bus: BusArguments

@@ -10,7 +10,7 @@ func report(_ failure: Failure) -> Int32 {
 
 /// What to do next, on standard error.
 func tellNext(_ hint: String) {
-    tell("  " + localized("Next: %1$s", hint))
+    tell("  " + localized("Next: %1$s", Advice.complete(hint)))
 }
 
 /// One line on standard error.

@@ -1,6 +1,5 @@
 public import ArgumentParser
 import DBus
-import Glibc
 public import LocalAuthClient
 import Localization
 
@@ -9,17 +8,14 @@ struct BusArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             localized(
-                "The bus: system, session, or an address (default: system for root, else session)."
+                "The bus: system, session, or an address (default: where the service is installed, "
+                    + "the system bus first)."
             ),
             valueName: "bus"
         ),
         completion: .list(["system", "session"])
     )
     var bus: String?
-
-    var address: Connection.Address {
-        Connection.Address(argument: bus ?? (geteuid() == 0 ? "system" : "session"))
-    }
 }
 
 /// How the answer is written.
@@ -30,7 +26,12 @@ struct OutputArguments: ParsableArguments {
 
 /// The user that a command is about, and whether it may prompt on this terminal.
 struct PersonArguments: ParsableArguments {
-    @Option(help: ArgumentHelp(localized("For this user (root only)."), valueName: "uid"))
+    @Option(
+        help: ArgumentHelp(
+            localized("For this user (root, or whom polkit lets)."),
+            valueName: "uid"
+        )
+    )
     var uid: UInt32?
 
     @Flag(

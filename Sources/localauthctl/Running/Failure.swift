@@ -23,16 +23,16 @@ struct Failure: Error {
         self.hint = hint
     }
 
-    init(_ status: Status, _ error: DBusError) {
+    init(_ status: Status, _ error: DBusError, hint: String? = nil) {
         let message = serviceText(plainText(error.message, limit: 512))
         if status == .unreachable {
             self.init(
                 status,
                 localized("The service can't be reached: %1$s", message),
-                hint: localized("systemctl status localauthd, or another --bus")
+                hint: Advice.forUnreachable
             )
         } else {
-            self.init(status, message, hint: remedy(for: error.name))
+            self.init(status, message, hint: hint ?? remedy(for: error.name))
         }
     }
 

@@ -14,11 +14,17 @@ func perform(
     _ bus: BusArguments,
     _ body: @escaping @BusActor @Sendable (RemoteService) async throws -> Void
 ) throws {
-    let address = bus.address
+    let bus = bus.bus
     try performOnLoop {
-        let service = try await RemoteService.reach(address)
+        let service = try await RemoteService.reach(bus)
         defer { service.connection.flush() }
-        try await body(service)
+        do {
+            try await body(service)
+        } catch let error as DBusError where error.name == .notInteractive {
+            // Each reason has its own remedy.
+            let advice = try? await Interaction(service).advice
+            throw Failure(.refused, error, hint: advice)
+        }
     }
 }
 

@@ -6,12 +6,34 @@ import Localization
 /// Finds the service and its sensors for a command, or says what to do when they are not there.
 extension RemoteService {
     /// Connects, and starts the service where the bus can.
-    static func reach(_ address: Connection.Address) async throws(Failure) -> RemoteService {
-        do throws(DBusError) {
-            return try await find(on: try Connection(address))
-        } catch {
-            throw Failure(.unreachable, error)
+    ///
+    /// `bus` is the argument of `--bus`; without it the service is taken where it is installed, on
+    /// the system bus first, also when it can't be reached there.
+    static func reach(_ bus: String?) async throws(Failure) -> RemoteService {
+        let addresses = bus.map { [Connection.Address(argument: $0)] } ?? [.system, .session]
+        Advice.bus = bus
+        for address in addresses {
+            do throws(DBusError) {
+                Advice.address = address
+                guard let service = try await find(on: try Connection(address)) else { continue }
+                return service
+            } catch {
+                // A machine need not have both buses.
+                guard bus == nil, error.name == .disconnected else {
+                    throw Failure(.unreachable, error)
+                }
+            }
         }
+        Advice.address = nil
+        throw Failure(
+            .unreachable,
+            bus == nil
+                ? localized("The service is neither on the system bus nor on the session bus.")
+                : localized("The service is not on this bus."),
+            hint: bus == nil
+                ? localized("install the service, or name its bus with --bus")
+                : localized("start it there, or leave --bus out")
+        )
     }
 
     /// Every sensor, by name, with texts that are safe on a terminal.

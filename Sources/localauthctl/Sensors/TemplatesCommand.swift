@@ -15,7 +15,9 @@ struct TemplatesCommand: ParsableCommand {
     @Option(help: ArgumentHelp(localized("Only this sensor.")))
     var sensor: String?
 
-    @Option(help: ArgumentHelp(localized("Of this user (root only)."), valueName: "uid"))
+    @Option(
+        help: ArgumentHelp(localized("Of this user (root, or whom polkit lets)."), valueName: "uid")
+    )
     var uid: UInt32?
 
     @OptionGroup var bus: BusArguments
