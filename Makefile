@@ -22,6 +22,8 @@ SENSORDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/localauth/sensors
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 PAMDIR ?= /etc/pam.d
 POLKITDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/polkit-1/rules.d
+# polkit looks for actions nowhere else.
+POLKITACTIONDIR ?= /usr/share/polkit-1/actions
 LOCALEDIR ?= $(DATADIR)/locale
 # PAM finds a module by its name in one folder only, whatever the prefix: where its own are.
 PAMMODULEDIR ?= $(patsubst %/,%,$(dir $(firstword $(wildcard /usr/lib/*/security/pam_unix.so \
@@ -208,7 +210,7 @@ bench: setup-bench release ## The tables of Benchmarks/: CPU a call, start, memo
 # What packaging/files and the scripts that read it go by.
 PLACES := BUILD='$(BUILD)' RELEASE='$(RELEASE)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
     $(foreach name,BINDIR LIBEXECDIR DATADIR POLICYDIR SYSTEMDDIR SENSORDIR SYSUSERSDIR PAMDIR \
-    POLKITDIR LOCALEDIR BASHDIR ZSHDIR FISHDIR PAMMODULEDIR PAMPROFILEDIR,$(name)='$($(name))')
+    POLKITDIR POLKITACTIONDIR LOCALEDIR BASHDIR ZSHDIR FISHDIR PAMMODULEDIR PAMPROFILEDIR,$(name)='$($(name))')
 INSTALLED := localauth localauth-fingerprint localauth-face localauth-agent libpam-localauth localauth-dev
 
 # What is installed and neither a program nor in the sources.

@@ -54,6 +54,7 @@ public final class AuthService {
         audit: audit,
         events: self
     )
+    private(set) lazy var administration = Administration(connection: connection)
     private(set) lazy var monitors = Monitors(connection: connection)
     private(set) lazy var saves = RecordSaves(store: store, audit: audit)
     private(set) lazy var evaluations: Evaluations = Evaluations(
@@ -245,7 +246,8 @@ extension AuthService: SensorEvents {
                 connection: connection,
                 evaluations: evaluations,
                 enrolments: enrolments,
-                sessions: sessions
+                sessions: sessions,
+                administration: administration
             )
             devices[sensor.name] = device
             device.export()

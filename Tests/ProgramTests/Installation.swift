@@ -28,6 +28,7 @@ final class Installation: Sendable {
                 "PAMPROFILEDIR=\(folder)/usr/share/pam-configs",
                 "POLICYDIR=\(folder)/usr/share/dbus-1/system.d",
                 "POLKITDIR=\(folder)/usr/share/polkit-1/rules.d",
+                "POLKITACTIONDIR=\(folder)/usr/share/polkit-1/actions",
                 "SENSORDIR=\(folder)/usr/share/localauth/sensors"
             )
         }

@@ -154,14 +154,21 @@ final class AuthenticationObject: Authentication1Service {
         cause: String,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        guard uid != UInt32.max, uid == call.peer.uid || call.peer.uid == 0 else {
-            throw .denied("only root can require a passcode of another user")
-        }
+        guard uid != UInt32.max else { throw .denied("there is no user \(uid)") }
         guard cause.utf8.count <= 1024 else { throw .invalid("the cause is over 1024 bytes") }
         let shown = DisplayText.cleaned(cause, limit: DisplayText.titleLimit)
         let cause = shown.isEmpty ? "remote lock" : shown
         let event = Event.passcodeRequired(uid: uid, cause: PasscodeCause(rawValue: cause))
-        evaluations.handle(event, askedBy: call.peer)
+        let peer = call.peer
+        guard uid == peer.uid || peer.uid == 0 else {
+            return .later { [service, evaluations] () throws(DBusError) in
+                let patience = DeviceOptions.patience
+                try await service.administration.check(.requirePasscode, of: peer, within: patience)
+                evaluations.handle(event, askedBy: peer)
+                try await service.saves.finish()
+            }
+        }
+        evaluations.handle(event, askedBy: peer)
         return durable()
     }
 

@@ -18,6 +18,7 @@ final class DeviceObject: Device1Service {
     private let evaluations: Evaluations
     private let enrolments: Enrolments
     private let sessions: Sessions
+    private let administration: Administration
     /// The Enroll calls that have not been answered.
     private var calls: [DeviceEnrolment] = []
     private var announced: [Variant] = []
@@ -27,13 +28,15 @@ final class DeviceObject: Device1Service {
         connection: Connection,
         evaluations: Evaluations,
         enrolments: Enrolments,
-        sessions: Sessions
+        sessions: Sessions,
+        administration: Administration
     ) {
         self.sensor = sensor
         self.connection = connection
         self.evaluations = evaluations
         self.enrolments = enrolments
         self.sessions = sessions
+        self.administration = administration
         path = Self.path(of: sensor)
     }
 
@@ -70,7 +73,10 @@ final class DeviceObject: Device1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<[Template]> {
         let options = try DeviceOptions(options, of: call.peer)
-        return .later { [self] () throws(DBusError) in try await templates(of: options.uid) }
+        return .later { [self] () throws(DBusError) in
+            try await authorization(.remove, options).admit(call.peer)
+            return try await templates(of: options.uid)
+        }
     }
 
     /// The templates of a user, asked for anew.
@@ -104,9 +110,8 @@ final class DeviceObject: Device1Service {
         try checkNotEnrolling()
         let enrolment = DeviceEnrolment(
             client: evaluations.clients[call.peer],
-            options: options,
-            sensor: sensor,
-            evaluations: evaluations
+            authorization: authorization(.enroll, options),
+            sensor: sensor
         )
         calls.append(enrolment)
         return .later { [self] () throws(DBusError) in
@@ -158,10 +163,12 @@ final class DeviceObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        let uid = try DeviceOptions(options, of: call.peer).uid
+        let options = try DeviceOptions(options, of: call.peer)
+        let uid = options.uid
         let label = try Self.checked(label)
         try Self.check(id: id)
         return .later { [self] () throws(DBusError) in
+            try await authorization(.enroll, options).admit(call.peer)
             try await require(id, of: uid)
             try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
                 try await proxy.renameTemplate(
@@ -183,9 +190,13 @@ final class DeviceObject: Device1Service {
         let uid = options.uid
         try Self.check(id: id)
         return .later { [self] () throws(DBusError) in
+            let authorization = authorization(.remove, options)
+            // Who may not is not told what is there.
+            try await authorization.admit(call.peer)
             try await require(id, of: uid)
-            let authorization = Authorization(options: options, evaluations: evaluations)
-            try await authorize(authorization, call, "remove from what \(sensor.name) knows")
+            if !options.isForOther {
+                try await authorize(authorization, call, "remove from what \(sensor.name) knows")
+            }
             try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
                 try await proxy.removeTemplate(uid: uid, id: id, timeout: SensorTemplates.patience)
             }
@@ -201,7 +212,7 @@ final class DeviceObject: Device1Service {
         let uid = options.uid
         try checkUsable()
         return .later { [self] () throws(DBusError) in
-            let authorization = Authorization(options: options, evaluations: evaluations)
+            let authorization = authorization(.remove, options)
             try await authorize(authorization, call, "make \(sensor.name) forget you")
             let removed = try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
                 try await proxy.removeAllTemplates(uid: uid, timeout: SensorTemplates.patience)
@@ -211,7 +222,19 @@ final class DeviceObject: Device1Service {
         }
     }
 
-    /// A passcode within the last minute, or one now.
+    private func authorization(
+        _ action: Administration.Action,
+        _ options: DeviceOptions
+    ) -> Authorization {
+        Authorization(
+            action,
+            options: options,
+            administration: administration,
+            evaluations: evaluations
+        )
+    }
+
+    /// A passcode within the last minute, or one now; for another user, polkit's word.
     private func authorize(
         _ authorization: Authorization,
         _ call: IncomingCall,

@@ -10,12 +10,14 @@ extension CallLane {
     /// Changes of templates: a user's come one after the other.
     static let changes = CallLane("changes", capacity: 8, perUser: 1, waiting: 64)
     /// Sensors that look for a person or enrol one, for as long as that takes.
-    static let looks = CallLane("looks", capacity: 48, perUser: 24)
+    static let looks = CallLane("looks", capacity: 44, perUser: 22)
     /// Prompts that are to be shown.
     static let prompts = CallLane("prompts", capacity: 16, perUser: 8)
     /// Passcodes that are verified.
     static let passcodes = CallLane("passcodes", capacity: 16, perUser: 8, waiting: 64)
+    /// polkit, which may ask an administrator for as long as a prompt is up.
+    static let administration = CallLane("administration", capacity: 4, perUser: 1)
 
     /// All of them.
-    static let all = [questions, changes, looks, prompts, passcodes]
+    static let all = [questions, changes, looks, prompts, passcodes, administration]
 }

@@ -3,7 +3,7 @@ import AuthStore
 import DBus
 import LocalAuthBus
 
-/// The passcode that comes before templates change.
+/// The passcode that comes before templates change, or polkit's word for those of other users.
 @BusActor
 final class Authorization {
     /// How long a passcode given earlier counts.
@@ -13,10 +13,20 @@ final class Authorization {
     /// No client sees this context; it is there to end the prompt.
     private let context: ContextID
     private var isOver = false
+    private var withdraw: (@BusActor () -> Void)?
+    private let action: Administration.Action
+    private let administration: Administration
     private let evaluations: Evaluations
 
-    init(options: DeviceOptions, evaluations: Evaluations) {
+    init(
+        _ action: Administration.Action,
+        options: DeviceOptions,
+        administration: Administration,
+        evaluations: Evaluations
+    ) {
+        self.action = action
         self.options = options
+        self.administration = administration
         self.evaluations = evaluations
         context = ContextID(evaluations.nextID())
     }
@@ -30,6 +40,7 @@ final class Authorization {
         let peer = audience.peer
         guard !isOver else { throw DBusError(.appCancel, "The call was canceled.") }
         guard peer.uid != 0 else { return }
+        if options.isForOther { return try await admit(peer) }
         let client = evaluations.clients[peer]
         if let path = options.context {
             let lent = try client.context(at: path)
@@ -51,9 +62,23 @@ final class Authorization {
         if case .refused(let refusal) = outcome { throw DBusError(refusal) }
     }
 
+    /// Returns when the caller may do this to the user it names; at once where that is itself, or
+    /// it is root.
+    ///
+    /// - Throws: AccessDenied, LimitsExceeded.
+    func admit(_ peer: Peer) async throws(DBusError) {
+        guard options.isForOther else { return }
+        try await administration.check(action, of: peer, within: options.timeout) {
+            self.withdraw = $0
+        }
+        withdraw = nil
+        guard !isOver else { throw DBusError(.appCancel, "The call was canceled.") }
+    }
+
     /// Takes the prompt down; the answer is then AppCancel.
     func end() {
         isOver = true
+        withdraw?()
         evaluations.handle(.released(context))
     }
 }

@@ -13,15 +13,15 @@ final class DeviceEnrolment {
     /// Why it was ended from outside; nil: it was not.
     private(set) var failure: DBusError?
 
-    init(client: Client, options: DeviceOptions, sensor: SensorLink, evaluations: Evaluations) {
+    init(client: Client, authorization: Authorization, sensor: SensorLink) {
         self.client = client
         self.sensor = sensor
-        authorization = Authorization(options: options, evaluations: evaluations)
+        self.authorization = authorization
         sources = [
             client.peer.onLeave { [weak self] in
                 self?.end(DBusError(.appCancel, "The caller left."))
             },
-            EventLoop.shared.schedule(after: options.timeout) { [weak self] in
+            EventLoop.shared.schedule(after: authorization.options.timeout) { [weak self] in
                 self?.end(DBusError(.systemCancel, "The time for this enrolment is over."))
             },
         ]

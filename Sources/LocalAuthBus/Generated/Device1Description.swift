@@ -39,7 +39,13 @@ private let introspection = """
     `/org/localauth/Authentication1/sensor/NAME`, found through the ObjectManager. The methods act \
     on the caller's user. Enrolling and removing need a passcode given within the last 60 s: in \
     option `context` an evaluated context whose mechanism was `passcode`, else the daemon prompts \
-    for it first. Root needs none.&#10;&#10;Source: R50, R51, L3, L4."/>
+    for it first. Root needs none.&#10;&#10;With option `uid` root acts for another user, and so \
+    does whom polkit allows it to: the actions are `org.localauth.enroll-others` (Enroll, \
+    RenameTemplate) and `org.localauth.remove-others` (ListTemplates, RemoveTemplate, \
+    RemoveAllTemplates). It is asked for each call, and its yes takes the place of the passcode. \
+    Where there is no polkit, the answer is `org.freedesktop.DBus.Error.AccessDenied`; while it is \
+    asked about another call of the same user, `LimitsExceeded`.&#10;&#10;Source: R50, R51, L3, \
+    L4."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Error.AuthenticationFailed&#10; org.localauth.Error.UserCancel&#10; \
     org.localauth.Error.SystemCancel&#10; org.localauth.Error.PasscodeNotSet&#10; \
@@ -51,10 +57,10 @@ private let introspection = """
       <method name="ListTemplates">
         <annotation name="org.gtk.GDBus.DocString" value="Lists what is enrolled for the user on \
     this sensor.&#10;&#10;Each template has an id, a label and the time it was created (Unix \
-    seconds, 0 unknown).&#10;&#10;Options: `uid` (u, root only, default the \
-    caller's).&#10;&#10;Errors: `org.localauth.Error.BiometryNotAvailable`; \
-    `org.freedesktop.DBus.Error.AccessDenied` for option `uid` from anybody but root; an error of \
-    the sensor, passed on unchanged.&#10;&#10;Source: R51."/>
+    seconds, 0 unknown).&#10;&#10;Options: `uid` (u, of another user: root, or whom polkit lets; \
+    default the caller's).&#10;&#10;Errors: `org.localauth.Error.BiometryNotAvailable`; \
+    `org.freedesktop.DBus.Error.AccessDenied` for option `uid` from whom polkit doesn't let; an \
+    error of the sensor, passed on unchanged.&#10;&#10;Source: R51."/>
         <arg name="options" type="a{sv}" direction="in"/>
         <arg name="templates" type="a(ssx)" direction="out">
           <annotation name="org.localauth.Type" value="Template(id,label,created)"/>
@@ -68,9 +74,9 @@ private let introspection = """
     most 256 bytes; control and bidirectional-override characters are \
     stripped.&#10;&#10;Options:&#10;- `context` (o, an evaluated context whose mechanism was \
     `passcode` at most 60 s ago, default: the daemon prompts)&#10;- `timeout` (t, milliseconds, \
-    default 120000, 0 is the default, at most 600000)&#10;- `uid` (u, root only, default the \
-    caller's)&#10;&#10;Errors: `org.localauth.Error.AppCancel` after CancelEnroll; \
-    `BiometryNotAvailable`; `PasscodeNotSet`, `AuthenticationFailed`, `UserCancel`, \
+    default 120000, 0 is the default, at most 600000)&#10;- `uid` (u, of another user: root, or \
+    whom polkit lets; default the caller's)&#10;&#10;Errors: `org.localauth.Error.AppCancel` after \
+    CancelEnroll; `BiometryNotAvailable`; `PasscodeNotSet`, `AuthenticationFailed`, `UserCancel`, \
     `NotInteractive` from the passcode prompt; `SystemCancel` at the deadline; \
     `org.localauth.Sensor1.Error.Busy`, `Full`, `Duplicate`, `Disconnected`, `Failed`; \
     `org.freedesktop.DBus.Error.AccessDenied`, `InvalidArgs`, `LimitsExceeded`.&#10;&#10;Source: \
@@ -87,8 +93,8 @@ private let introspection = """
       <method name="RenameTemplate">
         <annotation name="org.gtk.GDBus.DocString" value="Gives a template another \
     label.&#10;&#10;Labels are no part of the domain state; no passcode is needed. A label is as \
-    in Enroll.&#10;&#10;Options: `uid` (u, root only, default the caller's).&#10;&#10;Errors: \
-    `org.localauth.Sensor1.Error.NoTemplates` for an unknown id; \
+    in Enroll.&#10;&#10;Options: `uid` (u, of another user: root, or whom polkit lets; default the \
+    caller's).&#10;&#10;Errors: `org.localauth.Sensor1.Error.NoTemplates` for an unknown id; \
     `org.localauth.Error.BiometryNotAvailable`; `org.freedesktop.DBus.Error.AccessDenied`, \
     `InvalidArgs`.&#10;&#10;Source: L12."/>
         <arg name="id" type="s" direction="in"/>
@@ -99,8 +105,8 @@ private let introspection = """
         <annotation name="org.localauth.Timeout" value="none"/>
         <annotation name="org.gtk.GDBus.DocString" value="Removes a template for \
     good.&#10;&#10;Options:&#10;- `context` (o, as in Enroll)&#10;- `timeout` (t, milliseconds, as \
-    in Enroll)&#10;- `uid` (u, root only, default the caller's)&#10;&#10;Errors: \
-    `org.localauth.Sensor1.Error.NoTemplates` for an unknown id; \
+    in Enroll)&#10;- `uid` (u, of another user: root, or whom polkit lets; default the \
+    caller's)&#10;&#10;Errors: `org.localauth.Sensor1.Error.NoTemplates` for an unknown id; \
     `org.localauth.Error.BiometryNotAvailable` and those of the passcode prompt as in Enroll; \
     `org.freedesktop.DBus.Error.AccessDenied`, `InvalidArgs`.&#10;&#10;Source: R40, R50, L12."/>
         <arg name="id" type="s" direction="in"/>

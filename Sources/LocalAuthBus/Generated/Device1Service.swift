@@ -8,6 +8,13 @@ public import DBus
 /// 60 s: in option `context` an evaluated context whose mechanism was `passcode`, else the daemon
 /// prompts for it first. Root needs none.
 ///
+/// With option `uid` root acts for another user, and so does whom polkit allows it to: the actions
+/// are `org.localauth.enroll-others` (Enroll, RenameTemplate) and `org.localauth.remove-others`
+/// (ListTemplates, RemoveTemplate, RemoveAllTemplates). It is asked for each call, and its yes
+/// takes the place of the passcode. Where there is no polkit, the answer is
+/// `org.freedesktop.DBus.Error.AccessDenied`; while it is asked about another call of the same
+/// user, `LimitsExceeded`.
+///
 /// Source: R50, R51, L3, L4.
 @BusActor
 public protocol Device1Service: AnyObject {
@@ -15,11 +22,11 @@ public protocol Device1Service: AnyObject {
     ///
     /// Each template has an id, a label and the time it was created (Unix seconds, 0 unknown).
     ///
-    /// Options: `uid` (u, root only, default the caller's).
+    /// Options: `uid` (u, of another user: root, or whom polkit lets; default the caller's).
     ///
     /// Errors: `org.localauth.Error.BiometryNotAvailable`;
-    /// `org.freedesktop.DBus.Error.AccessDenied` for option `uid` from anybody but root; an error
-    /// of the sensor, passed on unchanged.
+    /// `org.freedesktop.DBus.Error.AccessDenied` for option `uid` from whom polkit doesn't let; an
+    /// error of the sensor, passed on unchanged.
     ///
     /// Source: R51.
     func listTemplates(
@@ -37,7 +44,7 @@ public protocol Device1Service: AnyObject {
     /// - `context` (o, an evaluated context whose mechanism was `passcode` at most 60 s ago,
     ///   default: the daemon prompts)
     /// - `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)
-    /// - `uid` (u, root only, default the caller's)
+    /// - `uid` (u, of another user: root, or whom polkit lets; default the caller's)
     ///
     /// Errors: `org.localauth.Error.AppCancel` after CancelEnroll; `BiometryNotAvailable`;
     /// `PasscodeNotSet`, `AuthenticationFailed`, `UserCancel`, `NotInteractive` from the passcode
@@ -62,7 +69,7 @@ public protocol Device1Service: AnyObject {
     ///
     /// Labels are no part of the domain state; no passcode is needed. A label is as in Enroll.
     ///
-    /// Options: `uid` (u, root only, default the caller's).
+    /// Options: `uid` (u, of another user: root, or whom polkit lets; default the caller's).
     ///
     /// Errors: `org.localauth.Sensor1.Error.NoTemplates` for an unknown id;
     /// `org.localauth.Error.BiometryNotAvailable`; `org.freedesktop.DBus.Error.AccessDenied`,
@@ -81,7 +88,7 @@ public protocol Device1Service: AnyObject {
     /// Options:
     /// - `context` (o, as in Enroll)
     /// - `timeout` (t, milliseconds, as in Enroll)
-    /// - `uid` (u, root only, default the caller's)
+    /// - `uid` (u, of another user: root, or whom polkit lets; default the caller's)
     ///
     /// Errors: `org.localauth.Sensor1.Error.NoTemplates` for an unknown id;
     /// `org.localauth.Error.BiometryNotAvailable` and those of the passcode prompt as in Enroll;
