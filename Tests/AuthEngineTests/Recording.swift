@@ -79,6 +79,18 @@ private func source(_ value: Any) -> String {
     case let settings as Settings: return source(settings, from: Settings(), "Settings()")
     case let record as UserRecord: return source(record, from: UserRecord(), "UserRecord()")
     case let facts as Facts: return source(facts, from: Facts(), "Facts()")
+    case let agent as Agent:
+        let plain = Agent(
+            id: agent.id,
+            client: agent.client,
+            uid: agent.uid,
+            session: agent.session,
+            kind: agent.kind
+        )
+        let call =
+            "Agent(id: \(source(agent.id)), client: \(source(agent.client)), uid: \(agent.uid), "
+            + "session: \(source(agent.session)), kind: \(source(agent.kind)))"
+        return source(agent, from: plain, call)
     case let request as Request:
         let plain = Request(
             id: request.id,

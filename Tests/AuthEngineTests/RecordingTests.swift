@@ -44,14 +44,7 @@ struct RecordingTests {
         )
         life.take(
             .agentRegistered(
-                .init(
-                    id: .init(1),
-                    client: .init(9),
-                    uid: 1000,
-                    session: "a",
-                    kind: .process(100),
-                    isAtDisplay: false
-                )
+                Agent(id: .init(1), client: .init(9), uid: 1000, session: "a", kind: .process(100))
             ),
             at: .init(nanoseconds: 10)
         )
