@@ -1,0 +1,140 @@
+import DBus
+import Foundation
+import Glibc
+import LocalAuthBus
+import TestSupport
+
+/// The daemon, a sensor that knows somebody, and stacks of PAM with the module in them.
+///
+/// What comes after the module takes the passcode of ``PAMService``.
+@BusActor final class PAMBench {
+    /// Who is recognised: nobody for root, whom no sensor serves, else who runs the tests.
+    nonisolated static let uid: UInt32 = getuid() == 0 ? 65534 : getuid()
+    nonisolated static let user = String(cString: getpwuid(uid).pointee.pw_name)
+
+    /// PAM's numbers.
+    nonisolated static let success: Int32 = 0
+    nonisolated static let refused: Int32 = 7
+    nonisolated static let unavailable: Int32 = 9
+    nonisolated static let conversationFailed: Int32 = 19
+
+    let bus: PrivateBus
+    let daemon: TestDaemon
+    let verifier: ChildProcess
+    let sensor: ChildProcess
+    /// The module, and where its tests' programs are.
+    let module: String
+    private let client: String
+
+    init(_ bus: PrivateBus, configuration: String = "") async throws {
+        self.bus = bus
+        (module, client) = try await Self.build()
+        verifier = try await bus.startVerifier()
+        daemon = try await TestDaemon(on: bus, configuration: configuration)
+        sensor = try await daemon.startSensor(enrolling: nil)
+        _ = try await daemon.sensor.addTemplate(uid: Self.uid, label: "right index")
+        // Files alone, as pam_wrapper wants it.
+        mkdir(bus.folder + "/services", 0o755)
+        try stack("both")
+    }
+
+    /// The module as it is built for use, with the catalogues beside the tests.
+    nonisolated static func build() async throws -> (module: String, client: String) {
+        let build = project + "/.build"
+        let words = ["--directory", project, "test-pam"]
+        let made = try await Installation.run("/usr/bin/make", words)
+        try expect(made.status == 0, "expected a module: \(made.output)")
+        return (build + "/pam/pam_localauth.so", build + "/pam/client")
+    }
+
+    nonisolated static let project =
+        #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+
+    /// Writes a service: the module, then what takes the passcode unless that is left out.
+    func stack(_ name: String, _ options: String = "", takesPasscode: Bool = true) throws {
+        try Self.stack(
+            name,
+            in: bus.folder,
+            module,
+            "bus=\(bus.address) wait=10 \(options)",
+            takesPasscode: takesPasscode
+        )
+    }
+
+    nonisolated static func stack(
+        _ name: String,
+        in folder: String,
+        _ module: String,
+        _ options: String,
+        takesPasscode: Bool = true
+    ) throws {
+        let script = "\(folder)/check-passcode"
+        let passcode = """
+            auth [success=1 default=ignore] pam_exec.so quiet expose_authtok \(script)
+            auth requisite pam_deny.so
+            auth required pam_permit.so
+
+            """
+        let control =
+            takesPasscode ? "[success=2 conv_err=die default=ignore]" : "required"
+        try TemporaryFolder.write(
+            "\(folder)/services/\(name)",
+            "auth \(control) \(module) \(options)\n\(takesPasscode ? passcode : "")".utf8
+        )
+    }
+
+    /// A program that authenticates somebody, with a conversation of its own.
+    func start(
+        _ conversation: String,
+        service: String = "both",
+        user: String = PAMBench.user,
+        launcher: [String] = [],
+        environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        try ChildProcess(
+            launcher + [client, bus.folder + "/services", service, user, conversation],
+            environment: environment
+        )
+    }
+
+    /// The same, to its end.
+    func authenticate(
+        _ conversation: String,
+        service: String = "both",
+        user: String = PAMBench.user,
+        launcher: [String] = [],
+        environment: [String: String] = [:]
+    ) async throws -> ChildProcess.Ended {
+        let program = try start(
+            conversation,
+            service: service,
+            user: user,
+            launcher: launcher,
+            environment: environment
+        )
+        return try await program.ended(within: .seconds(60))
+    }
+
+    /// Runs pamtester on a terminal, with the services of this bench.
+    func startTester(
+        on terminal: Pty,
+        service: String = "both",
+        environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        var environment = environment
+        environment["LD_PRELOAD"] = "libpam_wrapper.so"
+        environment["PAM_WRAPPER"] = "1"
+        environment["PAM_WRAPPER_SERVICE_DIR"] = bus.folder + "/services"
+        return try ChildProcess(
+            ["/usr/bin/pamtester", service, Self.user, "authenticate"],
+            environment: environment,
+            terminal: terminal.path
+        )
+    }
+
+    /// Touches the sensor once it looks.
+    func touch(_ matching: Bool, of program: ChildProcess) async throws {
+        try await eventually("a question") { program.output.contains("asked") }
+        try await daemon.sensor.touch(matching: matching)
+    }
+}

@@ -1,0 +1,155 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// pam_localauth in a program of its own, with the real daemon.
+@Suite("PAM module", .timeLimit(.minutes(4)))
+struct PAMModuleTests {
+    private static let question = "told: Touch the fingerprint sensor, or type your password."
+
+    @Test("The finger is recognised while the password is asked for, and nothing is left behind")
+    func finger() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let program = try bench.start("wait")
+            try await bench.touch(true, of: program)
+            let ended = try await program.ended(within: .seconds(60))
+            #expect(ended.status == PAMBench.success)
+            let lines = ended.output.split(separator: "\n").map(String.init)
+            #expect(lines.prefix(3) == ["ready", Self.question, "asked: Password: "])
+            #expect(lines.contains("told: Recognized."))
+            #expect(lines.contains("credentials: 0"))
+            #expect(!ended.output.contains("changed"), "\(ended.output)")
+        }
+    }
+
+    @Test(
+        "The password goes to the modules that come after, which decide",
+        arguments: [true, false]
+    )
+    func password(isRight: Bool) async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let passcode = isRight ? PAMService.passcode : "1357"
+            let ended = try await bench.authenticate("say \(passcode)")
+            #expect(ended.status == (isRight ? PAMBench.success : PAMBench.refused))
+            #expect(ended.output.ranges(of: "asked").count == 1)
+            #expect(!ended.output.contains("changed"), "\(ended.output)")
+        }
+    }
+
+    @Test(
+        "A conversation that fails ends the attempt at once, whatever it answered",
+        arguments: ["fail", "refuse", "nothing", "huge", "refuse sentences"]
+    )
+    func wrongConversations(conversation: String) async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let ended = try await bench.authenticate(conversation)
+            #expect(ended.status == PAMBench.conversationFailed)
+            #expect(ended.output.ranges(of: "asked").count <= 1)
+            #expect(!ended.output.contains("changed"), "\(ended.output)")
+        }
+    }
+
+    @Test("A program with threads is left to its own question, or has biometry alone")
+    func threads() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let password = try await bench.authenticate("threads")
+            #expect(password.status == PAMBench.success)
+            #expect(!password.output.contains("told"))
+            try bench.stack("alone", "biometry-only", takesPasscode: false)
+            try await bench.daemon.sensor.queue(outcomes: ["match"])
+            let finger = try await bench.authenticate("threads", service: "alone")
+            #expect(finger.status == PAMBench.success)
+            #expect(finger.output.contains("told: Touch the fingerprint sensor.\n"))
+            #expect(!finger.output.contains("changed"), "\(finger.output)")
+        }
+    }
+
+    @Test("Biometry alone: used up attempts are a refusal, a time that is over is none")
+    func alone() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            try bench.stack("alone", "biometry-only timeout=1", takesPasscode: false)
+            let late = try await bench.authenticate("fail", service: "alone")
+            #expect(late.status == PAMBench.unavailable)
+            try await bench.daemon.sensor.queue(outcomes: ["no-match", "no-match", "no-match"])
+            let failed = try await bench.authenticate("fail", service: "alone")
+            #expect(failed.status == PAMBench.refused)
+            #expect(failed.output.contains("told: No match. 2 attempts are left.\n"))
+            // After the fifth failure in a row nobody is told to touch anything.
+            try await bench.daemon.sensor.queue(outcomes: ["no-match", "no-match", "no-match"])
+            _ = try await bench.authenticate("fail", service: "alone")
+            try await bench.daemon.sensor.queue(outcomes: ["match"])
+            let locked = try await bench.authenticate("fail", service: "alone")
+            #expect(locked.status == PAMBench.unavailable)
+            #expect(!locked.output.contains("told"))
+        }
+    }
+
+    @Test("A signal that ends the program is let through, and takes the question with it")
+    func signals() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let noting = try bench.start("wait")
+            try await eventually("a question") { noting.output.contains("asked") }
+            noting.signal(SIGTERM)
+            let ended = try await noting.ended(within: .seconds(60))
+            #expect(ended.status == PAMBench.conversationFailed)
+            #expect(ended.output.contains(" 1 signals"))
+            #expect(!ended.output.contains("changed"), "\(ended.output)")
+            let killed = try bench.start("wait")
+            try await eventually("a question") { killed.output.contains("asked") }
+            let children = try String(
+                decoding: TemporaryFolder.read("/proc/\(killed.pid)/task/\(killed.pid)/children"),
+                as: UTF8.self
+            )
+            let child = try #require(Int32(children.split(separator: " ").first ?? ""))
+            killed.signal(SIGKILL)
+            // Nothing but a zombie has no program.
+            try await eventually("the end of the question") {
+                access("/proc/\(child)/exe", F_OK) != 0
+            }
+        }
+    }
+
+    @Test("A service that ends meanwhile leaves the password")
+    func serviceEnds() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let terminal = try Pty()
+            let tester = try bench.startTester(on: terminal)
+            #expect(terminal.shows("Password: "))
+            try await bench.daemon.stop()
+            #expect(terminal.shows("Type your password."))
+            terminal.type("\(PAMService.passcode)\n")
+            #expect(try await tester.exitStatus(within: .seconds(60)) == 0)
+        }
+    }
+
+    @Test(
+        "A password that a later module accepted ends a lockout, a wrong one doesn't",
+        .enabled(if: getuid() == 0, "only root reports unlocks")
+    )
+    func report() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(
+                bus,
+                configuration: "[Biometry]\nPasscodeAfterBoot=yes\n"
+            )
+            for passcode in ["1357", PAMService.passcode] {
+                // Biometry waits for a passcode: nobody is told to touch anything.
+                let ended = try await bench.authenticate("say \(passcode)")
+                #expect(ended.output.contains("asked"))
+                #expect(!ended.output.contains("told"))
+            }
+            let program = try bench.start("wait")
+            try await bench.touch(true, of: program)
+            #expect(try await program.exitStatus(within: .seconds(60)) == PAMBench.success)
+        }
+    }
+}

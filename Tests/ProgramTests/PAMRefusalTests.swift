@@ -1,0 +1,128 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// Where pam_localauth says nothing, and leaves everything to the next module.
+@Suite("PAM module that steps aside", .timeLimit(.minutes(4)))
+struct PAMRefusalTests {
+    @Test("Root, a user who isn't there, ssh and a remote host are asked for their password alone")
+    func otherPeople() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            try bench.stack("sshd")
+            try await bench.daemon.sensor.queue(outcomes: ["match"])
+            let password = "say \(PAMService.passcode)"
+            let answers = [
+                try await bench.authenticate(password, user: "root"),
+                try await bench.authenticate(password, user: "nobody-of-this-name"),
+                try await bench.authenticate(password, service: "sshd"),
+                try await bench.authenticate(
+                    password,
+                    environment: ["PAM_CLIENT_RHOST": "elsewhere.example"]
+                ),
+            ]
+            for ended in answers {
+                #expect(!ended.output.contains("told"), "\(ended.output)")
+                #expect(ended.output.ranges(of: "asked").count == 1)
+            }
+            #expect(try await bench.daemon.sensor.pending() == ["match"])
+        }
+    }
+
+    @Test("Without a service, or with one that hangs, the password is asked for a second later")
+    func hanging() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            func took(_ ended: ChildProcess.Ended) throws -> Int {
+                #expect(ended.status == PAMBench.success)
+                #expect(!ended.output.contains("told"))
+                let words = ended.output.split(separator: " ").map(String.init)
+                let place = try #require(words.firstIndex(of: "after"))
+                return try #require(Int(words[place + 1]))
+            }
+            let password = "say \(PAMService.passcode)"
+            let options = "bus=\(bus.address)"
+            try PAMBench.stack("both", in: bus.folder, bench.module, options)
+            // Without the module's own patience a call takes 25 s. A busy machine takes its time.
+            bench.daemon.process.signal(SIGSTOP)
+            #expect(try took(await bench.authenticate(password)) < 8000)
+            bench.daemon.process.signal(SIGCONT)
+            try await bench.daemon.stop()
+            #expect(try took(await bench.authenticate(password)) < 8000)
+            // A bus that takes connections and says nothing.
+            let silent = try SilentSocket(bus.folder + "/silent")
+            try PAMBench.stack("silent", in: bus.folder, bench.module, "bus=\(silent.address)")
+            #expect(try took(await bench.authenticate(password, service: "silent")) < 8000)
+            try PAMBench.stack("absent", in: bus.folder, bench.module, "bus=unix:path=/nowhere")
+            #expect(try took(await bench.authenticate(password, service: "absent")) < 8000)
+        }
+    }
+
+    @Test("The bus is the system's, whatever the environment says")
+    func environment() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            try PAMBench.stack("plain", in: bus.folder, bench.module, "")
+            try await bench.daemon.sensor.queue(outcomes: ["match"])
+            let variables = ["DBUS_SYSTEM_BUS_ADDRESS", "DBUS_SESSION_BUS_ADDRESS"]
+            let ended = try await bench.authenticate(
+                "say \(PAMService.passcode)",
+                service: "plain",
+                environment: Dictionary(uniqueKeysWithValues: variables.map { ($0, bus.address) })
+            )
+            #expect(ended.status == PAMBench.success)
+            #expect(!ended.output.contains("told"))
+            #expect(try await bench.daemon.sensor.pending() == ["match"])
+        }
+    }
+
+    @Test(
+        "A service of another user is not believed",
+        .enabled(if: getuid() == 0, "only root becomes somebody else")
+    )
+    func impostor() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            try await bench.daemon.stop()
+            let folder = bus.folder + "/impostor"
+            mkdir(folder, 0o777)
+            chmod(folder, 0o777)
+            let someone = ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
+            try bus.start(
+                someone + [ChildProcess.folder + "/localauthd", "--state-directory", folder]
+            )
+            try await bus.waitForOwner(of: TestDaemon.name)
+            try await bench.daemon.sensor.queue(outcomes: ["match"])
+            let ended = try await bench.authenticate("say \(PAMService.passcode)")
+            #expect(ended.status == PAMBench.success)
+            #expect(!ended.output.contains("told"))
+            #expect(try await bench.daemon.sensor.pending() == ["match"])
+        }
+    }
+}
+
+/// A socket that takes connections and never answers.
+private final class SilentSocket {
+    let address: String
+    private let socket: Int32
+
+    init(_ path: String) throws {
+        address = "unix:path=\(path)"
+        socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        withUnsafeMutableBytes(of: &name.sun_path) { place in place.copyBytes(from: bytes) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let isBound = withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, size) == 0
+            }
+        }
+        try expect(isBound && listen(socket, 8) == 0, "expected a socket at \(path)")
+    }
+
+    deinit { close(socket) }
+}

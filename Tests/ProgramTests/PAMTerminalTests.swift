@@ -1,0 +1,107 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// pam_localauth on a terminal, in pamtester.
+@Suite("PAM module on a terminal", .timeLimit(.minutes(4)))
+struct PAMTerminalTests {
+    @Test("After a finger that is not known the password can be typed")
+    func mismatch() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let terminal = try Pty()
+            let tester = try bench.startTester(on: terminal)
+            #expect(terminal.shows("Touch the fingerprint sensor, or type your password."))
+            #expect(terminal.shows("Password: "))
+            try await bench.daemon.sensor.touch(matching: false)
+            #expect(terminal.shows("No match. 2 attempts are left."))
+            terminal.type("\(PAMService.passcode)\n")
+            #expect(try await tester.exitStatus(within: .seconds(60)) == 0)
+            #expect(!terminal.screen.contains(PAMService.passcode))
+            #expect(terminal.isPlain)
+        }
+    }
+
+    @Test("Half a password that the finger interrupts is neither shown nor left for the shell")
+    func halfTyped() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let terminal = try Pty()
+            let tester = try bench.startTester(on: terminal)
+            #expect(terminal.shows("Password: "))
+            terminal.type("half a pass")
+            try await bench.daemon.sensor.touch(matching: true)
+            #expect(terminal.shows("Recognized."))
+            #expect(try await tester.exitStatus(within: .seconds(60)) == 0)
+            #expect(terminal.isPlain)
+            let next = try ChildProcess(
+                ["/bin/sh", "-c", "echo then; read line; echo \"[$line]\""],
+                terminal: terminal.path
+            )
+            #expect(terminal.shows("then"))
+            terminal.type("typed\n")
+            #expect(try await next.exitStatus(within: .seconds(60)) == 0)
+            #expect(terminal.shows("[typed]"))
+            #expect(!terminal.screen.contains("half"))
+        }
+    }
+
+    @Test("Ctrl-C ends the program, and the terminal shows again what is typed")
+    func interrupted() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let terminal = try Pty()
+            let tester = try bench.startTester(on: terminal)
+            #expect(terminal.shows("Password: "))
+            terminal.type([3])
+            #expect(try await tester.exitStatus(within: .seconds(60)) == 128 + SIGINT)
+            #expect(terminal.isPlain)
+        }
+    }
+
+    @Test("A face that is not strong counts once Enter is pressed")
+    func confirmation() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            try await bench.daemon.sensor.setBiometryType(biometryType: 2)
+            try await bench.daemon.sensor.setStrength(strength: "convenience")
+            let terminal = try Pty()
+            let tester = try bench.startTester(on: terminal)
+            #expect(terminal.shows("Look at the camera, or type your password."))
+            #expect(terminal.shows("Password: "))
+            try await bench.daemon.sensor.touch(matching: true)
+            #expect(terminal.shows("Recognized. Press Enter to confirm."))
+            terminal.type("\n")
+            #expect(try await tester.exitStatus(within: .seconds(60)) == 0)
+        }
+    }
+
+    @Test(
+        "Under valgrind no memory is lost or read that isn't there",
+        arguments: ["finger", "say \(PAMService.passcode)", "say 1", "nothing", "huge"]
+    )
+    func valgrind(conversation: String) async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let launcher = [
+                "/usr/bin/valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full",
+                "--errors-for-leak-kinds=definite,indirect,possible", "--track-fds=no",
+                "--child-silent-after-fork=yes",
+            ]
+            let isFinger = conversation == "finger"
+            let program = try bench.start(isFinger ? "wait" : conversation, launcher: launcher)
+            if isFinger { try await bench.touch(true, of: program) }
+            let ended = try await program.ended(within: .seconds(100))
+            let expected =
+                switch conversation {
+                case "say 1": PAMBench.refused
+                case "nothing", "huge": PAMBench.conversationFailed
+                default: PAMBench.success
+                }
+            #expect(ended.status == expected, "\(ended.errors)")
+            #expect(ended.output.contains("told"))
+        }
+    }
+}
