@@ -1,9 +1,11 @@
 public import DBus
+import Glibc
 
 /// Which readers exist: asks fprintd, and follows its signals about plugged and unplugged readers.
 ///
 /// It makes no call that fprintd counts as a client's, so fprintd may exit when it is idle; the
-/// readers stay known meanwhile.
+/// readers stay known meanwhile. Asking starts fprintd, so it asks only when the answer may be
+/// another: udev has recorded a device, or fprintd has come.
 @BusActor public final class ReaderDirectory {
     /// The readers as last told.
     public private(set) var readers: [FprintReader] = []
@@ -16,27 +18,73 @@ public import DBus
     private let changed: @BusActor () -> Void
     private var owner: String?
     private var sources: [EventSource] = []
+    /// How many of these don't go with fprintd.
+    private var lasting = 0
     private var running: Task<Void, Never>?
     private var isAskedAgain = false
-    private var search: EventSource?
+    private var retry: EventSource?
+    private var deviceWatch: FolderWatch?
+    private let deviceRecords: String
+    /// The devices that udev knew of last.
+    private var devices: Set<String> = []
     /// How often in a row fprintd could not be asked.
     private var failures = 0
 
-    /// How soon fprintd is asked again when there is no reader: while it isn't running it sends no
-    /// signals.
+    /// How often fprintd is asked again after a fault, each time after a longer while: 1, 2 … 32 s.
     ///
-    /// After a fault with exponential back-off, from 1 s to 32 s.
-    static let searchInterval = Duration.seconds(60)
+    /// After that only when something has changed.
+    static let mostRetries = 6
+    /// Where udev has a file for each device; everybody may read it, also in a sandbox without
+    /// devices.
+    public static let deviceRecords = "/run/udev/data"
     static let longestName = 256
     static let mostReaders = 16
 
-    /// Begins to follow fprintd on the system bus; `changed` is called after every look.
-    public init(_ connection: Connection, changed: @escaping @BusActor () -> Void) {
+    /// Begins to follow fprintd on the system bus, and the devices that udev records; `changed` is
+    /// called after every look.
+    public init(
+        _ connection: Connection,
+        deviceRecords: String = ReaderDirectory.deviceRecords,
+        changed: @escaping @BusActor () -> Void
+    ) {
         self.connection = connection
+        self.deviceRecords = deviceRecords
         self.changed = changed
-        sources.append(
-            connection.watchName(Fprint.busName) { [weak self] in self?.ownerChanged($0) }
-        )
+        devices = recordedDevices
+        deviceWatch = FolderWatch([deviceRecords]) { [weak self] in self?.recordsChanged() }
+        sources += [
+            connection.watchName(Fprint.busName) { [weak self] in self?.ownerChanged($0) },
+            // fprintd was installed, or removed.
+            connection.onActivatableNamesChanged { [weak self] in
+                guard let self, fault != nil else { return }
+                onLoop { await self.refresh() }
+            },
+        ]
+        lasting = sources.count
+    }
+
+    /// The records of device nodes, such as `c189:3` for one of USB.
+    ///
+    /// Those of other things, such as batteries, are written all the time.
+    private var recordedDevices: Set<String> {
+        guard let folder = opendir(deviceRecords) else { return [] }
+        defer { closedir(folder) }
+        var names: Set<String> = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasPrefix("c") { names.insert(name) }
+        }
+        return names
+    }
+
+    /// A reader may have come or gone; while it runs, and has readers, fprintd says so itself.
+    private func recordsChanged() {
+        let before = devices
+        devices = recordedDevices
+        guard devices != before, owner == nil || readers.isEmpty || fault != nil else { return }
+        onLoop { await self.refresh() }
     }
 
     /// The reader as the running fprintd shows it; fprintd is started if it isn't running.
@@ -70,8 +118,8 @@ public import DBus
     private func ownerChanged(_ owner: String?) {
         guard owner != self.owner else { return }
         self.owner = owner
-        for source in sources.dropFirst() { source.cancel() }
-        sources = Array(sources.prefix(1))
+        for source in sources.dropFirst(lasting) { source.cancel() }
+        sources = Array(sources.prefix(lasting))
         guard let owner else { return }
         sources.append(
             connection.subscribe(
@@ -107,12 +155,11 @@ public import DBus
             if fault == .lost { owner = nil }
         }
         changed()
-        search?.cancel()
+        retry?.cancel()
         failures = fault == nil ? 0 : failures + 1
-        guard readers.isEmpty || fault != nil else { return }
+        guard (1...Self.mostRetries).contains(failures) else { return }
         // fprintd exited or hung while it was asked; it will soon be back.
-        let pause = fault == nil ? Self.searchInterval : .seconds(1 << min(failures - 1, 5))
-        search = EventLoop.shared.schedule(after: pause) { [weak self] in
+        retry = EventLoop.shared.schedule(after: .seconds(1 << (failures - 1))) { [weak self] in
             onLoop { await self?.refresh() }
         }
     }

@@ -13,7 +13,7 @@ public import TestSupport
     /// Answers for logind.
     public let logind: StandInSleep
     /// The readers, in the order of their names.
-    public let readers: [VirtualReader]
+    public private(set) var readers: [VirtualReader]
     /// fprintd; nil while the bus has not started it yet.
     public private(set) var fprintd: ChildProcess?
     /// A folder for everything, which goes with the rig.
@@ -74,19 +74,28 @@ public import TestSupport
         _ = try await bus.waitForOwner(of: Self.fprintName)
     }
 
-    /// Has the bus start fprintd when it is needed.
+    /// Has the bus start fprintd when it is needed, and writes down each start.
     private func allowActivation() async throws {
+        try writeStart()
+        try await bus.offer(Self.fprintName, ["/bin/sh", folder + "/start"])
+    }
+
+    private func writeStart() throws {
         let words = (["/usr/bin/env"] + environment + [Self.fprintdPath]).joined(separator: " ")
-        try TemporaryFolder.write(
-            "\(bus.folder)/\(Self.fprintName).service",
-            "[D-BUS Service]\nName=\(Self.fprintName)\nExec=\(words)\n".utf8
-        )
-        _ = try await client.call(
-            to: "org.freedesktop.DBus",
-            path: ObjectPath(trusted: "/org/freedesktop/DBus"),
-            interface: "org.freedesktop.DBus",
-            member: "ReloadConfig"
-        )
+        let script = "echo started >> \(folder)/starts\nexec \(words)\n"
+        try TemporaryFolder.write(folder + "/start", script.utf8)
+    }
+
+    /// How often the bus has started fprintd.
+    public var starts: Int {
+        guard let bytes = try? TemporaryFolder.read(folder + "/starts") else { return 0 }
+        return bytes.count { $0 == UInt8(ascii: "\n") }
+    }
+
+    /// Plugs in other readers: an fprintd that is started from now on finds them.
+    public func plugIn(_ kinds: [VirtualReader.Kind]) throws {
+        readers = kinds.map { VirtualReader($0, socket: "\(folder)/\($0.rawValue)") }
+        try writeStart()
     }
 
     /// Starts the real polkitd with only one rules file; needs root.
