@@ -53,7 +53,12 @@ import ServiceProgram
         if !state.isPresent || properties.strength != .strong {
             properties.strength = settings.strength
         }
-        health = state.message.isEmpty ? damage : .failed(state.message)
+        health =
+            switch state.unavailability {
+            case nil: damage
+            case .noHardware: .degraded(state.message)
+            default: .failed(state.message)
+            }
         host.propertiesChanged()
         // Models that failed to load are tried again only after they have changed.
         let stamp = settings.models.stamp

@@ -128,6 +128,11 @@ struct RuleTests {
             lines: [1, 2]
         ),
         Planted(rule: WordRules.sleeps, text: "usleep(1)", lines: []),
+        Planted(
+            rule: WordRules.tasks,
+            text: "Task { @BusActor in f() }\nonLoop { f() }\nasync let a = f()\n// Task {",
+            lines: [1, 3]
+        ),
     ]
 
     private static let slash = "/"

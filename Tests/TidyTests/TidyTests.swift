@@ -5,7 +5,7 @@ struct TidyTests {
     static let rules = [
         LayoutRules.columns, LayoutRules.fileLength,
         LayoutRules.functionLength, WordRules.notes, WordRules.traps, WordRules.names,
-        WordRules.sleeps, WordRules.machinePaths, WordRules.unsafe,
+        WordRules.sleeps, WordRules.tasks, WordRules.machinePaths, WordRules.unsafe,
     ]
 
     /// Read once: there are many files.

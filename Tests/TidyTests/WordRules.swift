@@ -33,6 +33,21 @@ enum WordRules {
         return words(of: $0).first(where: sleepers.contains).map { "\($0) waits for time" }
     }
 
+    static let tasks = Rule(name: "A task of a service runs on the loop's thread from its start") {
+        file in
+        // The app decides where tasks of its client run.
+        let isService =
+            file.path.hasPrefix("Sources/") && !file.path.hasPrefix("Sources/LocalAuthentication/")
+        guard isService else { return [] }
+        // Others begin on libdispatch's threads, whose priority the units' filter lets nobody set.
+        let starts = ["Task {", "Task.detached", "async let", "withTaskGroup("]
+        return file.code.enumerated()
+            .flatMap { index, line in
+                starts.filter { line.contains($0) }
+                    .map { file.offence(index, "\($0) starts a thread: take onLoop") }
+            }
+    }
+
     static let machinePaths = Rule(name: "No paths of somebody's machine") { file in
         // Put together, or this file would be the first offender.
         let paths = ["work/", "root/", "Users/", "tmp/spec", "tmp/pkg"].map { "/" + $0 }

@@ -55,7 +55,8 @@ extension AuthService {
 
     private func sensorFindings(isRemote: Bool) async -> [Diagnosis.Sensor] {
         var findings: [Diagnosis.Sensor] = []
-        var questions: [Task<Diagnosis.Health?, Never>] = []
+        var questions: [Task<Void, Never>] = []
+        var answers: [Int: Diagnosis.Health] = [:]
         for sensor in sensors.sorted {
             let isHidden = isRemote && sensor.isUsable && sensor.facts.type != .none
             findings.append(
@@ -69,10 +70,12 @@ extension AuthService {
             // One that is not trusted, or that sleeps, is not asked.
             let isAsked = [.ready, .broken(.failed)].contains(sensor.process.state)
             let process = isAsked ? sensor.process : nil
-            questions.append(Task { @BusActor in await Self.health(of: process) })
+            let index = questions.count
+            questions.append(onLoop { answers[index] = await Self.health(of: process) })
         }
         for (index, question) in questions.enumerated() {
-            findings[index].health = await question.value
+            await question.value
+            findings[index].health = answers[index]
         }
         return findings
     }

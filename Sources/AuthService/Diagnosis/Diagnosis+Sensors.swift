@@ -40,6 +40,14 @@ extension Diagnosis {
 
     private static func check(_ sensor: Sensor) -> Check {
         let name = "sensor " + sensor.name
+        // Many machines have no camera, or no reader: that is how they are.
+        if sensor.unavailability == .noHardware, sensor.health?.state != .failed {
+            return Check(
+                name: name,
+                state: .ok,
+                message: "\(sensor.name) has no device on this machine."
+            )
+        }
         // What the sensor says itself tells more than one word of ours.
         if let health = sensor.health, health.state != .ok {
             let isUnusable = health.state == .failed || sensor.unavailability != nil
@@ -78,13 +86,12 @@ extension Diagnosis {
 
     private static func remedy(for unavailability: Unavailability) -> String {
         switch unavailability {
-        case .noHardware: "Connect the device."
         case .lidClosed: "Open the lid, or dock with an external sensor."
         case .suspended: "Wait until the system is awake."
         case .incompatible: "Update the sensor or the service: they share no protocol version."
         case .untrusted: "Run the sensor as root or as the user of the service."
         case .remoteSession: "Sit down at the machine: sensors are not for remote sessions."
-        case .crashed, .failed: "Restart the sensor and look into its log."
+        case .crashed, .failed, .noHardware: "Restart the sensor and look into its log."
         }
     }
 

@@ -40,6 +40,7 @@ let servicePatterns = [
     "a recovery key has no character %1$s",
     "the one encryption algorithm is %1$s",
     "there is no signature algorithm %1$s",
+    "%1$s has no device on this machine.",
     "the attribute %1$s has a wrong type",
     "there is no exchange algorithm %1$s",
     "The data has more than %1$s bytes.",

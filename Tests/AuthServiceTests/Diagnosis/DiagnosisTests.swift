@@ -98,7 +98,7 @@ struct DiagnosisTests {
         #expect(degraded?.state == .warning)
         #expect(degraded?.message.contains("Clean it.") == true)
         let faults: [Unavailability] = [
-            .noHardware, .crashed, .failed, .incompatible, .untrusted,
+            .crashed, .failed, .incompatible, .untrusted,
         ]
         for reason in faults {
             let check = check("sensor A") {
@@ -114,6 +114,27 @@ struct DiagnosisTests {
             }
             #expect(check?.state == .warning)
         }
+    }
+
+    @Test("A machine without a camera is not broken; a sensor that fails is")
+    func noHardware() {
+        let degraded = Diagnosis.Health(state: .degraded, message: "There is no camera.")
+        let healths: [Diagnosis.Health?] = [
+            nil, degraded, Diagnosis.Health(state: .ok, message: ""),
+        ]
+        for health in healths {
+            let absent = check("sensor Face") {
+                $0.sensors = [.init(name: "Face", unavailability: .noHardware, health: health)]
+            }
+            #expect(absent?.state == .ok)
+            #expect(absent?.remedy == "")
+        }
+        let failed = check("sensor Face") {
+            let health = Diagnosis.Health(state: .failed, message: "fprintd is missing.")
+            $0.sensors = [.init(name: "Face", unavailability: .noHardware, health: health)]
+        }
+        #expect(failed?.state == .failed)
+        #expect(failed?.message.contains("fprintd is missing.") == true)
     }
 
     @Test("Bus policy missing")
