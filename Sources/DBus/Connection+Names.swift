@@ -74,6 +74,14 @@ extension Connection {
         }
     }
 
+    /// Gives a bus name back, and returns when the bus has taken it: what was sent to the name
+    /// until then has arrived.
+    ///
+    /// - Throws: `NotSupported` over a socket pair, `Disconnected`.
+    public func giveUpName(_ name: String) async throws(DBusError) {
+        _ = try await askBus("ReleaseName", name).reply()
+    }
+
     // MARK: Others' names
 
     /// The unique name of who owns a bus name; nil when nobody does.

@@ -94,6 +94,7 @@ extension Connection {
     func dispatch(call message: Message) {
         guard let peer = directPeer ?? message.caller, !peer.hasLeft else { return }
         let call = IncomingCall(peer: peer, message: message)
+        served += 1
         do throws(DBusError) {
             try message.refuseUselessDescriptors()
             try dispatch(call)

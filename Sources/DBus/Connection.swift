@@ -77,6 +77,12 @@ public final class Connection {
     nonisolated(unsafe) let watch: UnsafeMutablePointer<receive_watch>?
     /// What sd-bus has handed over in this turn.
     private var arrived: Message?
+    /// How many calls have been served so far.
+    public internal(set) var served: UInt64 = 0
+    /// Whether a call is not answered yet.
+    public var isAnswering: Bool {
+        !turns.isEmpty || !lookUps.isEmpty || peers.values.contains { $0.isWaiting }
+    }
     var objects: [String: ExportedObject] = [:]
     var objectManagers: [String] = []
 

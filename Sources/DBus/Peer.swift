@@ -67,6 +67,9 @@ public final class Peer {
     /// Whether one more of its calls may wait for an answer.
     var mayWait: Bool { tasks.count < MessageLimits.waitingCalls }
 
+    /// Whether one of its calls waits for an answer.
+    var isWaiting: Bool { !tasks.isEmpty }
+
     /// Runs a task that is canceled when the peer leaves.
     func run(_ body: @escaping @BusActor @Sendable () async -> Void) {
         count += 1

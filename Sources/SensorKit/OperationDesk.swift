@@ -8,6 +8,7 @@ import LocalAuthBus
     private let connection: Connection
     private let notes: FaultNotes
     private var current: SensorOperation?
+    private var isClosed = false
     private var early: [UInt64] = []
     private var earlyCaller: String?
 
@@ -27,7 +28,7 @@ import LocalAuthBus
             @escaping @BusActor @Sendable (SensorOperation) async throws(SensorFault) -> String
     ) throws(DBusError) -> Answer<String> {
         if earlyCaller == caller.name, early.contains(number) { throw SensorFault.canceled.error }
-        guard current == nil else { throw SensorFault.busy.error }
+        guard isIdle, !isClosed else { throw SensorFault.busy.error }
         let operation = SensorOperation(
             number: number,
             user: user,
@@ -61,6 +62,12 @@ import LocalAuthBus
         early.append(number)
         if early.count > Self.rememberedCancels { early.removeFirst() }
     }
+
+    /// Whether no operation runs, also none that nobody waits for any more.
+    var isIdle: Bool { current == nil }
+
+    /// Starts nothing from now on.
+    func close() { isClosed = true }
 
     func cancelCurrent() { current?.cancel() }
 

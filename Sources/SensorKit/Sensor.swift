@@ -35,6 +35,9 @@ public import LocalAuthBus
     func remove(_ id: String, of user: UInt32) async throws(SensorFault)
     /// Removes all templates of a user and says how many there were.
     func removeAll(of user: UInt32) async throws(SensorFault) -> UInt32
+    /// Whether nothing would be lost if the process ended now: asked when it is idle, and the
+    /// option `--idle-timeout` was given. The bus starts it again when it is needed.
+    var mayEnd: Bool { get }
     /// Releases the hardware, because the process ends. It has less than a second.
     func stop() async
 }
@@ -44,6 +47,8 @@ extension Sensor {
     public var health: SensorHealth { .ok }
     /// No further interfaces.
     public var interfaces: [any ServedInterface] { [] }
+    /// Whatever counts is on the disk or in the hardware.
+    public var mayEnd: Bool { true }
     /// Nothing to let go of.
     public func stop() async {}
 }

@@ -10,6 +10,10 @@ import LocalAuthBus
     private weak var sensor: (any Sensor)?
     private var interface: (any ServedInterface)?
     private var announced: SensorProperties?
+    private var hasLeft = false
+
+    /// How long the daemon may take to answer at the end.
+    private static let patience = Duration.milliseconds(250)
 
     init(_ connection: Connection) {
         self.connection = connection
@@ -40,13 +44,14 @@ import LocalAuthBus
         connection.propertiesChanged(Sensor1.path, interface, changed)
     }
 
-    /// Releases the name a moment before the process ends, so that the daemon can tell an orderly
-    /// end from a crash.
-    func leave() async {
-        guard let sensor else { return }
-        connection.releaseName(Self.busName(of: sensor))
-        connection.flush()
-        await pause(.milliseconds(50))
+    /// Releases the name before the process ends: the daemon can tell that from a crash.
+    ///
+    /// Returns when the daemon has heard of it.
+    func leave(_ daemon: DaemonCaller) async {
+        guard let sensor, !hasLeft else { return }
+        hasLeft = true
+        try? await connection.giveUpName(Self.busName(of: sensor))
+        await daemon.hasHeard(within: Self.patience)
     }
 
     private static func busName(of sensor: any Sensor) -> String {

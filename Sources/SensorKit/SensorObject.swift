@@ -21,6 +21,13 @@ import ServiceProgram
         desk = OperationDesk(connection: host.connection, notes: notes)
     }
 
+    /// Whether nothing would be lost if the process ended now.
+    var mayEnd: Bool { desk.isIdle && sensor.mayEnd }
+
+    /// Begins no operation any more: who asks for one is told that the sensor is busy, and asks the
+    /// next process.
+    func close() { desk.close() }
+
     func stop() async {
         desk.cancelCurrent()
         await sensor.stop()

@@ -8,7 +8,7 @@ public struct SensorProgram: Sendable {
 
     /// Describes the program; see ``ServiceProgram``.
     public init(name: String, abstract: String, options: [ProgramOption] = []) {
-        program = ServiceProgram(name: name, abstract: abstract, options: options)
+        program = ServiceProgram(name: name, abstract: abstract, options: options + [.idleTimeout])
     }
 
     /// Runs the sensor that `make` returns; what it throws becomes one line and exit status 1.
@@ -31,7 +31,7 @@ public struct SensorProgram: Sendable {
         program.main { connection, arguments in
             let roster = SensorRoster(connection, at: arguments.bus) { log(.warning, $0) }
             try await start(roster, arguments)
-            return RunningService(stop: { await roster.stop() })
+            return RunningService(idleness: roster.idleness, stop: { await roster.stop() })
         }
     }
 

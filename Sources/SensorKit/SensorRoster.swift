@@ -8,6 +8,7 @@ import ServiceProgram
     private struct Entry {
         let host: SensorHost
         let object: SensorObject
+        let daemon: DaemonCaller
     }
 
     private let address: Connection.Address
@@ -52,14 +53,40 @@ import ServiceProgram
         let notes = FaultNotes { note("\(name): \($0)") }
         let object = SensorObject(sensor, host: host, daemon: daemon, notes: notes)
         try host.serve(sensor, object)
-        entries.append(Entry(host: host, object: object))
+        entries.append(Entry(host: host, object: object, daemon: daemon))
+    }
+
+    /// Whether the process may end until it is needed.
+    ///
+    /// The bus knows how to start the first name alone: with the others, their sensors would go.
+    private var mayEnd: Bool {
+        entries.count == 1
+            && entries.allSatisfy { !$0.host.connection.isAnswering && $0.object.mayEnd }
+    }
+
+    private var served: UInt64 { entries.reduce(0) { $0 + $1.host.connection.served } }
+
+    /// When it needs no process.
+    var idleness: Idleness {
+        Idleness(
+            served: { self.served },
+            mayEnd: { self.mayEnd },
+            leave: {
+                for entry in self.entries { entry.object.close() }
+                await self.leave()
+            }
+        )
     }
 
     /// Ends the operations of all sensors, and releases their names.
     func stop() async {
         let stopping = entries.map { entry in onLoop { await entry.object.stop() } }
         for task in stopping { await task.value }
-        let leaving = entries.map { entry in onLoop { await entry.host.leave() } }
+        await leave()
+    }
+
+    private func leave() async {
+        let leaving = entries.map { entry in onLoop { await entry.host.leave(entry.daemon) } }
         for task in leaving { await task.value }
     }
 }

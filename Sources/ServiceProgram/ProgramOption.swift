@@ -33,6 +33,13 @@ public struct ProgramOption: Sendable, Hashable {
         Self(name: name, placeholder: nil, help: help, defaultValue: nil, allowed: [])
     }
 
+    /// Has a program whose ``RunningService`` has an ``Idleness`` end when it is idle.
+    public static let idleTimeout = Self.value(
+        "idle-timeout",
+        "SECONDS",
+        help: "End when nobody called for so long; the bus starts it again (default: never)."
+    )
+
     static let common: [Self] = [
         .value(
             "bus",

@@ -79,19 +79,24 @@ public struct ServiceProgram: Sendable {
 /// A service that has started, and how to end it.
 public struct RunningService: Sendable {
     let reload: (@BusActor @Sendable () -> Void)?
+    let idleness: Idleness?
     let stop: @BusActor @Sendable () async -> Void
 
     /// Says what happens at signals.
     ///
     /// - Parameters:
     ///   - reload: Called at SIGHUP; nil: SIGHUP is ignored.
+    ///   - idleness: When the process isn't needed, for ``ProgramOption/idleTimeout``; nil: it
+    ///     always is.
     ///   - stop: Awaited at SIGTERM and SIGINT; the process ends after it, or 0.9 s later whatever
     ///     it does.
     public init(
         reload: (@BusActor @Sendable () -> Void)? = nil,
+        idleness: Idleness? = nil,
         stop: @escaping @BusActor @Sendable () async -> Void = {}
     ) {
         self.reload = reload
+        self.idleness = idleness
         self.stop = stop
     }
 }

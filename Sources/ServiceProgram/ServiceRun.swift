@@ -9,6 +9,8 @@ import Glibc
     private var connection: Connection?
     private var service: RunningService?
     private var isStopping = false
+    private var idleTimer: EventSource?
+    private var watchdog: EventSource?
 
     nonisolated static let stopSignals = [SIGTERM, SIGINT]
 
@@ -21,6 +23,7 @@ import Glibc
         _ start: @BusActor @Sendable (Connection, ProgramArguments) async throws -> RunningService
     ) async {
         do {
+            let idleTimeout = try arguments.idleTimeout
             let connection = try Connection(arguments.bus)
             self.connection = connection
             for number in Self.stopSignals {
@@ -31,6 +34,10 @@ import Glibc
             self.service = service
             if let reload = service.reload { reloadAtHangUp(reload) }
             if !isStopping { sd_notify(0, "READY=1") }
+            feedWatchdog()
+            if let idleTimeout, let idleness = service.idleness {
+                end(after: idleTimeout, of: idleness)
+            }
             give_back_code()
         } catch let error as UsageError {
             program.refuse(error)
@@ -43,6 +50,42 @@ import Glibc
         _ = EventLoop.shared.onSignal(SIGHUP, reload)
         // An ignored signal may be dropped even where it is blocked; it is blocked by now.
         signal(SIGHUP, SIG_DFL)
+    }
+
+    /// Tells systemd from the loop's own thread that it runs, twice in the unit's `WatchdogSec=`.
+    private func feedWatchdog() {
+        var limit: UInt64 = 0
+        guard sd_watchdog_enabled(0, &limit) > 0, limit > 1 else { return }
+        sd_notify(0, "WATCHDOG=1")
+        watchdog = EventLoop.shared.schedule(after: .microseconds(Int64(clamping: limit / 2))) {
+            self.feedWatchdog()
+        }
+    }
+
+    /// Looks at the end of each interval; the first one without a call was idle.
+    private func end(after interval: Duration, of idleness: Idleness) {
+        let served = idleness.served()
+        idleTimer = EventLoop.shared.schedule(after: interval) {
+            if idleness.served() == served, idleness.mayEnd() {
+                onLoop { await self.leave(idleness) }
+            } else {
+                self.end(after: interval, of: idleness)
+            }
+        }
+    }
+
+    /// Leaves the bus so that no call is lost: systemd queues whatever wants to start the service
+    /// again from its notice on, the bus has handed over what was sent to the name before that was
+    /// given back, and all of it is answered.
+    private func leave(_ idleness: Idleness) async {
+        sd_notify(0, "STOPPING=1")
+        await idleness.leave()
+        while !idleness.mayEnd(), !isStopping {
+            // A call that came at the last moment may take longer than a stop usually does.
+            sd_notify(0, "EXTEND_TIMEOUT_USEC=5000000")
+            await pause(.milliseconds(20))
+        }
+        stop()
     }
 
     private func stop() {

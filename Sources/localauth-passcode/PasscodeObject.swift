@@ -25,6 +25,10 @@ import ServiceProgram
     private let setting: PasscodeSetting
     private var children: [UInt32: CheckProcess] = [:]
     private var waiting: [Turn] = []
+    private var isLeaving = false
+
+    /// How long the daemon may take to answer at the end.
+    private static let patience = Duration.milliseconds(250)
 
     init(daemon: DaemonCaller, service: String, directory: String?, isSet: PasscodeSetting) {
         self.daemon = daemon
@@ -36,6 +40,16 @@ import ServiceProgram
     func serve(on connection: Connection) throws(DBusError) {
         connection.export(Passcode1.path, [Passcode1Interface(self)])
         try connection.requestName(Passcode1.busName)
+    }
+
+    /// Whether no check runs, also none that was answered: how long it lives shows nothing.
+    var isIdle: Bool { children.isEmpty && waiting.isEmpty }
+
+    /// Gives the name back, and begins no check any more: who asks for one asks the next process.
+    func leave(_ connection: Connection) async {
+        isLeaving = true
+        try? await connection.giveUpName(Passcode1.busName)
+        await daemon.hasHeard(within: Self.patience)
     }
 
     func stop() {
@@ -64,6 +78,7 @@ import ServiceProgram
         try daemon.require(call)
         try Self.requireOwn(uid)
         try Self.requirePacketSocket(socket)
+        guard !isLeaving else { throw DBusError(.passcodeCanceled, "The verifier is leaving.") }
         guard waiting.count < Self.maximumWaiting else {
             throw DBusError(.limitsExceeded, "\(Self.maximumWaiting) checks wait already.")
         }

@@ -26,6 +26,7 @@ ServiceProgram(
             default: "auto",
             allowed: ["auto", "always", "never"]
         ),
+        .idleTimeout,
     ]
 )
 .main { connection, arguments in
@@ -36,5 +37,10 @@ ServiceProgram(
         isSet: PasscodeSetting(rawValue: arguments["passcode-set"] ?? "") ?? .auto
     )
     try passcode.serve(on: connection)
-    return RunningService(stop: { passcode.stop() })
+    let idleness = Idleness(
+        served: { connection.served },
+        mayEnd: { !connection.isAnswering && passcode.isIdle },
+        leave: { await passcode.leave(connection) }
+    )
+    return RunningService(idleness: idleness, stop: { passcode.stop() })
 }

@@ -64,6 +64,9 @@ import SensorKit
         session?.interrupt()
     }
 
+    /// A claim, or the removal of what a canceled enrolment left, is to be finished.
+    var mayEnd: Bool { !isTaken && closing == 0 }
+
     func stop() async {
         _ = await changes.wait(atMost: Self.stopPatience) { !self.isOperating && self.closing == 0 }
     }

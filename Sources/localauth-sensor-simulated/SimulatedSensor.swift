@@ -44,6 +44,9 @@ import SensorKit
         }
     }
 
+    /// What it was told is in memory alone.
+    var mayEnd: Bool { properties == start && pending.isEmpty && shelf.users.isEmpty }
+
     // MARK: Driven from outside
 
     func queue(_ outcomes: [Outcome]) {

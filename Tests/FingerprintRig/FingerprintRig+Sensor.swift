@@ -51,6 +51,12 @@ extension FingerprintRig {
         return true
     }
 
+    /// Deletes a user's fingers with fprintd's own program.
+    public func deletePrints(of user: String) async throws {
+        let status = try await run(words(["/usr/bin/fprintd-delete", user])).exitStatus()
+        try expect(status == 0, "fprintd-delete to work")
+    }
+
     /// Enrols a finger with fprintd's own program.
     public func enroll(_ finger: Int, as name: String, of user: String) async throws {
         let program = try run(words(["/usr/bin/fprintd-enroll", "-f", name, user]))

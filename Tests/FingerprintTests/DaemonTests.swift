@@ -66,6 +66,21 @@ struct DaemonTests {
         }
     }
 
+    @Test("A finger that is removed while the sensor sleeps is missed by the next answer")
+    @BusActor func asleep() async throws {
+        try await DaemonBench.run(idleTimeout: 1) { bench in
+            let id = try await bench.enroll("one")
+            let name = "org.localauth.Sensor1.Fingerprint"
+            try await bench.bus.waitForOwner(of: name, false)
+            // It is known all the same, and what it knew is nobody's business to ask again.
+            #expect(try await bench.device.available())
+            #expect(try await bench.device.listTemplates(options: [:]).map(\.id) == [id])
+            try await bench.bus.waitForOwner(of: name, false)
+            try await bench.rig.deletePrints(of: "tester")
+            #expect(try await bench.manager.canEvaluate(policy: 1).code == -7)
+        }
+    }
+
     @Test("A match that keeps fprintd for seconds keeps nobody else waiting")
     @BusActor func slowMatch() async throws {
         try await DaemonBench.run { bench in
@@ -102,25 +117,36 @@ struct DaemonTests {
     let manager: Authentication1Proxy
     let device: Device1Proxy
     let agent = StandInAgent()
+    let bus: PrivateBus
     /// Not on the rig's bus, whose logind knows nobody's session.
     private let daemon: TestDaemon
 
-    private init(_ rig: FingerprintRig, _ bus: PrivateBus) async throws {
+    private init(_ rig: FingerprintRig, _ bus: PrivateBus, _ idleTimeout: Int?) async throws {
         self.rig = rig
+        self.bus = bus
         try await bus.startVerifier()
+        let program = rig.words(["localauth-sensor-fingerprint"])
+        if let idleTimeout {
+            let words = program + ["--idle-timeout", "\(idleTimeout)"]
+            try await bus.offer("org.localauth.Sensor1.Fingerprint", words)
+        }
         daemon = try await TestDaemon(on: bus)
-        try bus.start(rig.words(["localauth-sensor-fingerprint"]))
+        if idleTimeout == nil { try bus.start(program) }
         try await bus.waitForOwner(of: "org.localauth.Sensor1.Fingerprint")
         (manager, device) = (daemon.manager, daemon.device("Fingerprint"))
         try await agent.register(at: manager, on: daemon.client)
         try await eventually("a usable sensor") { (try? await self.device.available()) == true }
     }
 
-    static func run(_ body: @BusActor (DaemonBench) async throws -> Void) async throws {
+    /// With `idleTimeout` the bus starts the sensor, which ends after so many seconds.
+    static func run(
+        idleTimeout: Int? = nil,
+        _ body: @BusActor (DaemonBench) async throws -> Void
+    ) async throws {
         let rig = try await FingerprintRig()
         do {
             try await PrivateBus.run { bus in
-                try await body(try await DaemonBench(rig, bus))
+                try await body(try await DaemonBench(rig, bus, idleTimeout))
             }
         } catch {
             await rig.end()

@@ -21,6 +21,21 @@ struct PasscodeTests {
         }
     }
 
+    @Test("An idle verifier ends in good order, but not while a check runs")
+    @BusActor func idle() async throws {
+        try await PasscodeBench.with(["--idle-timeout", "1"]) { bench in
+            let (agent, socket) = try PasscodeBench.pair()
+            // It waits a second for the packet, which is as long as it waits for a call.
+            try await expectError(.passcodeCanceled, of: "silence") {
+                _ = try await bench.verifier.verify(uid: bench.user, socket: socket)
+            }
+            withExtendedLifetime(agent) {}
+            #expect(try await bench.verify("2468"))
+            #expect(try await bench.program.exitStatus(within: .seconds(50)) == 0)
+            #expect(bench.program.errors == "")
+        }
+    }
+
     @Test("Without a packet there is no attempt")
     func noPacket() async throws {
         try await PasscodeBench.with { bench in

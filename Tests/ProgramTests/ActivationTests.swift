@@ -32,6 +32,23 @@ struct ActivationTests {
         }
     }
 
+    @Test("A verifier that ended because it was idle is there again for the next question")
+    @BusActor
+    func idle() async throws {
+        try await PrivateBus.run { bus in
+            let words = ["localauth-passcode", "--passcode-set", "always", "--idle-timeout", "1"]
+            try await bus.offer(ScriptedVerifier.name, words)
+            let daemon = try await TestDaemon(on: bus)
+            var processes: Set<Int32> = []
+            for _ in 0..<2 {
+                #expect(try await daemon.manager.canEvaluate(policy: 2).code == 0)
+                processes.insert(try #require(try await bus.process(of: ScriptedVerifier.name)))
+                try await bus.waitForOwner(of: ScriptedVerifier.name, false)
+            }
+            #expect(processes.count == 2)
+        }
+    }
+
     @Test("L26: Who can't be asked whether there is a passcode is not without one")
     @BusActor
     func noVerifier() async throws {

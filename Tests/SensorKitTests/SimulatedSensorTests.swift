@@ -41,6 +41,36 @@ struct SimulatedSensorTests {
         )
     }
 
+    @Test("An idle sensor ends in good order, but not one whose templates are in memory alone")
+    @BusActor func idle() async throws {
+        try await PrivateBus.run { bus in
+            let busy = try bus.start(
+                ["localauth-sensor-simulated", "--name", "Busy", "--idle-timeout", "1"]
+            )
+            let owner = try await bus.waitForOwner(of: "org.localauth.Sensor1.Busy")
+            let control = SimulatedSensor1Proxy(
+                try bus.connect(),
+                destination: try #require(owner),
+                path: ObjectPath(trusted: "/org/localauth/Sensor1")
+            )
+            _ = try await control.addTemplate(uid: SensorBench.user, label: "one")
+            let idle = try bus.start(
+                ["localauth-sensor-simulated", "--name", "Idle", "--idle-timeout", "2"]
+            )
+            #expect(try await idle.exitStatus(within: .seconds(30)) == 0, "\(idle.errors)")
+            #expect(busy.isRunning)
+            try await control.reset()
+            #expect(try await busy.exitStatus(within: .seconds(30)) == 0, "\(busy.errors)")
+        }
+    }
+
+    @Test("A timeout that is no number of seconds is a mistake", arguments: ["0", "x", "86401"])
+    func timeouts(_ word: String) async throws {
+        let program = try ChildProcess(["localauth-sensor-simulated", "--idle-timeout", word])
+        #expect(try await program.exitStatus() == 64)
+        #expect(program.errors.contains("--idle-timeout"))
+    }
+
     @BusActor static func control(_ bench: SensorBench) -> SimulatedSensor1Proxy {
         SimulatedSensor1Proxy(
             bench.daemon,

@@ -26,6 +26,8 @@ public import LocalAuthBus
     public var faults = 0
     /// Verifications are not answered.
     public var isSilent = false
+    /// It ends when it is to verify the next passcode, and has not looked at that.
+    public var isLeaving = false
     /// Each verification is answered when this has run; nil: at once.
     public var beforeVerdict: (@BusActor @Sendable () async -> Void)?
     /// How many verifications run now.
@@ -79,6 +81,10 @@ public import LocalAuthBus
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool> {
         verified.record(uid)
+        if isLeaving {
+            connection.releaseName(Self.name)
+            throw DBusError(.passcodeCanceled, "leaving")
+        }
         var packet = [UInt8](repeating: 0, count: 256)
         let count = recv(socket.rawValue, &packet, packet.count, Int32(MSG_DONTWAIT))
         guard count > 0 else { throw DBusError(.passcodeCanceled, "no packet came") }

@@ -137,14 +137,20 @@ final class PasscodeVerifier {
         return owner == nil ? nil : answers[uid]?.state
     }
 
-    private func ask(_ uid: UInt32) async {
+    private func ask(_ uid: UInt32, isAgain: Bool = false) async {
         guard let owner = await currentOwner() else {
             answers[uid] = nil
             return
         }
         let proxy = Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
+        let said = await state(of: uid, proxy)
+        guard self.owner == owner else {
+            // It was leaving when the question came: the next one says.
+            if !isAgain { await ask(uid, isAgain: true) }
+            return
+        }
         // Where the question did not get through, the last answer of the same verifier stands.
-        guard let state = await state(of: uid, proxy), self.owner == owner else { return }
+        guard let state = said else { return }
         if answers.count > 1024 {
             answers = answers.filter { Instant.now() - $0.value.at < Self.warmth }
         }
@@ -216,6 +222,14 @@ final class PasscodeVerifier {
     /// Only a verifier that says so itself said nothing about the passcode; where its answer is
     /// lost, it may have been wrong.
     func verify(uid: UInt32, channel: OwnedDescriptor) async -> PasscodeVerdict {
+        await verify(uid, channel, isAgain: false)
+    }
+
+    private func verify(
+        _ uid: UInt32,
+        _ channel: OwnedDescriptor,
+        isAgain: Bool
+    ) async -> PasscodeVerdict {
         guard let owner = await currentOwner() else { return .failed }
         let proxy = Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
         do throws(DBusError) {
@@ -226,6 +240,12 @@ final class PasscodeVerifier {
             guard self.owner == owner else { return .lost }
             return isCorrect ? .correct : .wrong
         } catch {
+            // It was leaving, and has read nothing: the next one verifies.
+            let isUnread = [.passcodeCanceled, .serviceUnknown, .nameHasNoOwner]
+                .contains(error.name)
+            if isUnread, !isAgain, self.owner != owner {
+                return await verify(uid, channel, isAgain: true)
+            }
             let isLost = [.noReply, .timeout, .disconnected].contains(error.name)
             return isLost ? .lost : .failed
         }

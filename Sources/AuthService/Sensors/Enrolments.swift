@@ -76,8 +76,10 @@ final class Enrolments {
     /// Whether the enrolment as it is known is on the disk; nothing is to rest on it before.
     func isWritten(_ uid: UInt32) -> Bool { !unwritten.contains(uid) }
 
-    /// Whether the last look-up still stands.
-    func isCurrent(_ uid: UInt32) -> Bool { current.contains(uid) }
+    /// Whether the last look-up still stands: a sensor that sleeps would not have told otherwise.
+    func isCurrent(_ uid: UInt32) -> Bool {
+        current.contains(uid) && !sensors.sensors.values.contains { $0.process.isAsleep }
+    }
 
     /// The sensors came, went or changed: what was listed may not stand any more.
     func sensorsChanged() {
@@ -174,6 +176,10 @@ final class Enrolments {
 
     private func ask(_ uid: UInt32) async {
         current.insert(uid)
+        // What such a sensor was waiting for may be there: nobody tells it while it sleeps.
+        let woken = sensors.sorted.filter(\.process.mayHaveRecovered)
+            .map { sensor in onLoop { _ = await sensor.process.awake() } }
+        for task in woken { await task.value }
         let asked = sensors.sorted.filter { $0.isUsable || $0.process.isStarting }
         for sensor in sensors.sorted where !asked.contains(where: { $0 === sensor }) {
             sensor.templates.forget(uid)

@@ -49,6 +49,11 @@ final class SensorLink: SensorProcessEvents {
         templates.forget()
     }
 
+    func left() {
+        operations.endBegun()
+        templates.forget()
+    }
+
     func stopped() {
         operations.endAll()
     }

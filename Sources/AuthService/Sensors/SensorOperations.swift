@@ -25,6 +25,8 @@ final class SensorOperations {
 
     /// How long a sensor may take to end an operation.
     static let patience = Duration.seconds(5)
+    /// How often an operation is asked for again of a sensor that was just leaving.
+    static let mostDepartures = 3
     /// How often a sensor that runs an operation is asked how it is.
     static let checkInterval = Duration.seconds(3)
 
@@ -110,6 +112,7 @@ final class SensorOperations {
         for uid: UInt32,
         _ call: Call
     ) async -> SensorProgress {
+        var departures = 0
         while true {
             guard let proxy = await process.awake(), operations[number]?.isCanceled == false else {
                 return .ended
@@ -122,6 +125,13 @@ final class SensorOperations {
                 }
                 return .finished(template: template)
             } catch {
+                // It was leaving when the question came.
+                if departures < Self.mostDepartures, await process.hasDeparted(proxy.destination),
+                    operations[number]?.isReady == false
+                {
+                    departures += 1
+                    continue
+                }
                 guard error.name == .sensorBusy, hasReasonToWait(number) else {
                     return .refused(DBusError(sensor: error.name))
                 }
@@ -182,11 +192,18 @@ final class SensorOperations {
     }
 
     /// The sensor can't go on: everything that runs has ended without a result.
-    func endAll() {
-        let ended = operations
-        operations = [:]
-        healthCheck?.cancel()
-        healthCheck = nil
+    func endAll() { end { _ in true } }
+
+    /// The sensor ended in good order: what it had begun has ended without a result.
+    func endBegun() { end { $0.isReady } }
+
+    private func end(_ isMeant: (Operation) -> Bool) {
+        let ended = operations.filter { isMeant($0.value) }
+        for number in ended.keys { operations[number] = nil }
+        if operations.isEmpty {
+            healthCheck?.cancel()
+            healthCheck = nil
+        }
         for (number, operation) in ended {
             operation.overdue?.cancel()
             operation.task?.cancel()

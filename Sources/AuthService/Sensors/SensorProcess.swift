@@ -24,6 +24,8 @@ final class SensorProcess {
         case probing
         /// It answers.
         case ready
+        /// It gave its name back, and the bus is asked whether it ended in good order.
+        case leaving
         /// It ended in good order, and the bus starts it when it is needed.
         case asleep
         /// It can't be used, for this reason.
@@ -52,10 +54,16 @@ final class SensorProcess {
     private var descriptor: OwnedDescriptor?
     private var subscriptions: [EventSource] = []
     private var activation: Task<Void, Never>?
+    /// Finds out how the last owner ended.
+    private var departure: Task<Void, Never>?
+    /// The last owner that ended in good order.
+    private var departed: String?
     /// Those who wait until it has said who it is, or failed.
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private var retry: EventSource?
     private var backOff = BackOff()
+    /// What was announced last.
+    private var told: Appearance?
     private var announcements = Allowance(limit: 20)
     private var announcement: EventSource?
     private var isRemoved = false
@@ -78,7 +86,7 @@ final class SensorProcess {
         switch state {
         case .probing: .noHardware
         case .broken(let reason): reason
-        case .ready, .asleep:
+        case .ready, .leaving, .asleep:
             if let reason = facts.unavailability {
                 reason
             } else {
@@ -92,7 +100,7 @@ final class SensorProcess {
     /// Whether it is not there at all.
     var isAway: Bool {
         switch state {
-        case .asleep, .ready: !facts.isPresent
+        case .asleep, .leaving, .ready: !facts.isPresent
         case .probing, .broken: owner == nil
         }
     }
@@ -112,20 +120,35 @@ final class SensorProcess {
         owner.map { Sensor1Proxy(connection, destination: $0, path: Sensor1.path) }
     }
 
+    /// Whether it sleeps, or is about to: what changes meanwhile, it can't tell.
+    var isAsleep: Bool { state == .asleep || state == .leaving }
+
+    /// Whether what it said of itself before it fell asleep is why it can't be used: a device may
+    /// have been plugged in since.
+    var mayHaveRecovered: Bool { isAsleep && (!facts.isPresent || facts.unavailability != nil) }
+
     /// What it can be asked through, once it is awake: one that sleeps is woken first.
     ///
     /// - Returns: nil when it can't be used.
     func awake() async -> Sensor1Proxy? {
+        await departure?.value
         if state == .asleep { start() }
         await activation?.value
         return state == .ready && isUsable ? proxy : nil
+    }
+
+    /// Whether the connection was this sensor's, and left in good order: the next one is to be
+    /// asked what this one didn't answer.
+    func hasDeparted(_ connectionName: String) async -> Bool {
+        await departure?.value
+        return departed == connectionName
     }
 
     private func surroundingsChanged(from old: Surroundings) {
         let reason = surroundings.unavailability(of: facts)
         guard reason != old.unavailability(of: facts) else { return }
         if reason != nil { events?.impeded() }
-        if state == .ready || state == .asleep { announce() }
+        if state == .ready || isAsleep { announce() }
     }
 
     // MARK: - Coming and going
@@ -150,6 +173,7 @@ final class SensorProcess {
     /// Another process owns the name now.
     func ownerChanged(_ owner: String) {
         guard owner != self.owner else { return }
+        events?.lost()
         detach()
         self.owner = owner
         state = .probing
@@ -159,14 +183,20 @@ final class SensorProcess {
     /// Nobody owns the name any more, but the bus can start the sensor again.
     func ownerLeft() {
         guard let owner else { return }
-        let descriptor = descriptor
+        let (descriptor, wasReady) = (descriptor, state == .ready)
         detach()
-        guard canBeTrusted() else { return }
-        state = .probing
-        onLoop {
+        guard canBeTrusted() else {
+            events?.lost()
+            return
+        }
+        state = wasReady ? .leaving : .probing
+        departure = onLoop {
             let isClean = await self.connection.hasEndedWell(owner, descriptor)
+            self.departure = nil
             guard self.owner == nil, !self.isRemoved else { return }
             if isClean, self.isKnown {
+                self.departed = owner
+                self.events?.left()
                 self.settle(.asleep)
             } else {
                 self.fail(.crashed)
@@ -177,13 +207,13 @@ final class SensorProcess {
     /// The bus knows the name no more.
     func remove() {
         isRemoved = true
+        events?.lost()
         detach()
         announcement?.cancel()
         release()
     }
 
     private func detach() {
-        events?.lost()
         for subscription in subscriptions { subscription.cancel() }
         subscriptions = []
         retry?.cancel()
@@ -284,6 +314,7 @@ final class SensorProcess {
     func reviewTrust() {
         guard findTrust() != trust, !isRemoved else { return }
         let holder = owner
+        events?.lost()
         detach()
         if let holder {
             ownerChanged(holder)
@@ -313,7 +344,28 @@ final class SensorProcess {
     private func settle(_ state: State) {
         self.state = state
         release()
+        // One that falls asleep or wakes up as it was has not changed: whoever asked again because
+        // of it would wake it for ever.
+        guard told != appearance else { return }
+        told = appearance
         announce()
+    }
+
+    /// What others see of it.
+    private struct Appearance: Equatable {
+        var facts: SensorProperties
+        var isKnown: Bool
+        var unavailability: Unavailability?
+        var distrust: String?
+    }
+
+    private var appearance: Appearance {
+        Appearance(
+            facts: facts,
+            isKnown: isKnown,
+            unavailability: unavailability,
+            distrust: distrust
+        )
     }
 
     /// Changes of one sensor are announced no more often than its allowance permits.
@@ -344,7 +396,7 @@ final class SensorProcess {
                 switch state {
                 case .ready where invalidated.isEmpty: take(changed, into: facts)
                 case .ready: onLoop { await self.probe(owner) }
-                case .probing, .asleep, .broken: break
+                case .probing, .leaving, .asleep, .broken: break
                 }
             },
         ]
@@ -411,6 +463,8 @@ final class SensorProcess {
 protocol SensorProcessEvents: AnyObject {
     /// It is gone or broken: what runs has ended, and what it listed is void.
     func lost()
+    /// It ended in good order: what runs has ended, but for what it had not begun.
+    func left()
     /// What runs has ended.
     func stopped()
     /// The surroundings keep it from being used: what runs is to be canceled.

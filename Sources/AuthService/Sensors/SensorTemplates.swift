@@ -52,8 +52,17 @@ final class SensorTemplates {
         return list
     }
 
+    /// One that was leaving when the question came is woken and asked once more.
     private func ask(_ uid: UInt32) async -> [Template]? {
         guard let proxy = await process.awake() else { return nil }
+        if let list = await ask(uid, proxy) { return list }
+        guard await process.hasDeparted(proxy.destination), let next = await process.awake() else {
+            return nil
+        }
+        return await ask(uid, next)
+    }
+
+    private func ask(_ uid: UInt32, _ proxy: Sensor1Proxy) async -> [Template]? {
         let isSame = { self.process.owner == proxy.destination }
         do throws(DBusError) {
             let list = try await proxy.connection.budget.run(.questions, for: uid) {
@@ -95,15 +104,29 @@ final class SensorTemplates {
     ) async throws(DBusError) -> Value {
         guard let proxy = await process.awake() else { throw process.refusal }
         do throws(DBusError) {
-            return try await proxy.connection.budget.run(.changes, for: uid) {
-                () throws(DBusError) in
-                try await body(proxy)
-            }
+            return try await change(of: uid, proxy, body)
         } catch {
+            // What it got to hear before it left, it answered.
+            let isUndone = [.noReply, .serviceUnknown].contains(error.name)
+            if isUndone, await process.hasDeparted(proxy.destination),
+                let next = await process.awake()
+            {
+                return try await change(of: uid, next, body)
+            }
             if process.owner == proxy.destination, error.name == .noReply, !Task.isCancelled {
                 process.fail(.failed)
             }
             throw error.name == .limitsExceeded ? error : DBusError(sensor: error.name)
+        }
+    }
+
+    private func change<Value: Sendable>(
+        of uid: UInt32,
+        _ proxy: Sensor1Proxy,
+        _ body: @BusActor (Sensor1Proxy) async throws(DBusError) -> Value
+    ) async throws(DBusError) -> Value {
+        try await proxy.connection.budget.run(.changes, for: uid) { () throws(DBusError) in
+            try await body(proxy)
         }
     }
 

@@ -1,0 +1,135 @@
+import AuthEngine
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// Sensors that end when they are idle, and are started by the bus when they are needed.
+@Suite(.timeLimit(.minutes(2)))
+struct IdleSensorTests {
+    init() { EventLoop.shared.startThread() }
+
+    private static let program =
+        ChildProcess.folder + "/localauth-sensor-simulated --idle-timeout 1"
+    private static let name = "org.localauth.Sensor1.Sleepy"
+
+    @Test(
+        "A sensor that ended because it was idle is available, and only a question wakes it"
+    )
+    func asleep() async throws {
+        try await ServiceBench.run { bench in
+            try await bench.install("Sleepy", program: Self.program)
+            try await bench.waitForDevice("Sleepy", is: "")
+            // Of whoever has a context, changes of templates are looked up at once.
+            let context = try await bench.context()
+            let states = try await bench.announcedStates(of: "Sleepy")
+            var processes: Set<Int32> = []
+            for _ in 0..<2 {
+                #expect(try await bench.canEvaluate().code == -7)
+                processes.insert(try await bench.process("Sleepy"))
+                try await bench.bus.waitForOwner(of: Self.name, false)
+                for _ in 0..<5 {
+                    #expect(try await bench.device("Sleepy").available())
+                    #expect(try await bench.manager.biometryTypes() == [1])
+                    _ = try await context.biometryType()
+                }
+                #expect(try await bench.client.nameOwner(Self.name) == nil)
+            }
+            #expect(processes.count == 2)
+            #expect(states.seen.isEmpty, "\(states.seen)")
+            try await bench.uninstall("Sleepy")
+        }
+    }
+
+    @Test("A device that is plugged in while its sensor sleeps is there for the next question")
+    func plugged() async throws {
+        try await ServiceBench.run { bench in
+            let first = try await bench.sensor("Sleepy", expecting: "no-hardware") {
+                $0.isPresent = false
+                $0.reason = "no-hardware"
+            }
+            try await bench.allowSuccessor()
+            first.connection.releaseName(Self.name)
+            try await bench.bus.waitForOwner(of: Self.name, false)
+            async let answer = bench.canEvaluate()
+            let second = try await bench.successor { _ = $0.add(for: bench.uid, announcing: false) }
+            #expect(try await answer.code == 0)
+            withExtendedLifetime(second) {}
+        }
+    }
+
+    @Test("A list that a sensor was asked for while it was leaving is asked of the next one")
+    func leavingList() async throws {
+        try await ServiceBench.run { bench in
+            let first = try await bench.sensor("Sleepy") { $0.unanswered = ["ListTemplates"] }
+            try await bench.allowSuccessor()
+            first.listError = .sensorBusy
+            async let answer = bench.canEvaluate()
+            _ = try await first.calls.first("the question") { $0 == "ListTemplates" }
+            first.connection.releaseName(Self.name)
+            first.speak()
+            let second = try await bench.successor { _ = $0.add(for: bench.uid, announcing: false) }
+            #expect(try await answer.code == 0)
+            withExtendedLifetime(second) {}
+        }
+    }
+
+    @Test("A look that a sensor was asked for while it was leaving is had by the next one")
+    func leavingLook() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let uid = person.peer.uid
+            let first = try await bench.sensor("Sleepy")
+            let id = first.add(for: uid)
+            try await bench.allowSuccessor()
+            let evaluation = bench.evaluate(person)
+            let asked = try await first.operation()
+            first.connection.releaseName(Self.name)
+            asked.fail(.sensorBusy)
+            let second = try await bench.successor { _ = $0.add(for: uid, announcing: false) }
+            try await second.operation().succeed(id)
+            #expect(try await evaluation.value()["mechanism"] == .string("biometry"))
+        }
+    }
+
+    @Test("A passcode that comes to a verifier that is leaving is verified by the next one")
+    func leavingVerifier() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            try await bench.allowSuccessor(of: ScriptedVerifier.name)
+            bench.verifier.isLeaving = true
+            let evaluation = bench.evaluate(person, 2)
+            try await bench.waitUntilWanted()
+            let next = try ScriptedVerifier(on: bench.bus)
+            #expect(try await evaluation.value()["mechanism"] == .string("passcode"))
+            #expect(next.verified.seen.count == 1)
+        }
+    }
+}
+
+extension ServiceBench {
+    /// Has the bus wait for `successor` when somebody needs the sensor, which is there now.
+    fileprivate func allowSuccessor(
+        of name: String = "org.localauth.Sensor1.Sleepy"
+    ) async throws {
+        let script = bus.folder + "/want"
+        try TemporaryFolder.write(script, "touch \(bus.folder)/wanted\n".utf8)
+        try await bus.offer(name, ["/bin/sh", script])
+    }
+
+    fileprivate func waitUntilWanted() async throws {
+        try await eventually("a start") { access(self.bus.folder + "/wanted", F_OK) == 0 }
+    }
+
+    /// The sensor that the bus was asked to start.
+    fileprivate func successor(
+        _ prepare: @BusActor (ScriptedSensor) -> Void
+    ) async throws -> ScriptedSensor {
+        try await waitUntilWanted()
+        let next = ScriptedSensor("Sleepy", on: try bus.connect())
+        prepare(next)
+        try next.appear()
+        return next
+    }
+}
