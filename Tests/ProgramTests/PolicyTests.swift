@@ -1,4 +1,5 @@
 import DBus
+import Foundation
 import Glibc
 import LocalAuthBus
 import TestSupport
@@ -60,7 +61,8 @@ struct PolicyTests {
         case (_, daemon) where readable.contains(interface): return Set(people)
         // It may talk to the verifier, whatever the interface.
         case (_, verifier): return ["localauth"]
-        case ("org.localauth.Sensor1", _): return ["localauth"]
+        // An agent is somebody's connection: the policy can't know whose.
+        case ("org.localauth.Sensor1", _), ("org.localauth.Agent1", _): return ["localauth"]
         // The simulated sensor's own file lets everybody look at it.
         case (_, sensorName("Simulated")) where readable.contains(interface): return Set(people)
         case ("org.freedesktop.DBus.Properties", _) where isSensor: return ["localauth"]
@@ -75,10 +77,20 @@ struct PolicyTests {
         "org.localauth.Device1": "CancelEnroll", "org.localauth.Keychain1": "Search",
         "org.localauth.Sensor1": "Health", "org.localauth.SensorHost1": "NoMatch",
         "org.localauth.SimulatedSensor1": "Reset", "org.localauth.Passcode1": "IsSet",
+        "org.localauth.Agent1": "Begin",
         "org.freedesktop.DBus.ObjectManager": "GetManagedObjects",
         "org.freedesktop.DBus.Properties": "GetAll", "org.freedesktop.DBus.Peer": "Ping",
         "org.freedesktop.DBus.Introspectable": "Introspect",
     ]
+
+    @Test("Every interface of the project is one of those that are walked")
+    func interfaces() throws {
+        let folder = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "dbus")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let names = files.filter { $0.hasSuffix(".xml") }.map { $0.dropLast(".xml".count) }
+        #expect(Set(names.map(String.init)).isSubset(of: Self.members.keys))
+    }
 
     @Test("L24: each interface is called by those who have to, and by nobody else")
     func calls() async throws {

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -59,13 +60,85 @@ struct UnitTests {
         }
     }
 
-    @Test("L21: what all users together make the service hold has a bound")
-    func memory() async throws {
-        let site = try await Installation("install")
-        let unit = try site.text("usr/lib/systemd/system/localauthd.service")
-        #expect(Installation.value("MemoryMax", in: unit) == "512M")
-        #expect(Installation.value("TasksMax", in: unit) == "64")
-        #expect(Installation.value("LimitNOFILE", in: unit) == "65536")
+    /// Memory, tasks and descriptors of each.
+    private static let bounds = [
+        "localauthd": ("512M", "64", "65536"), "localauth-passcode": ("512M", "64", "1024"),
+        "localauth-master-key": ("128M", "16", "1024"),
+        "localauth-sensor-face": ("1G", "64", "1024"),
+        "localauth-sensor-fingerprint": ("128M", "32", "1024"),
+        "localauth-sensor-simulated": ("128M", "32", "1024"),
+    ]
+
+    @Test(
+        "L21: what all users together make the service hold has a bound"
+    )
+    func resources() async throws {
+        let site = try await Installation("install", "install-simulated")
+        for service in Self.services {
+            let unit = try site.text("usr/lib/systemd/system/\(service).service")
+            let (memory, tasks, files) = try #require(Self.bounds[service])
+            #expect(Installation.value("MemoryMax", in: unit) == memory, "\(service)")
+            #expect(Installation.value("TasksMax", in: unit) == tasks, "\(service)")
+            #expect(Installation.value("LimitNOFILE", in: unit) == files, "\(service)")
+            let isOneShot = Installation.value("Type", in: unit) == "oneshot"
+            #expect(Installation.value("WatchdogSec", in: unit) == (isOneShot ? nil : "30s"))
+            #expect(Installation.value("TimeoutStartSec", in: unit) != nil, "\(service)")
+            // The others can do without a process, and leave memory to those who need one.
+            let command = try #require(Installation.value("ExecStart", in: unit))
+            let isAlways = isOneShot || service == "localauthd"
+            #expect(command.hasSuffix(" --idle-timeout 60") == !isAlways, "\(command)")
+        }
+    }
+
+    /// What only some units say; all keys of a unit are these and those of ``hardening``, or it
+    /// has a key that no test knows.
+    private static let own: [String: Set<String>] = [
+        "localauthd": [
+            "ExecReload", "ExecStartPost", "ExecStopPost", "LimitMEMLOCK", "LoadCredential",
+            "PrivateUsers", "RemoveIPC", "Restart", "RestartSec", "StateDirectory",
+            "StateDirectoryMode", "User", "Group",
+        ],
+        "localauth-passcode": [
+            "InaccessiblePaths", "LimitMEMLOCK", "ReadWritePaths", "Restart", "RestartSec",
+        ],
+        "localauth-master-key": [
+            "LoadCredentialEncrypted", "RuntimeDirectory", "RuntimeDirectoryMode",
+            "RuntimeDirectoryPreserve",
+        ],
+        "localauth-sensor-face": [
+            "DeviceAllow", "InaccessiblePaths", "PrivateUsers", "RemoveIPC", "Restart",
+            "StateDirectory", "StateDirectoryMode", "SupplementaryGroups", "User", "Group",
+        ],
+        "localauth-sensor-fingerprint": [
+            "BindPaths", "BindReadOnlyPaths", "InaccessiblePaths", "PrivateUsers", "RemoveIPC",
+            "Restart", "StateDirectory", "StateDirectoryMode", "TemporaryFileSystem", "User",
+            "Group",
+        ],
+        "localauth-sensor-simulated": [
+            "InaccessiblePaths", "PrivateUsers", "RemoveIPC", "Restart", "User", "Group",
+        ],
+    ]
+
+    @Test("Each key of a unit is one that is meant to be there, and none that is meant is missing")
+    func keys() async throws {
+        let site = try await Installation("install", "install-simulated")
+        let common = Set(Self.hardening.map(\.0))
+            .union([
+                "Type", "ExecStart", "TimeoutStartSec", "LimitNOFILE", "MemoryMax", "TasksMax",
+                "SystemCallFilter", "SystemCallErrorNumber",
+            ])
+        for service in Self.services {
+            let unit = try site.text("usr/lib/systemd/system/\(service).service")
+            let section = unit.components(separatedBy: "[Service]").last ?? ""
+            let said = section.split(separator: "\n").filter { !$0.hasPrefix("#") }
+                .compactMap { $0.split(separator: "=").first.map(String.init) }
+            var meant = common.union(Self.own[service] ?? [])
+            if service == "localauth-sensor-face" { meant.remove("PrivateDevices") }
+            if service != "localauth-master-key" {
+                meant.formUnion(["BusName", "TimeoutStopSec", "WatchdogSec", "AmbientCapabilities"])
+            }
+            #expect(Set(said) == meant, "\(service): \(Set(said).symmetricDifference(meant))")
+        }
     }
 
     @Test("L21: no number of crashes keeps a process from being started again")
