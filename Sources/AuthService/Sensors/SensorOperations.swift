@@ -194,7 +194,7 @@ final class SensorOperations {
     /// The sensor can't go on: everything that runs has ended without a result.
     func endAll() { end { _ in true } }
 
-    /// The sensor ended in good order: what it had begun has ended without a result.
+    /// The sensor gave up its name: what it had begun has ended without a result.
     func endBegun() { end { $0.isReady } }
 
     private func end(_ isMeant: (Operation) -> Bool) {

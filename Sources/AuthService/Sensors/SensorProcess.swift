@@ -189,6 +189,7 @@ final class SensorProcess {
             events?.lost()
             return
         }
+        events?.left()
         state = wasReady ? .leaving : .probing
         departure = onLoop {
             let isClean = await self.connection.hasEndedWell(owner, descriptor)
@@ -196,7 +197,6 @@ final class SensorProcess {
             guard self.owner == nil, !self.isRemoved else { return }
             if isClean, self.isKnown {
                 self.departed = owner
-                self.events?.left()
                 self.settle(.asleep)
             } else {
                 self.fail(.crashed)
@@ -463,7 +463,7 @@ final class SensorProcess {
 protocol SensorProcessEvents: AnyObject {
     /// It is gone or broken: what runs has ended, and what it listed is void.
     func lost()
-    /// It ended in good order: what runs has ended, but for what it had not begun.
+    /// It gave up its name: what it had begun has ended; what it had not is lost, or the next one's.
     func left()
     /// What runs has ended.
     func stopped()
