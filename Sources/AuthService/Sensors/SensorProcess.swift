@@ -463,7 +463,7 @@ final class SensorProcess {
 protocol SensorProcessEvents: AnyObject {
     /// It is gone or broken: what runs has ended, and what it listed is void.
     func lost()
-    /// It gave up its name: what it had begun has ended; what it had not is lost, or the next one's.
+    /// It gave up its name: what it had begun has ended; the rest is lost, or the next one's.
     func left()
     /// What runs has ended.
     func stopped()
