@@ -1,4 +1,5 @@
-/// One line of a user's ledger: an item has a property, and was written at a change of the keychain.
+/// One line of a user's ledger: an item has a property, and was written at a change of the
+/// keychain.
 ///
 /// The property is a token of the index; that of ``ItemIndex/items`` is to be there at all.
 struct LedgerEntry: Hashable {
