@@ -87,8 +87,8 @@ struct PAMRefusalTests {
             let bench = try await PAMBench(bus)
             try await bench.daemon.stop()
             let folder = bus.folder + "/impostor"
-            mkdir(folder, 0o777)
-            chmod(folder, 0o777)
+            mkdir(folder, 0o700)
+            chown(folder, 5, 5)
             let someone = ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
             try bus.start(
                 someone + [ChildProcess.folder + "/localauthd", "--state-directory", folder]
