@@ -77,7 +77,7 @@ private let introspection = """
     with this primary key exists; `NotFound` when the one to replace isn't there; `Parameter` for \
     attributes or flags that don't go together; `NotAvailable` for `akpu` without a passcode; \
     `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded` for \
-    a larger secret or more than 4096 items a user (configurable).&#10;&#10;Source: R60 to R66, \
+    a larger secret or more than 20000 items a user (configurable).&#10;&#10;Source: R60 to R66, \
     R69, R70, L18."/>
         <arg name="attributes" type="a{sv}" direction="in"/>
         <arg name="secret" type="h" direction="in"/>

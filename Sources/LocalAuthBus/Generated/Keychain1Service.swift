@@ -58,7 +58,7 @@ public protocol Keychain1Service: AnyObject {
     /// exists; `NotFound` when the one to replace isn't there; `Parameter` for attributes or flags
     /// that don't go together; `NotAvailable` for `akpu` without a passcode;
     /// `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded`
-    /// for a larger secret or more than 4096 items a user (configurable).
+    /// for a larger secret or more than 20000 items a user (configurable).
     ///
     /// Source: R60 to R66, R69, R70, L18.
     func add(
