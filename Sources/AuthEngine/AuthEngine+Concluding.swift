@@ -2,15 +2,18 @@
 extension AuthEngine {
     /// The one way to a yes for what was proved in this evaluation.
     mutating func conclude(_ id: EvaluationID) {
-        guard let evaluation = evaluations[id], let proofs = evaluation.prompt?.conclusion,
-            let proved = evaluation.prompt?.proved
+        guard let evaluation = evaluations[id], let prompt = evaluation.prompt,
+            let proofs = prompt.conclusion
         else { return }
+        let proved = prompt.proved
         let request = evaluation.request
         if request.isUnlock, proved.contains(where: { $0.mechanism == .biometry }) {
             noteUnlock(of: request.uid)
         }
         if let context = request.context {
-            for grant in proved { keep(grant, in: context, for: request.operation) }
+            for grant in proved {
+                keep(grant, in: context, for: request.operation, session: prompt.session)
+            }
         }
         tell(id, .success)
         finish(id, .granted(.concluding(proofs, uid: request.uid)))

@@ -18,7 +18,7 @@ extension AuthEngine {
         guard let known = contexts[context], !known.isInvalid else { return nil }
         return known.successes.last { success in
             let grant = success.grant
-            return success.operation == nil && counts(success, of: uid, at: moment)
+            return success.operation == nil && counts(success, of: uid, in: known, at: moment)
                 && grant.factor.map(policy.factors.contains) == true
                 && (grant.strength ?? .strong) >= (minimumStrength ?? .convenience)
         }?
@@ -38,14 +38,19 @@ extension AuthEngine {
         return known.successes
             .filter { success in
                 (success.operation ?? operation) == operation
-                    && counts(success, of: uid, at: now)
+                    && counts(success, of: uid, in: known, at: now)
                     && (success.grant.strength ?? .strong) >= (minimumStrength ?? .convenience)
             }
             .map(\.grant)
     }
 
-    private func counts(_ success: Context.Success, of uid: UInt32, at moment: Instant) -> Bool {
-        success.grant.uid == uid && isAlive(success, at: moment) && !success.isOver
+    private func counts(
+        _ success: Context.Success,
+        of uid: UInt32,
+        in context: Context,
+        at moment: Instant
+    ) -> Bool {
+        success.grant.uid == uid && isAlive(success, in: context, at: moment) && !success.isOver
             && (success.grant.type == .none || lockout(of: uid, at: moment) == nil)
     }
 
@@ -54,7 +59,7 @@ extension AuthEngine {
         guard let known = contexts[context], !known.isInvalid else { return nil }
         let success = known.successes.last {
             $0.grant.mechanism == .passcode && $0.operation == nil && $0.grant.uid == uid
-                && isAlive($0, at: moment)
+                && isAlive($0, in: known, at: moment)
         }
         return success.map { moment - $0.moment }
     }
@@ -74,7 +79,12 @@ extension AuthEngine {
     }
 
     /// One of each mechanism, strength and operation is enough.
-    mutating func keep(_ grant: Grant, in context: ContextID, for operation: AccessOperation?) {
+    mutating func keep(
+        _ grant: Grant,
+        in context: ContextID,
+        for operation: AccessOperation?,
+        session: String
+    ) {
         guard contexts[context]?.isInvalid == false else { return }
         contexts[context]?.successes
             .removeAll {
@@ -82,11 +92,27 @@ extension AuthEngine {
                     && $0.operation == operation
             }
         contexts[context]?.successes
-            .append(.init(grant: grant, moment: now, operation: operation))
+            .append(.init(grant: grant, moment: now, operation: operation, session: session))
     }
 
-    private func isAlive(_ success: Context.Success, at moment: Instant) -> Bool {
-        moment < success.moment + settings.contextLifetime
+    /// How long the caller wants a success of its context to stay; the settings bound it.
+    mutating func successesLast(_ lifetime: Duration, in context: ContextID, of client: ClientID) {
+        contexts[context, default: Context(client: client)].lifetime = lifetime
+    }
+
+    /// Who was there has gone: nothing that was proved in the session is worth anything now.
+    mutating func dropSuccesses(in session: String) {
+        for id in contexts.keys {
+            contexts[id]?.successes.removeAll { $0.session == session }
+        }
+    }
+
+    private func isAlive(
+        _ success: Context.Success,
+        in context: Context,
+        at moment: Instant
+    ) -> Bool {
+        moment < success.moment + min(context.lifetime, settings.contextLifetime)
     }
 }
 

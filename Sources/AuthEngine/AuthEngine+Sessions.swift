@@ -1,7 +1,9 @@
 /// Sessions that nobody sits at any more, and a machine that sleeps (L4).
 extension AuthEngine {
-    /// Ends what prompts or waits in the session; its next evaluation is looked up anew.
+    /// Ends what prompts or waits in the session, and at a lock what its contexts keep; its next
+    /// evaluation is looked up anew.
     mutating func interrupted(_ session: String, _ interruption: Interruption) {
+        if interruption == .locked { dropSuccesses(in: session) }
         endAll(interruption.refusal) { evaluation in
             // The unlock that a locked session waits for goes on.
             evaluation.latestSession == session

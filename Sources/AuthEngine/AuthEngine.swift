@@ -83,6 +83,8 @@ public struct AuthEngine: Hashable, Sendable {
         case .passcodeOffered(let id): passcodeOffered(id)
         case .passcodeVerified(let id, let verdict): passcodeVerified(id, verdict)
         case .passwordTried(let id, let verdict): passwordTried(id, verdict)
+        case .successesLast(let lifetime, let context, let client):
+            successesLast(lifetime, in: context, of: client)
         case .invalidated(let context): invalidated(context)
         case .oneShotsInvalidated(let client): oneShotsInvalidated(client)
         case .released(let context): released(context)

@@ -7,9 +7,13 @@ struct Context: Hashable, Sendable {
         var isOver = false
         /// What it was given for; nil: a policy, and so for anything.
         var operation: AccessOperation?
+        /// The session in which it was proved.
+        let session: String
     }
 
     var client: ClientID?
     var isInvalid = false
     var successes: [Success] = []
+    /// How long each of them stays, as the caller wants it.
+    var lifetime = Duration.seconds(600)
 }

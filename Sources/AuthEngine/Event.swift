@@ -40,6 +40,8 @@ public enum Event: Hashable, Sendable {
     /// The service tried what `takePassword` was about.
     case passwordTried(EvaluationID, PasscodeVerdict)
 
+    /// The caller wants a success of its context to stay so long.
+    case successesLast(Duration, ContextID, ClientID)
     /// Invalidate of a context.
     case invalidated(ContextID)
     /// Invalidate of a client's one-shots.

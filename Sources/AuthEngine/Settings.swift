@@ -41,7 +41,7 @@ public struct Settings: Hashable, Sendable {
     public var passcodeDelays: [Duration] = [
         .seconds(60), .seconds(300), .seconds(900), .seconds(3600),
     ]
-    /// How long a success stays with its context.
+    /// How long a success stays with its context at most.
     public var contextLifetime = Duration.seconds(600)
     /// How long an agent may take to show a prompt.
     public var agentPatience = Duration.seconds(5)

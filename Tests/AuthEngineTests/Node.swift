@@ -66,7 +66,8 @@ struct Node: Hashable {
                     grant: success.grant,
                     moment: moment,
                     isOver: success.isOver,
-                    operation: success.operation
+                    operation: success.operation,
+                    session: success.session
                 )
             }
             engine.contexts[id] = context
@@ -174,7 +175,11 @@ extension Witness {
                 kept.isEmpty
                 ? nil
                 : kept.map {
-                    Success(grant: $0.grant, moment: relative($0.moment))
+                    Success(
+                        grant: $0.grant,
+                        moment: relative($0.moment),
+                        session: $0.session
+                    )
                 }
         }
         disk = disk.mapValues(normal)

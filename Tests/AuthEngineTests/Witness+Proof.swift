@@ -87,6 +87,13 @@ extension Witness {
             .removeAll {
                 $0.grant.mechanism == grant.mechanism && $0.grant.strength == grant.strength
             }
-        successes[context, default: []].append(Success(grant: grant, moment: now + lifetime))
+        successes[context, default: []]
+            .append(
+                Success(
+                    grant: grant,
+                    moment: now + lifetime,
+                    session: known.facts?.session
+                )
+            )
     }
 }

@@ -36,6 +36,8 @@ struct Witness: Hashable {
     struct Success: Hashable {
         var grant: Grant
         var moment: Instant
+        /// Where it was proved.
+        var session: String?
     }
 
     var live: [EvaluationID: Live] = [:]
@@ -117,6 +119,8 @@ struct Witness: Hashable {
             invalid.insert(context)
             successes[context] = nil
             stages.kept[context] = nil
+        case .interrupted(let session, .locked):
+            successes = successes.mapValues { $0.filter { $0.session != session } }
         case .released(let context): forget(context)
         case .clientGone(let client):
             for (context, owner) in owners where owner == client { forget(context) }

@@ -41,6 +41,7 @@ extension Configuration {
                     \.keychainStrength,
                     [("strong", .strong), ("weak", .weak), ("convenience", .convenience)]
                 ),
+                number("Biometry", "SuccessMinutes", \.successMinutes, 1...480),
                 number("Passcode", "Attempts", \.passcodeAttempts, 1...10),
                 names("Sensors", "Disabled", \.disabledSensors),
                 number(

@@ -18,6 +18,8 @@ public struct Configuration: Hashable, Sendable {
     public var faceConfirmation = Settings.Confirmation.automatic
     /// The weakest sensor that may open a keychain item.
     public var keychainStrength = Strength.strong
+    /// The longest that a success stays with its context, in minutes.
+    public var successMinutes = 10
     /// Wrong passcodes in one prompt.
     public var passcodeAttempts = 5
     /// Sensors that are not used: last elements of bus names.
@@ -46,6 +48,7 @@ public struct Configuration: Hashable, Sendable {
         settings.fingerprintAttempts = attemptsFingerprint
         settings.faceAttempts = attemptsFace
         settings.faceConfirmation = faceConfirmation
+        settings.contextLifetime = .seconds(successMinutes * 60)
         settings.passcodeAttempts = passcodeAttempts
         settings.queuePerSession = queuePerSession
         settings.pendingPerConnection = pendingPerConnection

@@ -21,6 +21,8 @@ final class ContextObject: Context1Service {
         var isInteractionNotAllowed = false
         var reuseDuration = 0.0
         var maxBiometryFailures: UInt32 = 0
+        /// In seconds.
+        var successDuration = 600.0
     }
 
     let id: ContextID
@@ -102,8 +104,19 @@ final class ContextObject: Context1Service {
             new.reuseDuration = duration
         }
         new.maxBiometryFailures = try reader.value("MaxBiometryFailures", \.asUInt32) ?? 0
+        if let duration = try reader.value("SuccessDuration", \.asDouble) {
+            try EvaluateOptions.check(duration: duration, of: "SuccessDuration")
+            new.successDuration = duration
+        }
         try count(new, credentials)
         properties = new
+        if new.successDuration != Properties().successDuration { tellSuccessDuration() }
+    }
+
+    /// Beyond the bound of the settings the engine cuts it; a Duration can't take every Double.
+    private func tellSuccessDuration() {
+        let lifetime = Duration.seconds(min(properties.successDuration, 86_400))
+        evaluations.handle(.successesLast(lifetime, id, client.id))
     }
 
     private static func bounded(_ text: String) throws(DBusError) -> String {
@@ -293,6 +306,16 @@ final class ContextObject: Context1Service {
 
     func setMaxBiometryFailures(_ value: UInt32, by peer: Peer) throws(DBusError) {
         try set { $0.maxBiometryFailures = value }
+    }
+
+    func successDuration(for peer: Peer?) throws(DBusError) -> Double {
+        properties.successDuration
+    }
+
+    func setSuccessDuration(_ value: Double, by peer: Peer) throws(DBusError) {
+        try EvaluateOptions.check(duration: value, of: "SuccessDuration")
+        try set { $0.successDuration = value }
+        if !isInvalid { tellSuccessDuration() }
     }
 
     /// After Invalidate nothing is kept: everything reads as its default.

@@ -135,10 +135,11 @@ private let introspection = """
     connection sees and calls.&#10;&#10;`properties` are the read-write properties of \
     `org.localauth.Context1` by name: `LocalizedFallbackTitle` (s), `LocalizedCancelTitle` (s), \
     `LocalizedReason` (s), `InteractionNotAllowed` (b, default false), `ReuseDuration` (d, \
-    seconds, default 0), `MaxBiometryFailures` (u, no effect). The path ends in a random handle of \
-    128 bits. The context ends with Release or with this connection.&#10;&#10;Errors: \
-    `org.freedesktop.DBus.Error.InvalidArgs`; `LimitsExceeded` beyond 256 contexts a connection or \
-    1024 a user (both configurable).&#10;&#10;Source: R30, R32, R33."/>
+    seconds, default 0), `SuccessDuration` (d, seconds, default 600), `MaxBiometryFailures` (u, no \
+    effect). The path ends in a random handle of 128 bits. The context ends with Release or with \
+    this connection.&#10;&#10;Errors: `org.freedesktop.DBus.Error.InvalidArgs`; `LimitsExceeded` \
+    beyond 256 contexts a connection or 1024 a user (both configurable).&#10;&#10;Source: R30, \
+    R32, R33."/>
         <arg name="properties" type="a{sv}" direction="in"/>
         <arg name="context" type="o" direction="out"/>
       </method>

@@ -113,8 +113,8 @@ public protocol Authentication1Service: AnyObject {
     /// `properties` are the read-write properties of `org.localauth.Context1` by name:
     /// `LocalizedFallbackTitle` (s), `LocalizedCancelTitle` (s), `LocalizedReason` (s),
     /// `InteractionNotAllowed` (b, default false), `ReuseDuration` (d, seconds, default 0),
-    /// `MaxBiometryFailures` (u, no effect). The path ends in a random handle of 128 bits. The
-    /// context ends with Release or with this connection.
+    /// `SuccessDuration` (d, seconds, default 600), `MaxBiometryFailures` (u, no effect). The path
+    /// ends in a random handle of 128 bits. The context ends with Release or with this connection.
     ///
     /// Errors: `org.freedesktop.DBus.Error.InvalidArgs`; `LimitsExceeded` beyond 256 contexts a
     /// connection or 1024 a user (both configurable).

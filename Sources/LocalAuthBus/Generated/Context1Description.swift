@@ -31,6 +31,7 @@ extension Context1Interface {
             .init(name: "LocalizedReason", signature: "s", isWritable: true, change: .value),
             .init(name: "InteractionNotAllowed", signature: "b", isWritable: true, change: .value),
             .init(name: "ReuseDuration", signature: "d", isWritable: true, change: .value),
+            .init(name: "SuccessDuration", signature: "d", isWritable: true, change: .value),
             .init(name: "MaxBiometryFailures", signature: "u", isWritable: true, change: .value),
             .init(name: "BiometryType", signature: "u", isWritable: false, change: .value),
             .init(
@@ -201,6 +202,14 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Age of a biometric device unlock, in \
     seconds, that is accepted in place of a prompt.&#10;&#10;Default: 0, none. Finite and not \
     negative, else InvalidArgs; above 300 behaves as 300.&#10;&#10;Source: R34."/>
+      </property>
+      <property name="SuccessDuration" type="d" access="readwrite">
+        <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>
+        <annotation name="org.gtk.GDBus.DocString" value="How long a success stays with this \
+    context, in seconds; it counts at once, for what was proved before as well.&#10;&#10;Default: \
+    600. Finite and not negative, else InvalidArgs; more than the administrator's `SuccessMinutes` \
+    behaves as that. A lock of the screen ends a success, whatever is left.&#10;&#10;Source: R33, \
+    R35."/>
       </property>
       <property name="MaxBiometryFailures" type="u" access="readwrite">
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>

@@ -367,6 +367,29 @@ public struct Context1Proxy: Sendable {
         )
     }
 
+    /// How long a success stays with this context, in seconds; it counts at once, for what was
+    /// proved before as well.
+    public func successDuration() async throws(DBusError) -> Double {
+        try await connection.property(
+            "SuccessDuration",
+            of: Self.interface,
+            at: path,
+            on: destination,
+            as: Double.self
+        )
+    }
+
+    /// Sets `SuccessDuration`.
+    public func setSuccessDuration(_ value: Double) async throws(DBusError) {
+        try await connection.setProperty(
+            "SuccessDuration",
+            of: Self.interface,
+            at: path,
+            on: destination,
+            to: value
+        )
+    }
+
     /// Kept for callers that set it; it has no effect.
     public func maxBiometryFailures() async throws(DBusError) -> UInt32 {
         try await connection.property(

@@ -204,6 +204,18 @@ public protocol Context1Service: AnyObject {
     /// Sets `ReuseDuration`.
     func setReuseDuration(_ value: Double, by peer: Peer) throws(DBusError)
 
+    /// How long a success stays with this context, in seconds; it counts at once, for what was
+    /// proved before as well.
+    ///
+    /// Default: 600. Finite and not negative, else InvalidArgs; more than the administrator's
+    /// `SuccessMinutes` behaves as that. A lock of the screen ends a success, whatever is left.
+    ///
+    /// Source: R33, R35.
+    func successDuration(for peer: Peer?) throws(DBusError) -> Double
+
+    /// Sets `SuccessDuration`.
+    func setSuccessDuration(_ value: Double, by peer: Peer) throws(DBusError)
+
     /// Kept for callers that set it; it has no effect.
     ///
     /// Default: 0.
@@ -275,6 +287,7 @@ public struct Context1Interface: ServedInterface {
         case "LocalizedReason": try writer.write(service.localizedReason(for: peer))
         case "InteractionNotAllowed": try writer.write(service.interactionNotAllowed(for: peer))
         case "ReuseDuration": try writer.write(service.reuseDuration(for: peer))
+        case "SuccessDuration": try writer.write(service.successDuration(for: peer))
         case "MaxBiometryFailures": try writer.write(service.maxBiometryFailures(for: peer))
         case "BiometryType": try writer.write(service.biometryType(for: peer))
         case "EvaluatedPolicyDomainState":
@@ -299,6 +312,7 @@ public struct Context1Interface: ServedInterface {
         case "InteractionNotAllowed":
             try service.setInteractionNotAllowed(reader.read(Bool.self), by: peer)
         case "ReuseDuration": try service.setReuseDuration(reader.read(Double.self), by: peer)
+        case "SuccessDuration": try service.setSuccessDuration(reader.read(Double.self), by: peer)
         case "MaxBiometryFailures":
             try service.setMaxBiometryFailures(reader.read(UInt32.self), by: peer)
         default: throw DBusError(.propertyReadOnly, "The property is read-only.")

@@ -97,7 +97,10 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Lists what is enrolled for a \
     user.&#10;&#10;Each template has an id, a label and the time it was created (Unix seconds, 0 \
     unknown). The id must change whenever the biometric data behind it changes. Answers while an \
-    operation runs.&#10;&#10;Errors: `org.localauth.Sensor1.Error.Disconnected`, \
+    operation runs.&#10;&#10;It is asked before each decision, together with the properties. A \
+    sensor that refuses, or doesn't answer within 2 s, isn't used for this user until it answers, \
+    and items of `biometryCurrentSet` are neither opened nor deleted meanwhile: what isn't known \
+    is never taken for unchanged.&#10;&#10;Errors: `org.localauth.Sensor1.Error.Disconnected`, \
     `Failed`.&#10;&#10;Source: R40, L11b, L12."/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="templates" type="a(ssx)" direction="out">

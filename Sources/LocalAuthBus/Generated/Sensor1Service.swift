@@ -70,6 +70,11 @@ public protocol Sensor1Service: AnyObject {
     /// id must change whenever the biometric data behind it changes. Answers while an operation
     /// runs.
     ///
+    /// It is asked before each decision, together with the properties. A sensor that refuses, or
+    /// doesn't answer within 2 s, isn't used for this user until it answers, and items of
+    /// `biometryCurrentSet` are neither opened nor deleted meanwhile: what isn't known is never
+    /// taken for unchanged.
+    ///
     /// Errors: `org.localauth.Sensor1.Error.Disconnected`, `Failed`.
     ///
     /// Source: R40, L11b, L12.

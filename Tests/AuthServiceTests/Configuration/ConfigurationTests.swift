@@ -162,6 +162,12 @@ struct ConfigurationTests {
             range: 1...1_000_000
         ),
         Number(
+            section: "Biometry",
+            key: "SuccessMinutes",
+            field: \.successMinutes,
+            range: 1...480
+        ),
+        Number(
             section: "Limits",
             key: "ItemsPerUser",
             field: \.itemsPerUser,

@@ -96,6 +96,28 @@ struct ContextRuleTests {
         }
     }
 
+    @Test("R33: SuccessDuration ends a success earlier, and at most SuccessMinutes")
+    func successDuration() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            #expect(try await context.successDuration() == 600)
+            for wrong in [-1, Double.infinity, .nan] {
+                await expectName(.invalidArgs) { try await context.setSuccessDuration(wrong) }
+            }
+            let first = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            try await sensor.operation().succeed(template)
+            _ = try await first.reply()
+            let again = try await context.evaluate(policy: 1, reason: "test", options: [:])
+            #expect(again["mechanism"] == .string("context"))
+            try await context.setSuccessDuration(0)
+            let asked = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            try await sensor.operation(1).succeed(template)
+            #expect(try await asked.reply()["mechanism"] == .string("biometry"))
+            #expect(try await context.successDuration() == 0)
+        }
+    }
+
     @Test("R37: a credential is set, told of and removed for each type, in its context alone")
     func credentials() async throws {
         try await ServiceBench.run { bench in
