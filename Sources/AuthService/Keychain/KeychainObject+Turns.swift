@@ -10,7 +10,7 @@ extension KeychainObject {
     /// The caller is made in the turn of the loop that hands the call over, after any wait, and the
     /// keychain takes calls in order: it never meets an enrolment after a newer one.
     ///
-    /// - Throws: LimitsExceeded when too many calls of the user wait; what the body throws.
+    /// - Throws: NoReply when the caller has left meanwhile; what the body throws.
     func turn<Result: Sendable>(
         as peer: Peer,
         _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result

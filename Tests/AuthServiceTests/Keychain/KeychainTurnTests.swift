@@ -53,24 +53,6 @@ struct KeychainTurnTests {
         #expect(fourth.hasTurn)
     }
 
-    @Test("L16: so many calls of one user wait, one more is refused, another user's isn't")
-    @BusActor
-    func limit() async throws {
-        let turns = KeychainTurns()
-        let calls = (0...KeychainTurns.limit).map { _ in Call(turns, 1) }
-        await calls[0].task?.value
-        let (more, other) = (Call(turns, 1), Call(turns, 2))
-        await more.task?.value
-        #expect(more.error == .limitsExceeded)
-        await other.task?.value
-        #expect(other.hasTurn)
-        for call in calls {
-            await call.task?.value
-            #expect(call.hasTurn)
-            turns.end(of: 1)
-        }
-    }
-
     /// A context with a wrong application password, and an item that has another.
     @BusActor
     private static func wrong(
