@@ -67,23 +67,31 @@ extension Connection {
         add(&lookUps[name, default: PeerLookUp()])
         guard isNew else { return }
         watchPeers()
+        askWhoIs(name)
+    }
+
+    /// A bus whose queue to this side is full drops its own answers, so that it is asked again.
+    private func askWhoIs(_ name: String, again: Int = 10) {
         let asked: PendingCall
         do throws(DBusError) {
             asked = try startCall(
-                to: "org.freedesktop.DBus",
+                to: Self.driver,
                 path: .bus,
-                interface: "org.freedesktop.DBus",
+                interface: Self.driver,
                 member: "GetConnectionCredentials",
-                signature: "s"
+                signature: "s",
+                timeout: .seconds(2)
             ) { (writer) throws(DBusError) in
                 try writer.write(name)
             }
         } catch {
-            finishLookUp(name, .failure(error))
-            return
+            return finishLookUp(name, .failure(error))
         }
         asked.onEnd { [weak self] reply in
             guard let self else { return }
+            if case .failure(let error) = reply, error.name == .noReply, again > 0, isOpen {
+                return askWhoIs(name, again: again - 1)
+            }
             finishLookUp(name, credentials(name, reply))
         }
     }

@@ -63,8 +63,7 @@ extension Connection {
         )
     }
 
-    /// The kernel makes twice as much of it, and calls it writable while a quarter of that is
-    /// unread.
+    /// The kernel doubles it, and calls the socket writable while a quarter of that is unread.
     ///
     /// With what the kernel adds to each, that is about ten small messages: as many as dbus-daemon
     /// reads at once.

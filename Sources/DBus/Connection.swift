@@ -206,7 +206,9 @@ public final class Connection {
         return serveNext() || hasRead
     }
 
-    private static let readsBeforeTurn = 16
+    /// More than fit into a socket: the bus keeps the others, and from 64 descriptors on loses what
+    /// this side is answered.
+    private static let readsBeforeTurn = 256
 
     private func readOne() -> Bool {
         if let watch { receive_watch_begin(watch) }

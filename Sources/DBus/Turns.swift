@@ -27,8 +27,11 @@ struct Turns {
 
     /// The connection whose turn it is; it doesn't wait any more.
     mutating func next() -> Receiver? {
-        let first = users.indices.min { users[$0].given < users[$1].given }
-        guard let first else { return nil }
+        guard !users.isEmpty else { return nil }
+        var first = 0
+        for index in 1..<users.count where users[index].given < users[first].given {
+            first = index
+        }
         let user = users[first]
         level = user.given
         let receiver = user.waiting.removeFirst()

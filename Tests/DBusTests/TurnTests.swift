@@ -69,12 +69,16 @@ struct TurnTests {
 
         /// Sends one user two megabytes while the bus doesn't read, and one answer to another.
         func sendMuch(then body: () throws -> PendingCall) throws -> PendingCall {
-            try #require(kill(busProcess, SIGSTOP) == 0)
-            defer { kill(busProcess, SIGCONT) }
+            stopBus()
+            defer { resumeBus() }
             let text = String(repeating: "a", count: 20_000)
             for _ in 0..<100 { tell(text, greedy.name) }
             return try body()
         }
+
+        func stopBus() { kill(busProcess, SIGSTOP) }
+
+        func resumeBus() { kill(busProcess, SIGCONT) }
 
         func tell(_ text: String, _ name: String) {
             server.emit(
@@ -155,6 +159,30 @@ struct TurnTests {
             all.waitUnserved(for: "\0" + all.honest.uniqueName + "\0")
             _ = try await question.reply()
             #expect(all.service.held.count < 50, "calls are served before answers are read")
+        }
+    }
+
+    @Test("L21: who a caller is, is asked again when the bus has lost its answer")
+    @BusActor
+    func lostAnswer() async throws {
+        try await PrivateBus.run { bus in
+            let all = try await Neighbours(bus)
+            let stranger = try RawClient(bus.address)
+            try stranger.send(
+                to: all.server.uniqueName,
+                path: ExampleService.path.rawValue,
+                interface: ExampleService.name,
+                member: "Hold"
+            )
+            all.waitUnserved(for: "Hold")
+            all.stopBus()
+            defer { all.resumeBus() }
+            try await eventually("the bus to be asked") { !all.server.pending.isEmpty }
+            for call in Array(all.server.pending.values) {
+                call.finish(.failure(DBusError(.noReply, "")))
+            }
+            all.resumeBus()
+            try await eventually("the call to be served") { all.service.held.count == 1 }
         }
     }
 
