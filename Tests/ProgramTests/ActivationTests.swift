@@ -36,7 +36,7 @@ struct ActivationTests {
     @BusActor
     func idle() async throws {
         try await PrivateBus.run { bus in
-            let words = ["localauth-passcode", "--passcode-set", "always", "--idle-timeout", "1"]
+            let words = ["localauth-passcode", "--passcode-set", "always", "--idle-timeout", "5"]
             try await bus.offer(ScriptedVerifier.name, words)
             let daemon = try await TestDaemon(on: bus)
             var processes: Set<Int32> = []

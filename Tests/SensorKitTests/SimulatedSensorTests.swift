@@ -45,7 +45,7 @@ struct SimulatedSensorTests {
     @BusActor func idle() async throws {
         try await PrivateBus.run { bus in
             let busy = try bus.start(
-                ["localauth-sensor-simulated", "--name", "Busy", "--idle-timeout", "1"]
+                ["localauth-sensor-simulated", "--name", "Busy", "--idle-timeout", "5"]
             )
             let owner = try await bus.waitForOwner(of: "org.localauth.Sensor1.Busy")
             let control = SimulatedSensor1Proxy(
@@ -55,9 +55,9 @@ struct SimulatedSensorTests {
             )
             _ = try await control.addTemplate(uid: SensorBench.user, label: "one")
             let idle = try bus.start(
-                ["localauth-sensor-simulated", "--name", "Idle", "--idle-timeout", "2"]
+                ["localauth-sensor-simulated", "--name", "Idle", "--idle-timeout", "10"]
             )
-            #expect(try await idle.exitStatus(within: .seconds(30)) == 0, "\(idle.errors)")
+            #expect(try await idle.exitStatus(within: .seconds(50)) == 0, "\(idle.errors)")
             #expect(busy.isRunning)
             try await control.reset()
             #expect(try await busy.exitStatus(within: .seconds(30)) == 0, "\(busy.errors)")

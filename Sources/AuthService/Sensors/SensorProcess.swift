@@ -173,7 +173,7 @@ final class SensorProcess {
     /// Another process owns the name now.
     func ownerChanged(_ owner: String) {
         guard owner != self.owner else { return }
-        events?.lost()
+        if self.owner != nil { events?.lost() }
         detach()
         self.owner = owner
         state = .probing

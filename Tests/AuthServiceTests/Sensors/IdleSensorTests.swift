@@ -11,7 +11,7 @@ struct IdleSensorTests {
     init() { EventLoop.shared.startThread() }
 
     private static let program =
-        ChildProcess.folder + "/localauth-sensor-simulated --idle-timeout 1"
+        ChildProcess.folder + "/localauth-sensor-simulated --idle-timeout 5"
     private static let name = "org.localauth.Sensor1.Sleepy"
 
     @Test(
