@@ -16,13 +16,16 @@ struct OutsideTests {
     @BusActor
     private final class Desk {
         let bench: SessionBench
-        private let pty = try? Pty()
+        private let pty: Pty
         private var agent: ChildProcess?
 
         init(terminal: String? = nil) async throws {
-            bench = try await SessionBench()
-            let path = try #require(pty).path
-            bench.session.terminal = terminal ?? String(path.dropFirst("/dev/".count))
+            let pty = try Pty()
+            self.pty = pty
+            let path = pty.path
+            bench = try await SessionBench(
+                terminal: terminal ?? String(path.dropFirst("/dev/".count))
+            )
             bench.logind.others = bench.session
             agent = try ChildProcess(
                 ["localauthctl", "agent", "--session", "--bus", bench.bus.address],

@@ -146,6 +146,7 @@ import TestSupport
         isRemote: Bool = false,
         uid: UInt32 = getuid(),
         agentFor process: UInt32? = nil,
+        terminal: String = "",
         configuration: String = ""
     )
         async throws
@@ -153,6 +154,7 @@ import TestSupport
         bus = try PrivateBus()
         logind = try StandInLogind(bus)
         session = StandInSession("c1", at: logind, isRemote: isRemote)
+        session.terminal = terminal
         logind.current = session
         logind.display = session
         if startsLogind { try logind.start() }

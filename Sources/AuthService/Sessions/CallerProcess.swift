@@ -55,13 +55,16 @@ enum ProcessStatus {
     /// none; nil: another one, or the process is gone.
     static func terminal(of pid: Int32) -> String? {
         guard let number = field(.terminal, of: pid).flatMap(Int32.init) else { return nil }
-        // The kernel's old coding: 12 bits of major and 20 of minor number, interleaved.
-        let device = UInt32(bitPattern: number)
+        return name(ofTerminal: UInt32(bitPattern: number))
+    }
+
+    /// The name of a terminal by its device: 12 bits of major and 20 of minor number, interleaved.
+    static func name(ofTerminal device: UInt32) -> String? {
         let (major, minor) = (device >> 8 & 0xFFF, device & 0xFF | device >> 12 & 0xF_FF00)
         if device == 0 { return "" }
         switch major {
         case 4 where minor < 64: return "tty\(minor)"
-        case 136...143: return "pts/\((major - 136) << 8 | minor & 0xFF)"
+        case 136: return "pts/\(minor)"
         default: return nil
         }
     }

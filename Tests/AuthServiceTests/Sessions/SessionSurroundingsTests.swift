@@ -73,6 +73,12 @@ struct SessionSurroundingsTests {
             #expect(shown == place.graphical)
             #expect(LoginSession(text)?.shows(onTerminal: place.terminal) == place.text)
         }
+        // As /proc has devices: 4:2, 136:7, 136:300 and a serial line.
+        let names = [0x402, 0x8807, 0x10_882C, 0x440, 0]
+            .map {
+                ProcessStatus.name(ofTerminal: UInt32($0))
+            }
+        #expect(names == ["tty2", "pts/7", "pts/300", nil, ""])
         var closing = whole
         closing["State"] = .string("closing")
         #expect(LoginSession(closing)?.isInFront == false)
