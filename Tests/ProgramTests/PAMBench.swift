@@ -134,7 +134,10 @@ import TestSupport
 
     /// Touches the sensor once it looks.
     func touch(_ matching: Bool, of program: ChildProcess) async throws {
-        try await eventually("a question") { program.output.contains("asked") }
+        // Under valgrind, on a busy machine, a program takes its time.
+        try await eventually("a question", within: .seconds(60)) {
+            program.output.contains("asked")
+        }
         try await daemon.sensor.touch(matching: matching)
     }
 }
