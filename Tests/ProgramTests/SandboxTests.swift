@@ -38,6 +38,7 @@ struct SandboxTests {
     @BusActor private func sit(at system: InstalledSystem) throws -> StandInLogind {
         let logind = StandInLogind(on: try system.connect())
         logind.current = StandInSession("c1", at: logind, uid: try system.uid(Self.person))
+        logind.others = logind.current
         try logind.start()
         return logind
     }

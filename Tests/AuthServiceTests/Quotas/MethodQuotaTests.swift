@@ -93,6 +93,17 @@ struct MethodQuotaTests {
         }
     }
 
+    /// Waits until the service has read what a connection asked: its connections take turns.
+    @BusActor
+    private static func wait(for connection: Connection) async throws {
+        _ = try await connection.call(
+            to: TestDaemon.name,
+            path: TestDaemon.root,
+            interface: "org.freedesktop.DBus.Peer",
+            member: "Ping"
+        )
+    }
+
     @Test("L21: each method that waits for others is refused beyond the quota of its connection")
     func questions() async throws {
         try await ServiceBench.run { bench in
@@ -126,7 +137,11 @@ struct MethodQuotaTests {
         try await ServiceBench.run { bench in
             bench.verifier.isHeld = true
             let count = MethodQuotas.questions.perUser / MethodQuotas.questions.perConnection
-            for _ in 0..<count { try Self.ask(try bench.bus.connect()) }
+            for _ in 0..<count {
+                let connection = try bench.bus.connect()
+                try Self.ask(connection)
+                try await Self.wait(for: connection)
+            }
             let one = try bench.bus.connect()
             await expectName(.limitsExceeded) { _ = try await bench.manager(one).diagnose() }
             guard getuid() == 0 else { return }
@@ -153,6 +168,7 @@ struct MethodQuotaTests {
                         signature: "u"
                     ) { writer throws(DBusError) in try writer.write(UInt32(1)) }
                 }
+                try await Self.wait(for: connection)
             }
             await expectName(.limitsExceeded) { _ = try await bench.canEvaluate() }
         }
