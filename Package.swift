@@ -195,7 +195,8 @@ let package = Package(
             dependencies: [
                 "AuthEngine", "CSQLite", "KeychainCrashProbe", "KeychainStore",
                 .product(name: "Crypto", package: "swift-crypto"), "TestSupport",
-            ]
+            ],
+            exclude: ["Format1"]
         ),
         .systemLibrary(
             name: "CDBus1",

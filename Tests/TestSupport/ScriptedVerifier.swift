@@ -1,3 +1,4 @@
+import CLinux
 public import DBus
 import Glibc
 public import Linux
