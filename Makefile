@@ -149,7 +149,7 @@ nightly: export LA_RUNS = 10000
 nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
-nightly: test test-system ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
+nightly: test test-deb test-system ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
 
 graph: ## The drawing of the targets in ARCHITECTURE.md, from the manifest
 	@scripts/graph
