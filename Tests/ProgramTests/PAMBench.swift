@@ -138,6 +138,6 @@ import TestSupport
         try await eventually("a question", within: .seconds(60)) {
             program.output.contains("asked")
         }
-        try await daemon.sensor.touch(matching: matching)
+        try await daemon.sensor.queue(outcomes: [matching ? "match" : "no-match"])
     }
 }
