@@ -134,7 +134,7 @@ private struct Person {
         for neighbour in neighbours { #expect(try neighbour.line() == "attacks") }
         let outcome: Result<String, any Error>
         do {
-            outcome = .success(try await usesTheService(5))
+            outcome = .success(try await usesTheService(10))
         } catch {
             outcome = .failure(error)
         }
@@ -144,7 +144,7 @@ private struct Person {
             await neighbour.end()
         }
         let times = try outcome.get()
-        try await eventually("their descriptors to be closed", within: .seconds(30)) {
+        try await eventually("their descriptors to be closed") {
             try self.descriptors() <= descriptors
         }
         _ = try await usesTheService(1)
