@@ -30,6 +30,7 @@ extension Connection {
             destination: isPeerToPeer || !isExact ? nil : destination
         ) { [weak self] in
             self?.pending[cookie] = nil
+            self?.overdue.remove(cookie)
         }
         pending[cookie] = call
         let timeout = timeout ?? Self.defaultTimeout
@@ -39,15 +40,23 @@ extension Connection {
 
     /// Ends a call that isn't answered in time, which is not before what has come was read: its
     /// answer may be among it.
-    private func expire(_ call: PendingCall, after timeout: Duration, again: Int = 100) {
+    private func expire(_ call: PendingCall, after timeout: Duration) {
         call.timer = EventLoop.shared.schedule(after: timeout) { [weak self, weak call] in
             guard let call else { return }
-            if again > 0, let self, isReady(POLLIN) {
-                return expire(call, after: .milliseconds(10), again: again - 1)
+            guard let self, isReady(POLLIN) else { return call.finish(.failure(Self.late)) }
+            overdue.insert(UInt64(call.serial))
+            call.timer = EventLoop.shared.schedule(after: .seconds(1)) { [weak call] in
+                call?.finish(.failure(Self.late))
             }
-            call.finish(.failure(DBusError(.noReply, "The call was not answered in time.")))
         }
     }
+
+    /// All that had come was read.
+    func finishOverdue() {
+        for serial in overdue.sorted() { pending[serial]?.finish(.failure(Self.late)) }
+    }
+
+    private static let late = DBusError(.noReply, "The call was not answered in time.")
 
     /// Sends a call and waits for the reply.
     ///

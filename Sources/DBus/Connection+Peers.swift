@@ -5,6 +5,8 @@ struct PeerLookUp {
     private var bytes = 0
     private var descriptors = 0
     var waiting: [@BusActor (Result<Peer, DBusError>) -> Void] = []
+    /// What the bus is asked.
+    var question: PendingCall?
 
     func hasRoom(for call: Message) -> Bool {
         calls.count < MessageLimits.waitingCalls && bytes + call.size <= MessageLimits.heldBytes
@@ -87,8 +89,10 @@ extension Connection {
         } catch {
             return finishLookUp(name, .failure(error))
         }
+        lookUps[name]?.question = asked
         asked.onEnd { [weak self] reply in
-            guard let self else { return }
+            // The peer may have left before the answer.
+            guard let self, lookUps[name] != nil else { return }
             if case .failure(let error) = reply, error.name == .noReply, again > 0, isOpen {
                 return askWhoIs(name, again: again - 1)
             }
@@ -121,6 +125,7 @@ extension Connection {
 
     private func finishLookUp(_ name: String, _ result: Result<Peer, DBusError>) {
         guard let lookUp = lookUps.removeValue(forKey: name) else { return }
+        lookUp.question?.cancel()
         switch result {
         case .success(let peer):
             peers[name] = peer
@@ -167,6 +172,8 @@ extension Connection {
     }
 
     func peerLeft(_ name: String) {
+        // Nobody waits for what it asked.
+        finishLookUp(name, .failure(DBusError(.nameHasNoOwner, "'\(name)' has left.")))
         peers.removeValue(forKey: name)?.leave()
     }
 

@@ -53,6 +53,8 @@ public final class Connection {
 
     // The parts of a connection, each with its own file.
     var pending: [UInt64: PendingCall] = [:]
+    /// Those whose time is over, while something waits to be read.
+    var overdue: Set<UInt64> = []
     var subscriptions: [String: [Subscription]] = [:]
     var nameWatches: [NameWatch] = []
     var peers: [String: Peer] = [:]
@@ -200,6 +202,7 @@ public final class Connection {
     func processOne() -> Bool {
         guard isOpen else { return false }
         let hasRead = readOne()
+        if !hasRead { finishOverdue() }
         readInRow = hasRead ? readInRow + 1 : 0
         // Answers to calls of this side may lie behind strangers' calls: reading goes first.
         guard readInRow.isMultiple(of: Self.readsBeforeTurn) else { return true }
