@@ -1,6 +1,6 @@
 import Linux
 
-/// Tells when something is made, written, renamed or removed in folders.
+/// Tells when something is made, written, renamed or removed in folders, or a file is written.
 @BusActor
 package final class FolderWatch {
     private var changes: FolderChanges?
@@ -26,7 +26,8 @@ package final class FolderWatch {
         }
     }
 
-    /// Looks at a folder from now on; one that is looked at already, or isn't there, is no fault.
+    /// Looks at a folder or a file from now on; one that is looked at already, or isn't there, is no
+    /// fault.
     package func add(_ folder: String) {
         changes?.add(folder)
     }

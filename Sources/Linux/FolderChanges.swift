@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// Tells that something was made, written, renamed or removed in folders (`inotify`).
+/// Tells that something was made, written, renamed or removed in folders, or that a file was written
+/// (`inotify`).
 package struct FolderChanges {
     /// Readable when something has changed.
     package let descriptor: OwnedDescriptor
@@ -16,7 +17,8 @@ package struct FolderChanges {
         descriptor = OwnedDescriptor(adopting: number)
     }
 
-    /// Looks at a folder from now on; one that is missing, as soon as something else has changed.
+    /// Looks at a folder or a file from now on; one that is missing, or is another by then, as soon
+    /// as something else has changed.
     package mutating func add(_ folder: String) {
         guard folders.count < Self.mostFolders else { return }
         folders.insert(folder)
@@ -34,7 +36,6 @@ package struct FolderChanges {
     private func watch(_ folder: String) {
         let events =
             IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ATTRIB | IN_CLOSE_WRITE
-            | IN_ONLYDIR
         inotify_add_watch(descriptor.rawValue, folder, UInt32(events))
     }
 }

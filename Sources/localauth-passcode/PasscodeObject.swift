@@ -26,6 +26,7 @@ import ServiceProgram
     private var children: [UInt32: CheckProcess] = [:]
     private var waiting: [Turn] = []
     private var isLeaving = false
+    private var shadow: ShadowWatch?
 
     /// How long the daemon may take to answer at the end.
     private static let patience = Duration.milliseconds(250)
@@ -39,6 +40,11 @@ import ServiceProgram
 
     func serve(on connection: Connection) throws(DBusError) {
         connection.export(Passcode1.path, [Passcode1Interface(self)])
+        if setting == .auto {
+            // Whose it is, the file doesn't say.
+            let signals = Passcode1Signals(connection, path: Passcode1.path)
+            shadow = ShadowWatch { signals.changed(uid: .max) }
+        }
         try connection.requestName(Passcode1.busName)
     }
 

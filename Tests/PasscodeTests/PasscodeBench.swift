@@ -14,14 +14,20 @@ import Testing
     let user = getuid()
 
     /// Starts the verifier; the test plays the daemon.
-    private init(_ bus: PrivateBus, _ service: String, _ options: [String]) async throws {
+    private init(
+        _ bus: PrivateBus,
+        _ service: String,
+        _ options: [String],
+        _ launcher: [String] = []
+    ) async throws {
         self.bus = bus
         try PAMService.install(in: bus.folder)
         daemon = try bus.connect()
         try daemon.requestName("org.localauth.Authentication1")
+        let name = launcher.isEmpty ? "" : ChildProcess.folder + "/"
         program = try bus.start(
-            ["localauth-passcode", "--pam-service", service, "--pam-directory", bus.folder]
-                + options
+            launcher + [name + "localauth-passcode"]
+                + ["--pam-service", service, "--pam-directory", bus.folder] + options
         )
         let owner = try await bus.waitForOwner(of: "org.localauth.Passcode1")
         verifier = Self.proxy(daemon, try #require(owner))
@@ -43,6 +49,17 @@ import Testing
     ) async throws {
         try await PrivateBus.run { bus in
             try await body(try await PasscodeBench(bus, service, options))
+        }
+    }
+
+    /// The same with a verifier whose view of the system `enter` makes, in the folder of the bus.
+    static func inside(
+        _ enter: (_ folder: String) throws -> [String],
+        _ body: @BusActor (PasscodeBench) async throws -> Void
+    ) async throws {
+        try await PrivateBus.run { bus in
+            let launcher = try enter(bus.folder)
+            try await body(try await PasscodeBench(bus, PAMService.name, [], launcher))
         }
     }
 

@@ -157,4 +157,11 @@ final class InstalledSystem: Sendable {
     @BusActor func connect() throws -> Connection {
         try Connection(.address(address))
     }
+
+    /// The bus over a bridge that runs as a user.
+    func address(as user: String) throws -> String {
+        "unixexec:path=/usr/bin/setpriv,argv0=setpriv,argv1=--reuid=\(try uid(user)),"
+            + "argv2=--clear-groups,argv3=/usr/bin/systemd-stdio-bridge,"
+            + "argv4=--bus-path=\(address)"
+    }
 }

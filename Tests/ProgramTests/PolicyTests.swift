@@ -124,6 +124,33 @@ struct PolicyTests {
         }
     }
 
+    @Test("L11b: the verifier's news reach the service, and nobody else can send such a signal")
+    @BusActor func news() async throws {
+        let system = try await InstalledSystem()
+        let verifier = try system.connect()
+        let other = try Connection(.address(system.address(as: InstalledSystem.nobody)))
+        defer { for connection in [verifier, other] { connection.close() } }
+        let service = try Connection(.address(system.address(as: "localauth")))
+        defer { service.close() }
+        let heard = Witness<UInt32>()
+        for sender in [other, verifier] {
+            let name = sender.uniqueName
+            let proxy = Passcode1Proxy(service, destination: name, path: Passcode1.path)
+            _ = proxy.onChanged { heard.record($0) }
+        }
+        // The bus has taken the matches when it answers.
+        _ = try await service.nameOwner(Self.daemon)
+        for (number, sender) in [other, verifier].enumerated() {
+            let signals = Passcode1Signals(sender, path: Passcode1.path)
+            signals.changed(uid: UInt32(number))
+            signals.changed(uid: UInt32(number), to: service.uniqueName)
+            // What it was sent before this, the bus has handed over or refused.
+            _ = try await sender.nameOwner(Self.daemon)
+        }
+        try await eventually("the verifier's news") { heard.seen.count >= 2 }
+        #expect(heard.seen == [1, 1])
+    }
+
     @Test("L21: the service may ask the bus what of its answers is unread, and others may not")
     func statistics() async throws {
         let system = try await InstalledSystem()

@@ -71,5 +71,15 @@ private let introspection = """
         <arg name="socket" type="h" direction="in"/>
         <arg name="isCorrect" type="b" direction="out"/>
       </method>
+      <signal name="Changed">
+        <annotation name="org.localauth.Delivery" value="broadcast"/>
+        <annotation name="org.gtk.GDBus.DocString" value="What IsSet says of a user may be another \
+    than before.&#10;&#10;4294967295 stands for every user. Sent when the shadow file was written \
+    or replaced, and not sent where the administrator said with `--passcode-set` how it \
+    is.&#10;&#10;The daemon answers CanEvaluate from what IsSet said last, and asks again after \
+    this signal. A bus may drop signals, so it also asks again behind its answers, and always \
+    before it decides anything.&#10;&#10;Source: L11b."/>
+        <arg name="uid" type="u"/>
+      </signal>
     </interface>
     """

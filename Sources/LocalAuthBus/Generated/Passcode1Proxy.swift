@@ -78,4 +78,26 @@ public struct Passcode1Proxy: Sendable {
             try reader.read(Bool.self)
         }
     }
+
+    /// What IsSet says of a user may be another than before.
+    ///
+    /// The sender is a unique name; where it is left out, `destination` must be one.
+    public func onChanged(
+        sender: String? = nil,
+        _ body: @escaping @BusActor (_ uid: UInt32) -> Void
+    ) -> EventSource {
+        connection.subscribe(
+            sender: sender ?? destination,
+            path: path,
+            interface: Self.interface,
+            member: "Changed",
+            broadcast: true
+        ) { message in
+            let values = try? message.read("u") { (reader) throws(DBusError) in
+                try reader.read(UInt32.self)
+            }
+            guard let values else { return }
+            body(values)
+        }
+    }
 }

@@ -125,3 +125,38 @@ public struct Passcode1Interface: ServedInterface {
         }
     }
 }
+
+/// Sends the signals of `org.localauth.Passcode1` from one object.
+@BusActor
+public struct Passcode1Signals {
+    private let connection: Connection
+    private let path: ObjectPath
+
+    /// Makes the sender of the object at a path.
+    public init(_ connection: Connection, path: ObjectPath) {
+        self.connection = connection
+        self.path = path
+    }
+
+    /// What IsSet says of a user may be another than before.
+    ///
+    /// 4294967295 stands for every user. Sent when the shadow file was written or replaced, and not
+    /// sent where the administrator said with `--passcode-set` how it is.
+    ///
+    /// The daemon answers CanEvaluate from what IsSet said last, and asks again after this signal.
+    /// A bus may drop signals, so it also asks again behind its answers, and always before it
+    /// decides anything.
+    ///
+    /// Source: L11b.
+    public func changed(uid: UInt32, to destination: String? = nil) {
+        connection.emit(
+            path: path,
+            interface: Passcode1.interface,
+            member: "Changed",
+            signature: "u",
+            to: destination
+        ) { (writer) throws(DBusError) in
+            try writer.write(uid)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import DBus
+import Glibc
+import Linux
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// The real verifier, with a shadow file of the test's own.
+@Suite("The shadow file", .timeLimit(.minutes(1)))
+struct ShadowTests {
+    init() { EventLoop.shared.startThread() }
+
+    /// Whether the kernel lets this user have files of its own in place of the system's.
+    static let isPossible: Bool = {
+        let words = ["/usr/bin/unshare", "-m", "/bin/mount", "--bind", "/etc", "/etc"]
+        guard getuid() == 0 else { return false }
+        return (try? ChildProcess.run(words))?.status == 0
+    }()
+
+    private static let hash = "$y$j9T$abcdefghijklmnop$0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
+
+    private static func line(_ field: String) -> String.UTF8View {
+        "root:\(field):19000:0:99999:7:::\n".utf8
+    }
+
+    /// Writes to the file that is there.
+    private static func set(_ field: String, in file: String) throws {
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        let bytes = Array(line(field))
+        try #require(write(descriptor, bytes, bytes.count) == bytes.count)
+    }
+
+    /// Puts another file in its place, as `passwd` does.
+    private static func replace(_ file: String, _ field: String) throws {
+        try TemporaryFolder.write(file + ".new", line(field), mode: 0o600)
+        try #require(rename(file + ".new", file) == 0)
+    }
+
+    /// Words that run a program where something of the test's own is in the place of the system's.
+    private static func entering(_ own: String, as path: String) -> [String] {
+        let script = "mount --bind \"$0\" \(path) && exec \"$@\""
+        return ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, own]
+    }
+
+    /// What the verifier tells from now on.
+    @BusActor private static func changes(_ bench: PasscodeBench) async throws -> Witness<UInt32> {
+        let changes = Witness<UInt32>()
+        _ = bench.verifier.onChanged { changes.record($0) }
+        // The bus knows of it once it has delivered what was sent after it.
+        #expect(try await bench.verifier.isSet(uid: bench.user))
+        return changes
+    }
+
+    @BusActor private static func expect(
+        _ isSet: Bool,
+        _ changes: Witness<UInt32>,
+        _ bench: PasscodeBench
+    ) async throws {
+        _ = try await changes.first("a word of the change") { $0 == .max || $0 == bench.user }
+        #expect(try await bench.verifier.isSet(uid: bench.user) == isSet)
+        changes.forget()
+    }
+
+    @Test(
+        "L11b: the verifier says when a passcode comes or goes, also with another file",
+        .enabled(if: isPossible, "needs a mount namespace")
+    )
+    func replaced() async throws {
+        try await PasscodeBench.inside { folder in
+            let etc = folder + "/etc"
+            mkdir(etc, 0o755)
+            for file in ["passwd", "group", "nsswitch.conf", "ld.so.cache"] {
+                try TemporaryFolder.write("\(etc)/\(file)", TemporaryFolder.read("/etc/\(file)"))
+            }
+            try Self.set(Self.hash, in: etc + "/shadow")
+            return Self.entering(etc, as: "/etc")
+        } _: { bench in
+            let changes = try await Self.changes(bench)
+            let shadow = bench.bus.folder + "/etc/shadow"
+            for _ in 0..<2 {
+                try Self.replace(shadow, "")
+                try await Self.expect(false, changes, bench)
+                try Self.replace(shadow, Self.hash)
+                try await Self.expect(true, changes, bench)
+            }
+            try Self.set("!" + Self.hash, in: shadow)
+            try await Self.expect(false, changes, bench)
+            unlink(shadow)
+            // What can't be read counts as set.
+            try await Self.expect(true, changes, bench)
+        }
+    }
+
+    @Test(
+        "L11b: it also says so of a shadow file that is bound into its container",
+        .enabled(if: isPossible, "needs a mount namespace")
+    )
+    func bound() async throws {
+        try await PasscodeBench.inside { folder in
+            try Self.set(Self.hash, in: folder + "/shadow")
+            return Self.entering(folder + "/shadow", as: "/etc/shadow")
+        } _: { bench in
+            let changes = try await Self.changes(bench)
+            let shadow = bench.bus.folder + "/shadow"
+            for field in ["", Self.hash, "*", Self.hash] {
+                try Self.set(field, in: shadow)
+                try await Self.expect(field == Self.hash, changes, bench)
+            }
+        }
+    }
+}
