@@ -9,11 +9,30 @@ import ServiceProgram
 /// A user has one child at a time, however many want one: who checks a lot waits for themselves.
 @BusActor final class PasscodeObject: Passcode1Service {
     /// One check that was asked for.
-    private struct Turn {
+    @BusActor private final class Turn {
         let uid: UInt32
         let socket: OwnedDescriptor
         let caller: Peer
-        let answer: CheckedContinuation<Verdict?, Never>
+        private var verdict: Verdict??
+        private var waiting: CheckedContinuation<Verdict?, Never>?
+
+        init(uid: UInt32, socket: OwnedDescriptor, caller: Peer) {
+            self.uid = uid
+            self.socket = socket
+            self.caller = caller
+        }
+
+        func end(_ verdict: Verdict?) {
+            self.verdict = .some(verdict)
+            waiting?.resume(returning: verdict)
+            waiting = nil
+        }
+
+        /// What the check came to; nil: nothing.
+        func end() async -> Verdict? {
+            if let verdict { return verdict }
+            return await withCheckedContinuation { waiting = $0 }
+        }
     }
 
     static let maximumChildren = 16
@@ -88,13 +107,13 @@ import ServiceProgram
         guard waiting.count < Self.maximumWaiting else {
             throw DBusError(.limitsExceeded, "\(Self.maximumWaiting) checks wait already.")
         }
+        // In its place before the next call is looked at: else calls that come together would all
+        // find room.
+        let turn = Turn(uid: uid, socket: socket, caller: call.peer)
+        waiting.append(turn)
+        startNext()
         return .later { () async throws(DBusError) -> Bool in
-            let verdict = await withCheckedContinuation { answer in
-                let turn = Turn(uid: uid, socket: socket, caller: call.peer, answer: answer)
-                self.waiting.append(turn)
-                self.startNext()
-            }
-            return try Self.answer(verdict, uid: uid)
+            try Self.answer(await turn.end(), uid: uid)
         }
     }
 
@@ -115,7 +134,7 @@ import ServiceProgram
                 throw DBusError(.passcodeCanceled, "Nobody waits for this check any more.")
             }
             let child = try CheckProcess(check, socket: turn.socket) { verdict in
-                turn.answer.resume(returning: verdict)
+                turn.end(verdict)
             } hasEnded: {
                 leaving?.cancel()
                 self.children[turn.uid] = nil
@@ -125,7 +144,7 @@ import ServiceProgram
             leaving = turn.caller.onLeave { child.kill() }
         } catch {
             log(.error, "a passcode could not be checked: \(error)")
-            turn.answer.resume(returning: nil)
+            turn.end(nil)
         }
     }
 
