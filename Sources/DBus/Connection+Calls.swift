@@ -43,7 +43,7 @@ extension Connection {
     private func expire(_ call: PendingCall, after timeout: Duration) {
         call.timer = EventLoop.shared.schedule(after: timeout) { [weak self, weak call] in
             guard let call else { return }
-            guard let self, isReady(POLLIN) else { return call.finish(.failure(Self.late)) }
+            guard let self, hasUnread else { return call.finish(.failure(Self.late)) }
             overdue.insert(UInt64(call.serial))
             call.timer = EventLoop.shared.schedule(after: .seconds(1)) { [weak call] in
                 call?.finish(.failure(Self.late))

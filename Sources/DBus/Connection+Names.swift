@@ -47,7 +47,7 @@ extension Connection {
         // What comes before the answer is queued by sd-bus.
         if let watch { receive_watch_follow(watch) }
         let result = sd_bus_request_name(bus, name, 0)
-        if let watch { receive_watch_end(watch) }
+        if let watch { _ = receive_watch_end(watch) }
         switch -result {
         case ...0, EALREADY:
             return

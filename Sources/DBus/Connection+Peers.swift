@@ -54,6 +54,8 @@ extension Connection {
             admit(message, of: peer)
         } else if lookUps[sender]?.hasRoom(for: message) != false {
             lookUp(sender) { $0.add(message) }
+        } else {
+            leaveOut(sender)
         }
         // Who sends more before the bus has said who it is gets no answer: nothing is known that
         // would bound the answers.
@@ -126,6 +128,7 @@ extension Connection {
     private func finishLookUp(_ name: String, _ result: Result<Peer, DBusError>) {
         guard let lookUp = lookUps.removeValue(forKey: name) else { return }
         lookUp.question?.cancel()
+        hearAgain(name)
         switch result {
         case .success(let peer):
             peers[name] = peer

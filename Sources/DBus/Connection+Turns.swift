@@ -1,3 +1,4 @@
+import CReceive
 import CSystemd
 import Glibc
 
@@ -11,8 +12,13 @@ extension Connection {
     func admit(_ call: Message, of peer: Peer) {
         call.caller = peer
         guard let receiver = peer.receiver, !peer.goesFirst else { return dispatch(call: call) }
-        // A call that finds no room is dropped: an error would be one more message to send.
-        if receiver.hold(call) { turns.add(receiver) }
+        if receiver.hold(call) {
+            turns.add(receiver)
+        } else {
+            // Dropped, as those that follow are: errors would be more messages to send.
+            leaveOut(receiver.name)
+            receiver.user?.unheard.insert(receiver.name)
+        }
     }
 
     /// Sends one message, or serves one call, of those who wait.
@@ -43,10 +49,34 @@ extension Connection {
             ask(receiver)
             return false
         }
+        if let user = receiver.user { hearAgain(user) }
         // What its answer takes is added when that is sent.
         receiver.user?.given += Receiver.size(of: call).bytes
         dispatch(call: call)
         return true
+    }
+
+    // MARK: Those who are not heard
+
+    /// Has the calls of a connection dropped before anything is looked at but their sender.
+    ///
+    /// Reading all of them would take the time in which those of others are found among them:
+    /// dbus-broker keeps a hundred megabytes of calls for a service, and delivers them in order.
+    func leaveOut(_ name: String) {
+        if let watch { receive_watch_leave_out(watch, name, 1) }
+    }
+
+    func hearAgain(_ name: String) {
+        if let watch { receive_watch_leave_out(watch, name, 0) }
+    }
+
+    /// Hears the connections of a user again when half of what may wait has been served.
+    func hearAgain(_ user: UserAllowance) {
+        guard !user.unheard.isEmpty, user.held.bytes <= MessageLimits.heldBytesOfUser / 2,
+            user.held.descriptors <= MessageLimits.heldDescriptors / 2
+        else { return }
+        for name in user.unheard { hearAgain(name) }
+        user.unheard = []
     }
 
     // MARK: Room
@@ -76,6 +106,11 @@ extension Connection {
     func isReady(_ events: Int32) -> Bool {
         var state = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         return poll(&state, 1, 0) > 0
+    }
+
+    /// Whether something has come that was not read.
+    var hasUnread: Bool {
+        isReady(POLLIN) || watch.map { receive_watch_is_empty($0) == 0 } ?? false
     }
 
     /// Sends what waits as long as the bus takes it, for half a second at most.

@@ -146,6 +146,7 @@ extension Connection {
         waive(receiver)
         while receiver.takeHeld() != nil {}
         while receiver.takeOutgoing() != nil {}
+        if let user = receiver.user { hearAgain(user) }
     }
 
     private func waive(_ receiver: Receiver) {

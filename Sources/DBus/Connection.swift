@@ -76,7 +76,7 @@ public final class Connection {
     /// What sd-bus receives here; nil over a socket pair.
     ///
     /// Used on the loop's thread only.
-    nonisolated(unsafe) let watch: UnsafeMutablePointer<receive_watch>?
+    nonisolated(unsafe) let watch: OpaquePointer?
     /// What sd-bus has handed over in this turn.
     private var arrived: Message?
     /// How many calls have been served so far.
@@ -103,13 +103,17 @@ public final class Connection {
             sd_bus_close_unref(opened)
             throw DBusError(.disconnected, "The bus cannot be reached.")
         }
+        let descriptor = sd_bus_get_fd(opened)
+        guard let watch = receive_watch_new(descriptor) else {
+            sd_bus_close_unref(opened)
+            throw DBusError(.disconnected, "There is no memory for a connection.")
+        }
         bus = opened
-        descriptor = sd_bus_get_fd(opened)
+        self.descriptor = descriptor
+        self.watch = watch
         self.address = address
         isPeerToPeer = false
         uniqueName = String(cString: name)
-        watch = .allocate(capacity: 1)
-        watch?.initialize(to: receive_watch())
         listen()
     }
 
@@ -149,7 +153,7 @@ public final class Connection {
     }
 
     deinit {
-        watch?.deallocate()
+        if let watch { receive_watch_free(watch) }
         // sd-bus is used on the loop's thread only.
         if EventLoop.shared.isCurrentThread {
             sd_bus_close_unref(bus)
@@ -216,7 +220,8 @@ public final class Connection {
     private func readOne() -> Bool {
         if let watch { receive_watch_begin(watch) }
         let result = sd_bus_process(bus, nil)
-        if let watch { receive_watch_end(watch) }
+        // So much was left out that timers and other connections have their turn.
+        let hasPaused = watch.map { receive_watch_end($0) != 0 } ?? false
         if let message = arrived {
             arrived = nil
             receive(message)
@@ -228,7 +233,7 @@ public final class Connection {
                 body()
             }
         }
-        return result > 0
+        return result > 0 || hasPaused
     }
 
     /// Has sd-bus hand over every message, those included that it would answer itself.
@@ -254,7 +259,7 @@ public final class Connection {
     private func take(_ pointer: OpaquePointer) {
         guard let kept = sd_bus_message_ref(pointer) else { return }
         let descriptors = watch.map { receive_watch_hand_over($0) } ?? 0
-        let size = watch.map { Int(clamping: $0.pointee.size) } ?? 0
+        let size = watch.map { Int(clamping: receive_watch_size($0)) } ?? 0
         arrived = Message(adopting: kept, descriptors: descriptors, size: size)
     }
 

@@ -8,6 +8,8 @@ final class UserAllowance: Sendable {
     private let descriptors = Atomic<Int>(0)
     /// Calls that wait for their turn, or until their senders read.
     @BusActor var held = Amount()
+    /// Those of its connections whose calls are dropped, because too many wait.
+    @BusActor var unheard: Set<String> = []
     /// What waits to be sent to them.
     @BusActor var outgoing = Amount()
     /// What was sent to them and may not have been taken.
