@@ -169,6 +169,7 @@ extension Connection {
             guard message.isError, sender == Self.driver else { return }
         }
         if let error = message.error {
+            noteAbsence(of: call.destination, message.sender, error)
             call.finish(.failure(error))
         } else if message.isError {
             call.finish(.failure(DBusError(.failed, "The call failed.")))

@@ -12,6 +12,8 @@ final class NameWatch {
     var isStarted = false
     /// For a prefix: the names whose owner the bus has reported since.
     var told: Set<String> = []
+    /// The owners that were reported last.
+    private(set) var owners: [String: String] = [:]
     var isOver = false
 
     init(
@@ -22,6 +24,12 @@ final class NameWatch {
         self.name = name
         self.isPrefix = isPrefix
         self.changed = changed
+    }
+
+    /// Reports who owns a name now; nil: nobody.
+    func report(_ name: String, _ owner: String?) {
+        owners[name] = owner
+        changed(name, owner)
     }
 
     func covers(_ other: String) -> Bool {
@@ -126,7 +134,7 @@ extension Connection {
         askOwner(name) { [weak watch] owner in
             guard let watch, !watch.isOver else { return }
             watch.isStarted = true
-            changed(owner)
+            watch.report(name, owner)
         }
         return source
     }
@@ -150,7 +158,7 @@ extension Connection {
                 askOwner(name) { owner in
                     // A change that arrived before this answer is newer.
                     guard !watch.isOver, let owner, watch.told.insert(name).inserted else { return }
-                    changed(name, owner)
+                    watch.report(name, owner)
                 }
             }
         }
@@ -210,11 +218,11 @@ extension Connection {
             if watch.isPrefix {
                 watch.told.insert(names.name)
             }
-            watch.changed(names.name, names.new.isEmpty ? nil : names.new)
+            watch.report(names.name, names.new.isEmpty ? nil : names.new)
         }
     }
 
-    private func askBus(
+    func askBus(
         _ member: String,
         _ argument: String? = nil
     ) throws(DBusError) -> PendingCall {
@@ -242,11 +250,11 @@ extension Connection {
         }
     }
 
-    private static func owner(in reply: Message) throws(DBusError) -> String {
+    static func owner(in reply: Message) throws(DBusError) -> String {
         try reply.read("s") { (reader) throws(DBusError) in try reader.read(String.self) }
     }
 
-    private static func strings(in reply: Message) throws(DBusError) -> [String] {
+    static func strings(in reply: Message) throws(DBusError) -> [String] {
         try reply.read("as") { (reader) throws(DBusError) in try reader.read([String].self) }
     }
 }

@@ -13,10 +13,14 @@ extension Connection {
         keepShort()
     }
 
-    /// Whom a message to a bus name is charged to; nil: nobody.
+    /// Whom a message to a bus name, or to everybody, is charged to; nil: nobody.
+    ///
+    /// Of what went to everybody the bus keeps one copy until the last receiver has read it: that
+    /// is charged to the own name.
     func receiver(_ name: String?) -> Receiver? {
+        let name = name ?? uniqueName
         // The bus itself always reads.
-        guard servesStrangers, let name, name != Self.driver else { return nil }
+        guard servesStrangers, name != Self.driver else { return nil }
         if let known = receivers[name] { return known }
         let new = Receiver(name)
         receivers[name] = new
@@ -91,14 +95,14 @@ extension Connection {
         guard isOpen, let asked = receiver.asked else { return }
         receiver.asked = nil
         do throws(DBusError) {
-            let left = try Self.left(in: reply.get())
+            let left = try left(of: receiver, in: reply.get())
             // The bus has had all that was sent before the question.
             let taken = asked - .min(asked, left)
             receiver.remove(taken)
             unread -= taken
         } catch {
             switch error.name {
-            case .nameHasNoOwner: forgetReceiver(receiver.name)
+            case .nameHasNoOwner: left(receiver.name)
             case .accessDenied, .unknownMethod, .unknownInterface, .unknownObject:
                 // On such a bus nobody could be believed to read.
                 stopCounting()
@@ -128,12 +132,14 @@ extension Connection {
         }
     }
 
-    private static func left(in reply: Message) throws(DBusError) -> Amount {
+    /// What the bus has for a receiver, or, under the own name, of all that was sent.
+    private func left(of receiver: Receiver, in reply: Message) throws(DBusError) -> Amount {
+        let direction = receiver.name == uniqueName ? "Incoming" : "Outgoing"
         let values = try reply.read("a{sv}") { (reader) throws(DBusError) in
             try reader.read([String: Variant].self)
         }
-        guard let bytes = values["OutgoingBytes"]?.asUInt32,
-            let descriptors = values["OutgoingFDs"]?.asUInt32
+        guard let bytes = values[direction + "Bytes"]?.asUInt32,
+            let descriptors = values[direction + "FDs"]?.asUInt32
         else { throw DBusError(.unknownMethod, "The bus does not say what it keeps.") }
         return Amount(bytes: Int(bytes), descriptors: Int(descriptors))
     }

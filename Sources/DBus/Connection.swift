@@ -51,6 +51,10 @@ public final class Connection {
     /// What callers may make this connection's service hold; nil: what each connection may.
     public var quota: CallQuota?
 
+    /// Told of each call that is refused before anything was done about it: who called which
+    /// member, and the error.
+    public var onRefusal: (@BusActor (Peer, _ member: String, DBusError) -> Void)?
+
     // The parts of a connection, each with its own file.
     var pending: [UInt64: PendingCall] = [:]
     /// Those whose time is over, while something waits to be read.
@@ -62,6 +66,9 @@ public final class Connection {
     var users: [UInt32: UserReference] = [:]
     var lookUps: [String: PeerLookUp] = [:]
     var watchesPeers = false
+    let nameCatchUps = SharedLookUps<Bool, Void>()
+    /// While it runs, no other refusal is a reason to ask who is still there.
+    var doubtPause: EventSource?
     var directPeer: Peer?
     /// By name; empty unless ``serveStrangers()`` was called.
     var receivers: [String: Receiver] = [:]

@@ -16,6 +16,8 @@ public final class IncomingCall {
     /// The call itself, until it is answered later: then only what a reply needs.
     private(set) var message: Message
     private var isAnswered = false
+    /// Whether what answers it later has begun.
+    private var hasBegun = false
     /// Where it is counted until it is answered; nil: with its connection's calls alone.
     private var quota: (quota: CallQuota, kind: CallQuota.Kind)?
     /// What it makes the service hold meanwhile, in bytes.
@@ -102,6 +104,7 @@ public final class IncomingCall {
                     throw DBusError(.failed, "There is no memory for the call.")
                 }
                 try begin()
+                hasBegun = true
                 message = slip
             } catch {
                 return fail(error)
@@ -123,6 +126,11 @@ public final class IncomingCall {
     public func fail(_ error: DBusError) {
         guard !isAnswered else { return }
         isAnswered = true
+        if !hasBegun, let connection = peer.connection, let member = message.member {
+            connection.onRefusal?(peer, member, error)
+        }
+        // Those who hold what is missing may have left.
+        if error.name == .limitsExceeded { peer.connection?.doubtPeers() }
         OutgoingMessage.reply(to: message, with: error)
     }
 

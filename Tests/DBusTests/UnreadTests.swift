@@ -219,6 +219,50 @@ struct UnreadTests {
         }
     }
 
+    /// A string as a message has it.
+    private static func string(_ text: String) -> [UInt8] {
+        let count = UInt32(text.utf8.count).littleEndian
+        return withUnsafeBytes(of: count) { Array($0) } + Array(text.utf8) + [0]
+    }
+
+    @Test("L21: signals to everybody are bounded by what the slowest leaves unread")
+    @BusActor
+    func broadcasts() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            try all.silent.send(
+                to: Connection.driver,
+                path: "/org/freedesktop/DBus",
+                interface: Connection.driver,
+                member: "AddMatch",
+                signature: "s",
+                body: Self.string("type='signal',interface='\(ExampleService.name)'")
+            )
+            let text = String(repeating: "a", count: 100_000)
+            let heard = Witness<Bool>()
+            let source = all.honest.subscribe(
+                sender: all.server.uniqueName,
+                path: nil,
+                interface: ExampleService.name,
+                member: nil,
+                broadcast: true
+            ) { _ in heard.record(true) }
+            try await all.beAnswered()
+            for _ in 0..<200 {
+                all.server.emit(
+                    path: ExampleService.path,
+                    interface: ExampleService.name,
+                    member: "Event",
+                    signature: "s"
+                ) { (writer) throws(DBusError) in try writer.write(text) }
+                try await all.beAnswered()
+            }
+            #expect(try await all.unread().bytes <= 2 * UnreadLimits.connection.bytes + 200_000)
+            #expect(!heard.seen.isEmpty)
+            source.cancel()
+        }
+    }
+
     @Test("L21: what was sent to somebody who has left is forgotten")
     @BusActor
     func leaving() async throws {

@@ -22,6 +22,7 @@ public final class PrivateBus: Sendable {
     public let folder: String
     private let temporary: TemporaryFolder
     private let daemon: ChildProcess
+    private let limits: [String: Int]
     private let dependents = Mutex<(connections: [Connection], programs: [ChildProcess])>(([], []))
 
     /// Starts a bus that lets everybody own and call everything, and waits until it listens.
@@ -37,6 +38,7 @@ public final class PrivateBus: Sendable {
         limits: [String: Int] = [:],
         launcher: [String] = []
     ) throws(TestFailure) {
+        self.limits = limits
         // Connections live on the loop.
         EventLoop.shared.startThread()
         temporary = try TemporaryFolder()
@@ -59,7 +61,14 @@ public final class PrivateBus: Sendable {
         address = "unix:path=\(folder)/bus"
     }
 
-    private static func configuration(_ folder: String, _ limits: [String: Int]) -> String {
+    private static func configuration(
+        _ folder: String,
+        _ limits: [String: Int],
+        losing lost: [Signal] = []
+    ) -> String {
+        let lost = lost.map {
+            "    <deny receive_interface=\"\($0.interface)\" receive_member=\"\($0.member)\"/>"
+        }
         let limits = limits.map { "  <limit name=\"\($0.key)\">\($0.value)</limit>" }
         return """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -76,11 +85,43 @@ public final class PrivateBus: Sendable {
                 <allow send_requested_reply="true" send_type="error"/>
                 <allow receive_type="signal"/><allow receive_type="method_call"/>
                 <allow receive_type="error"/><allow receive_type="method_return"/>
+            \(lost.joined(separator: "\n"))
               </policy>
             \(limits.joined(separator: "\n"))
             </busconfig>
 
             """
+    }
+
+    /// A signal that a bus may lose.
+    public struct Signal: Sendable {
+        let interface: String
+        let member: String
+
+        /// That a name has another owner, or none.
+        public static let nameOwnerChanged = Signal(
+            interface: "org.freedesktop.DBus",
+            member: "NameOwnerChanged"
+        )
+        /// That properties have changed.
+        public static let propertiesChanged = Signal(
+            interface: "org.freedesktop.DBus.Properties",
+            member: "PropertiesChanged"
+        )
+    }
+
+    /// Loses all signals of these kinds from now on, as a bus whose queues are full does.
+    @BusActor public func lose(_ signals: Signal...) async throws {
+        let text = Self.configuration(folder, limits, losing: signals)
+        try TemporaryFolder.write(folder + "/bus.conf", text.utf8, mode: 0o644)
+        let connection = try Connection(.address(address))
+        defer { connection.close() }
+        _ = try await connection.call(
+            to: "org.freedesktop.DBus",
+            path: ObjectPath(trusted: "/org/freedesktop/DBus"),
+            interface: "org.freedesktop.DBus",
+            member: "ReloadConfig"
+        )
     }
 
     /// Gives a test a bus of its own, and ends it whatever happens.

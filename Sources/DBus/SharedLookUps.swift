@@ -1,11 +1,9 @@
-import DBus
-
 /// Look-ups that many callers may wait for: for each key at most one is under way, and one waits.
 ///
 /// Callers that come while one is under way share the next one, so that every answer is younger
 /// than its question, and a flood of questions is two look-ups.
 @BusActor
-final class SharedLookUps<Key: Hashable & Sendable, Value: Sendable> {
+package final class SharedLookUps<Key: Hashable & Sendable, Value: Sendable> {
     private final class LookUp {
         var value: Value?
         var task: Task<Void, Never>?
@@ -15,8 +13,10 @@ final class SharedLookUps<Key: Hashable & Sendable, Value: Sendable> {
     private var next: [Key: LookUp] = [:]
     private var last: [Key: LookUp] = [:]
 
+    package nonisolated init() {}
+
     /// What a look-up that begins after this call finds.
-    func share(
+    package func share(
         _ key: Key,
         _ ask: @escaping @BusActor @Sendable () async -> Value
     ) async -> Value {

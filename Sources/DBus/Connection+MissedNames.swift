@@ -1,0 +1,88 @@
+/// A bus drops signals whose receiver's queue is full, `NameOwnerChanged` as well.
+///
+/// So nothing may rest on one alone: whoever decides something asks the bus before.
+extension Connection {
+    /// Of the watched names in use, so many are asked for.
+    private static let mostOwners = 128
+
+    /// Finds out what signals about names would have said that got lost, and does what they would
+    /// have done: who is gone leaves, and watches are told of other owners.
+    ///
+    /// Those who want to know at the same time share the question.
+    public func catchUpWithNames() async {
+        guard !isPeerToPeer else { return }
+        await nameCatchUps.share(true) { await self.askForNames() }
+    }
+
+    /// Asks who is still there because there is no room: those who left may have taken it.
+    ///
+    /// At most once a second, whatever is refused.
+    func doubtPeers() {
+        guard quota != nil, isOpen, doubtPause == nil else { return }
+        doubtPause = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
+            self?.doubtPause = nil
+        }
+        onLoop { await self.catchUpWithNames() }
+    }
+
+    /// The bus itself says that nobody has the unique name that was called.
+    func noteAbsence(of destination: String?, _ sender: String?, _ error: DBusError) {
+        guard let destination, destination.hasPrefix(":"), sender == Self.driver,
+            error.name == .serviceUnknown || error.name == .nameHasNoOwner
+        else { return }
+        left(destination)
+    }
+
+    /// A unique name has no owner, and never will again.
+    func left(_ name: String) {
+        peerLeft(name)
+        forgetReceiver(name)
+    }
+
+    /// Answers and signals come in the order in which the bus made them, so what is known when an
+    /// answer arrives is at most as old as the answer.
+    private func askForNames() async {
+        let names = await answer(of: "ListNames") { [weak self] message -> [String] in
+            guard let self, let names = try? Self.strings(in: message) else { return [] }
+            forgetMissing(Set(names))
+            return names.filter { name in self.nameWatches.contains { $0.covers(name) } }
+        }
+        let questions = (names ?? []).prefix(Self.mostOwners)
+            .map { name in onLoop { await self.askForOwner(name) } }
+        for question in questions { await question.value }
+    }
+
+    private func forgetMissing(_ present: Set<String>) {
+        let known = Set(peers.keys).union(receivers.keys.filter { $0.hasPrefix(":") })
+        for name in known where !present.contains(name) { left(name) }
+        for watch in nameWatches where watch.isStarted {
+            for name in watch.owners.keys where !present.contains(name) && !watch.isOver {
+                watch.report(name, nil)
+            }
+        }
+    }
+
+    private func askForOwner(_ name: String) async {
+        _ = await answer(of: "GetNameOwner", name) { [weak self] message in
+            guard let self, let owner = try? Self.owner(in: message) else { return }
+            for watch in nameWatches
+            where watch.isStarted && watch.covers(name) && watch.owners[name] != owner {
+                guard !watch.isOver else { continue }
+                if watch.isPrefix { watch.told.insert(name) }
+                watch.report(name, owner)
+            }
+        }
+    }
+
+    /// What is made of an answer of the bus, in the turn in which it arrives; nil: there is none.
+    private func answer<Value: Sendable>(
+        of member: String,
+        _ argument: String? = nil,
+        _ body: @escaping @BusActor (Message) -> Value
+    ) async -> Value? {
+        guard let call = try? askBus(member, argument) else { return nil }
+        return await withCheckedContinuation { continuation in
+            call.onEnd { continuation.resume(returning: (try? $0.get()).map(body)) }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import TestSupport
+import Testing
+
+@testable import DBus
+
+/// What a bus with full queues doesn't say of names is found out by who asks.
+@Suite("Signals about names that get lost", .runningLoop, .timeLimit(.minutes(1)))
+struct MissedNameTests {
+    private static let name = "org.example.Sensor1.Face"
+
+    @Test("L20: who left unheard leaves when the bus is asked, and what runs for it ends")
+    @BusActor
+    func leaving() async throws {
+        try await PrivateBus.run { bus in
+            let (service, guest, other) = (try bus.connect(), try bus.connect(), try bus.connect())
+            let peer = try await service.peer(named: guest.uniqueName)
+            let stays = try await service.peer(named: other.uniqueName)
+            let left = Witness<Bool>()
+            _ = peer.onLeave { left.record(true) }
+            try await bus.lose(.nameOwnerChanged)
+            guest.close()
+            // All that the bus has to say has come before this answer.
+            _ = try await service.nameOwner(Self.name)
+            #expect(!peer.hasLeft)
+            await service.catchUpWithNames()
+            #expect(peer.hasLeft && !stays.hasLeft && left.seen == [true])
+            #expect(service.peers[guest.uniqueName] == nil)
+        }
+    }
+
+    @Test("L20: an owner that came, changed or went unheard is told when the bus is asked")
+    @BusActor
+    func watching() async throws {
+        try await PrivateBus.run { bus in
+            let service = try bus.connect()
+            let exact = Witness<String?>()
+            let all = Witness<String?>()
+            let watches = [
+                service.watchName(Self.name) { exact.record($0) },
+                service.watchNames(under: "org.example.Sensor1") { _, owner in all.record(owner) },
+            ]
+            _ = try await exact.first("the first answer") { _ in true }
+            _ = try await service.nameOwner(Self.name)
+            try await bus.lose(.nameOwnerChanged)
+            let (first, second) = (try bus.connect(), try bus.connect())
+            try first.requestName(Self.name)
+            await service.catchUpWithNames()
+            first.releaseName(Self.name)
+            _ = try await first.nameOwner(Self.name)
+            try second.requestName(Self.name)
+            await service.catchUpWithNames()
+            await service.catchUpWithNames()
+            second.close()
+            await service.catchUpWithNames()
+            #expect(exact.seen == [nil, first.uniqueName, second.uniqueName, nil])
+            #expect(all.seen == [first.uniqueName, second.uniqueName, nil])
+            for watch in watches { watch.cancel() }
+        }
+    }
+
+    @Test("L20: a call to who left unheard is the proof that it left")
+    @BusActor
+    func calling() async throws {
+        try await PrivateBus.run { bus in
+            let (service, guest) = (try bus.connect(), try bus.connect())
+            let peer = try await service.peer(named: guest.uniqueName)
+            try await bus.lose(.nameOwnerChanged)
+            guest.close()
+            _ = try? await service.call(
+                to: guest.uniqueName,
+                path: .bus,
+                interface: "org.example.Any",
+                member: "Thing"
+            )
+            #expect(peer.hasLeft)
+        }
+    }
+}
