@@ -1,28 +1,23 @@
 public import DBus
 
-/// Who owns `org.localauth.Authentication1` now: the only caller that sensors and the passcode
+/// The owner of `org.localauth.Authentication1`: the only caller that sensors and the passcode
 /// verifier serve.
+///
+/// The bus is asked for each call: what it signals of names may get lost.
 @BusActor public final class DaemonCaller {
-    private var owner: String?
-    private var isKnown = false
-    private var firstLook: [CheckedContinuation<Void, Never>] = []
-    private var watch: EventSource?
-    private weak var connection: Connection?
+    private let connection: Connection
+    private let owners = SharedLookUps<Bool, String?>()
 
-    /// Returns when the present owner, or that there is none, is known.
-    public init(on connection: Connection) async {
+    /// For calls that come through a connection.
+    public init(on connection: Connection) {
         self.connection = connection
-        watch = connection.watchName(Authentication1.busName) { [weak self] owner in
-            self?.changed(owner)
-        }
-        if !isKnown { await withCheckedContinuation { firstLook.append($0) } }
     }
 
-    /// Refuses a call that doesn't come from the daemon.
+    /// Refuses a caller that isn't the daemon.
     ///
-    /// - Throws: `accessDenied`.
-    public func require(_ call: IncomingCall) throws(DBusError) {
-        guard let owner, call.peer.name == owner, !call.peer.hasLeft else {
+    /// - Throws: `accessDenied`, also when the bus doesn't say who is.
+    public func require(_ peer: Peer) async throws(DBusError) {
+        guard let owner = await owner(), peer.name == owner, !peer.hasLeft else {
             throw DBusError(
                 .accessDenied,
                 "Only the owner of \(Authentication1.busName) may call this."
@@ -35,9 +30,8 @@ public import DBus
     /// The bus keeps the order of what it hands over: before the first answer the daemon has read
     /// it, and before the second one it has asked the bus whatever it wants to know about it.
     public func hasHeard(within limit: Duration) async {
-        guard let connection else { return }
+        guard let owner = await owner() else { return }
         for _ in 0..<2 {
-            guard let owner else { return }
             _ = try? await connection.call(
                 to: owner,
                 path: Authentication1.path,
@@ -48,10 +42,11 @@ public import DBus
         }
     }
 
-    private func changed(_ owner: String?) {
-        self.owner = owner
-        isKnown = true
-        for continuation in firstLook { continuation.resume() }
-        firstLook = []
+    /// Who it is now; nil: nobody, or the bus doesn't say.
+    private func owner() async -> String? {
+        let connection = connection
+        return await owners.share(true) {
+            (try? await connection.nameOwner(Authentication1.busName)) ?? nil
+        }
     }
 }

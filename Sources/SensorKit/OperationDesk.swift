@@ -4,11 +4,16 @@ import LocalAuthBus
 /// At most one operation at a time, and the Cancel calls that arrived before their operation.
 @BusActor final class OperationDesk {
     private static let rememberedCancels = 16
+    /// How often the bus is asked whether the caller of what runs is still there.
+    private static let interval = Duration.seconds(3)
 
     private let connection: Connection
     private let notes: FaultNotes
     private var current: SensorOperation?
     private var isClosed = false
+    /// Ends with the present operation.
+    private var task: Task<Void, Never>?
+    private var watch: EventSource?
     private var early: [UInt64] = []
     private var earlyCaller: String?
 
@@ -17,18 +22,20 @@ import LocalAuthBus
         self.notes = notes
     }
 
-    /// Starts an operation; the answer comes when `body` has ended.
+    /// Runs an operation to its end.
     ///
     /// - Throws: Canceled when its Cancel has come already, Busy while another one runs.
-    func start(
+    func run(
         _ number: UInt64,
         user: UInt32,
         caller: Peer,
         _ body:
             @escaping @BusActor @Sendable (SensorOperation) async throws(SensorFault) -> String
-    ) throws(DBusError) -> Answer<String> {
-        if earlyCaller == caller.name, early.contains(number) { throw SensorFault.canceled.error }
+    ) async throws(DBusError) -> String {
+        // Another daemon's operation has nobody who waits for it any more.
+        if let current, current.caller !== caller { await endIfLeft(current) }
         guard isIdle, !isClosed else { throw SensorFault.busy.error }
+        if earlyCaller == caller.name, early.contains(number) { throw SensorFault.canceled.error }
         let operation = SensorOperation(
             number: number,
             user: user,
@@ -36,26 +43,50 @@ import LocalAuthBus
             connection: connection
         )
         current = operation
-        // Not the answer's own task: the operation ends when the driver ends it, even if the caller
+        // Not the call's own task: the operation ends when the driver ends it, even if the caller
         // has gone.
         let task = onLoop { [weak self, notes] in
             operation.result = await Self.result(of: operation, notes, body)
             if self?.current === operation { self?.current = nil }
         }
+        self.task = task
         operation.onCancel { task.cancel() }
         let leaving = caller.onLeave { operation.cancel() }
-        return .later { () async throws(DBusError) -> String in
-            await task.value
-            leaving.cancel()
-            return try operation.answer()
+        watchCaller()
+        await task.value
+        leaving.cancel()
+        return try operation.answer()
+    }
+
+    /// The signal that a caller has left may get lost, and its operation would run on.
+    private func watchCaller() {
+        guard watch == nil, current != nil else { return }
+        watch = EventLoop.shared.schedule(after: Self.interval) { [weak self] in
+            guard let self else { return }
+            watch = nil
+            guard current != nil else { return }
+            onLoop {
+                await self.connection.catchUpWithNames()
+                self.watchCaller()
+            }
         }
     }
 
-    func cancel(_ number: UInt64, caller: Peer) {
-        if let current, current.number == number, current.caller === caller {
-            current.cancel()
-            return
-        }
+    private func endIfLeft(_ operation: SensorOperation) async {
+        await connection.catchUpWithNames()
+        if operation.isCanceled, current === operation { await task?.value }
+    }
+
+    /// Cancels the operation that runs; false: this is none of this caller's.
+    func cancel(_ number: UInt64, caller: Peer) -> Bool {
+        guard let current, current.number == number, current.caller === caller else { return false }
+        current.cancel()
+        return true
+    }
+
+    /// Cancels an operation that has not begun, if its number comes.
+    func cancelEarly(_ number: UInt64, caller: Peer) {
+        guard !cancel(number, caller: caller) else { return }
         // Operation numbers are unique only within one caller.
         if earlyCaller != caller.name { early = [] }
         earlyCaller = caller.name

@@ -41,11 +41,13 @@ import ServiceProgram
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
-        try check(call, uid)
         let sensor = sensor
-        return try desk.start(operation, user: uid, caller: call.peer) {
-            (operation) async throws(SensorFault) in
-            try await sensor.verify(operation)
+        return .later { [self] () async throws(DBusError) in
+            try await check(call, uid)
+            return try await desk.run(operation, user: uid, caller: call.peer) {
+                (operation) async throws(SensorFault) in
+                try await sensor.verify(operation)
+            }
         }
     }
 
@@ -56,30 +58,34 @@ import ServiceProgram
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
-        try check(call, uid)
-        try Self.check(label: label)
-        let (sensor, host) = (sensor, host)
-        return try desk.start(operation, user: uid, caller: call.peer) {
-            (operation) async throws(SensorFault) in
-            let limit = sensor.properties.maximumTemplates
-            if limit > 0, try await sensor.templates(of: uid).count >= Int(limit) {
-                throw .full
+        .later { [self] () async throws(DBusError) in
+            try await check(call, uid)
+            try Self.check(label: label)
+            return try await desk.run(operation, user: uid, caller: call.peer) {
+                [sensor, host] (operation) async throws(SensorFault) in
+                let limit = sensor.properties.maximumTemplates
+                if limit > 0, try await sensor.templates(of: uid).count >= Int(limit) {
+                    throw .full
+                }
+                let id = try await sensor.enroll(operation, label: label)
+                // The caller will be answered Canceled, so no template may be kept.
+                guard !operation.isCanceled else {
+                    try await sensor.remove(id, of: uid)
+                    throw .canceled
+                }
+                host.templatesChanged(of: uid)
+                return id
             }
-            let id = try await sensor.enroll(operation, label: label)
-            // The caller will be answered Canceled, so no template may be kept.
-            guard !operation.isCanceled else {
-                try await sensor.remove(id, of: uid)
-                throw .canceled
-            }
-            host.templatesChanged(of: uid)
-            return id
         }
     }
 
     func cancel(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Void> {
-        try daemon.require(call)
-        desk.cancel(operation, caller: call.peer)
-        return .now(())
+        // The one that runs is its caller's own, and no match is reported from now on.
+        if desk.cancel(operation, caller: call.peer) { return .now(()) }
+        return .later { [self] () async throws(DBusError) in
+            try await daemon.require(call.peer)
+            desk.cancelEarly(operation, caller: call.peer)
+        }
     }
 
     // MARK: Templates
@@ -88,9 +94,8 @@ import ServiceProgram
         uid: UInt32,
         call: IncomingCall
     ) throws(DBusError) -> Answer<[Template]> {
-        try check(call, uid)
         let sensor = sensor
-        return answer(.list) { () async throws(SensorFault) in
+        return answer(call, uid, .list) { () async throws(SensorFault) in
             try await sensor.templates(of: uid)
         }
     }
@@ -101,11 +106,11 @@ import ServiceProgram
         label: String,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        try check(call, uid)
-        try Self.check(label: label)
-        try Self.check(id: id)
         let sensor = sensor
-        return answer { () async throws(SensorFault) in
+        return answer(call, uid) { () throws(DBusError) in
+            try Self.check(label: label)
+            try Self.check(id: id)
+        } body: { () async throws(SensorFault) in
             try await sensor.rename(id, of: uid, to: label)
         }
     }
@@ -115,19 +120,18 @@ import ServiceProgram
         id: String,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        try check(call, uid)
-        try Self.check(id: id)
         let (sensor, host) = (sensor, host)
-        return answer { () async throws(SensorFault) in
+        return answer(call, uid) { () throws(DBusError) in
+            try Self.check(id: id)
+        } body: { () async throws(SensorFault) in
             try await sensor.remove(id, of: uid)
             host.templatesChanged(of: uid)
         }
     }
 
     func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
-        try check(call, uid)
         let (sensor, host) = (sensor, host)
-        return answer { () async throws(SensorFault) in
+        return answer(call, uid) { () async throws(SensorFault) in
             let removed = try await sensor.removeAll(of: uid)
             if removed > 0 { host.templatesChanged(of: uid) }
             return removed
@@ -137,14 +141,17 @@ import ServiceProgram
     func health(
         call: IncomingCall
     ) throws(DBusError) -> Answer<(state: String, message: String)> {
-        try daemon.require(call)
-        let (state, message): (HealthState, String) =
-            switch sensor.health {
-            case .ok: notes.last.map { (.degraded, $0) } ?? (.ok, "")
-            case .degraded(let message): (.degraded, message)
-            case .failed(let message): (.failed, message)
+        .later { [self] () async throws(DBusError) in
+            try await daemon.require(call.peer)
+            return switch sensor.health {
+            case .ok:
+                notes.last.map { (HealthState.degraded.rawValue, $0) } ?? (
+                    HealthState.ok.rawValue, ""
+                )
+            case .degraded(let message): (HealthState.degraded.rawValue, message)
+            case .failed(let message): (HealthState.failed.rawValue, message)
             }
-        return .now((state: state.rawValue, message: message))
+        }
     }
 
     // MARK: Properties
@@ -162,8 +169,8 @@ import ServiceProgram
 
     // MARK: Checks
 
-    private func check(_ call: IncomingCall, _ uid: UInt32) throws(DBusError) {
-        try daemon.require(call)
+    private func check(_ call: IncomingCall, _ uid: UInt32) async throws(DBusError) {
+        try await daemon.require(call.peer)
         guard uid != .max else { throw DBusError(.invalidArgs, "uid \(uid) is no user.") }
     }
 
@@ -179,13 +186,17 @@ import ServiceProgram
         }
     }
 
-    /// The driver's answer, its faults under the contract's names.
+    /// The driver's answer to the daemon, its faults under the contract's names.
     private func answer<Value: Sendable>(
+        _ call: IncomingCall,
+        _ uid: UInt32,
         _ request: FaultNotes.Request = .operation,
-        _ body: @escaping @BusActor @Sendable () async throws(SensorFault) -> Value
+        check: @escaping @BusActor @Sendable () throws(DBusError) -> Void = {},
+        body: @escaping @BusActor @Sendable () async throws(SensorFault) -> Value
     ) -> Answer<Value> {
-        let notes = notes
-        return .later { () async throws(DBusError) -> Value in
+        .later { [self] () async throws(DBusError) -> Value in
+            try await self.check(call, uid)
+            try check()
             do throws(SensorFault) {
                 let value = try await body()
                 notes.worked(request)

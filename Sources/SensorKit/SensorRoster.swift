@@ -48,7 +48,7 @@ import ServiceProgram
         guard SensorProgram.isName(sensor.name) else {
             throw UsageError("'\(sensor.name)' is no name of a sensor")
         }
-        let daemon = await DaemonCaller(on: connection)
+        let daemon = DaemonCaller(on: connection)
         let (name, note) = (sensor.name, note)
         let notes = FaultNotes { note("\(name): \($0)") }
         let object = SensorObject(sensor, host: host, daemon: daemon, notes: notes)

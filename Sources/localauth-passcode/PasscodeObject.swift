@@ -82,17 +82,23 @@ import ServiceProgram
     }
 
     func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
-        try daemon.require(call)
-        try Self.requireOwn(uid)
-        guard let user = SystemUser(uid: uid) else { throw Self.unknownUser(uid) }
-        return .now(setting.isSet(for: user))
+        .later { [self] () async throws(DBusError) in
+            setting.isSet(for: try await user(uid, of: call.peer))
+        }
     }
 
     func isRemoved(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
-        try daemon.require(call)
+        .later { [self] () async throws(DBusError) in
+            setting.isRemoved(of: try await user(uid, of: call.peer))
+        }
+    }
+
+    /// Whom the daemon asks about.
+    private func user(_ uid: UInt32, of caller: Peer) async throws(DBusError) -> SystemUser {
+        try await daemon.require(caller)
         try Self.requireOwn(uid)
         guard let user = SystemUser(uid: uid) else { throw Self.unknownUser(uid) }
-        return .now(setting.isRemoved(of: user))
+        return user
     }
 
     func verify(
@@ -100,20 +106,21 @@ import ServiceProgram
         socket: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool> {
-        try daemon.require(call)
-        try Self.requireOwn(uid)
-        try Self.requirePacketSocket(socket)
-        guard !isLeaving else { throw DBusError(.passcodeCanceled, "The verifier is leaving.") }
-        guard waiting.count < Self.maximumWaiting else {
-            throw DBusError(.limitsExceeded, "\(Self.maximumWaiting) checks wait already.")
-        }
-        // In its place before the next call is looked at: else calls that come together would all
-        // find room.
-        let turn = Turn(uid: uid, socket: socket, caller: call.peer)
-        waiting.append(turn)
-        startNext()
-        return .later { () async throws(DBusError) -> Bool in
-            try Self.answer(await turn.end(), uid: uid)
+        .later { () async throws(DBusError) -> Bool in
+            try await self.daemon.require(call.peer)
+            try Self.requireOwn(uid)
+            try Self.requirePacketSocket(socket)
+            guard !self.isLeaving else {
+                throw DBusError(.passcodeCanceled, "The verifier is leaving.")
+            }
+            guard self.waiting.count < Self.maximumWaiting else {
+                throw DBusError(.limitsExceeded, "\(Self.maximumWaiting) checks wait already.")
+            }
+            // In its place at once: else checks that come together would all find room.
+            let turn = Turn(uid: uid, socket: socket, caller: call.peer)
+            self.waiting.append(turn)
+            self.startNext()
+            return try Self.answer(await turn.end(), uid: uid)
         }
     }
 

@@ -31,7 +31,7 @@ ServiceProgram(
 )
 .main { connection, arguments in
     let passcode = PasscodeObject(
-        daemon: await DaemonCaller(on: connection),
+        daemon: DaemonCaller(on: connection),
         service: arguments["pam-service"] ?? "localauth",
         directory: arguments["pam-directory"],
         isSet: PasscodeSetting(rawValue: arguments["passcode-set"] ?? "") ?? .auto

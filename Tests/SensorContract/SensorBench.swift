@@ -103,8 +103,10 @@ public struct SeenEvent: Hashable, Sendable {
     public func replaceDaemon() async throws {
         daemon.close()
         daemon = try bus.connect()
-        _ = try await bus.waitForOwner(of: Self.daemonName, false)
-        try daemon.requestName(Self.daemonName)
+        // The bus may say nothing of it.
+        try await eventually("the daemon's name to be free") {
+            (try? self.daemon.requestName(Self.daemonName)) != nil
+        }
         sensor = Self.proxy(daemon, owner)
         listen()
     }

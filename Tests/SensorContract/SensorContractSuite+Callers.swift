@@ -126,6 +126,21 @@ extension SensorContractSuite {
             }
             throw TestFailure("expected the operation to end within 5 s of its caller")
         },
+        SensorCheck("A daemon that took another's place unheard is served at once") { bench in
+            _ = try await bench.enroll()
+            _ = try await bench.verify()
+            try await bench.bus.lose(.nameOwnerChanged)
+            try await bench.replaceDaemon()
+            let (number, call) = try await bench.verify()
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+        },
+        SensorCheck("A daemon that lost its name unheard is refused") { bench in
+            try await bench.bus.lose(.nameOwnerChanged)
+            bench.daemon.releaseName(SensorBench.daemonName)
+            _ = try await bench.daemon.nameOwner(SensorBench.daemonName)
+            try await expectStranger(bench.sensor)
+        },
     ]
 
     static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
