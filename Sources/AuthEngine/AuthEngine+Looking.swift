@@ -43,6 +43,11 @@ extension AuthEngine {
         }
     }
 
+    /// The sensor of an operation that runs, as it was when that was planned; nil: it doesn't run.
+    public func sensor(of operation: OperationID) -> SensorFact? {
+        running(operation)?.1.sensor
+    }
+
     private func running(_ operation: OperationID) -> (EvaluationID, Operation)? {
         for id in prompts.values {
             let operations = evaluations[id]?.prompt?.stage.operations ?? []

@@ -49,6 +49,7 @@ public final class AuthService {
         items.passcodeFound(uid, state)
     }
     private(set) lazy var agents = AgentDirectory(
+        connection: connection,
         sessions: sessions,
         clients: clients,
         audit: audit,
@@ -64,7 +65,12 @@ public final class AuthService {
         agents: agents,
         sensors: sensors,
         verifier: verifier,
-        facts: FactFinder(enrolments: enrolments, verifier: verifier, sessions: sessions),
+        facts: FactFinder(
+            enrolments: enrolments,
+            verifier: verifier,
+            sessions: sessions,
+            connection: connection
+        ),
         saves: saves,
         clients: clients
     ) { [self] evaluation, outcome in
@@ -120,7 +126,12 @@ public final class AuthService {
             limits: MethodQuotas.limits(configuration),
             bytesPerUser: MethodQuotas.bytesPerUser
         )
-        audit = AuditTrail(path: journal, records: state.records, unknown: state.unknown)
+        let audit = AuditTrail(path: journal, records: state.records, unknown: state.unknown)
+        self.audit = audit
+        connection.onRefusal = { peer, member, error in
+            guard let record = AuditRecord(refusalOf: member, of: peer.uid, error) else { return }
+            audit.write(record, by: peer)
+        }
         let isSystemBus = connection.address == .system
         engine = AuthEngine(
             settings: configuration.engineSettings(isSystemBus: isSystemBus),
@@ -147,6 +158,7 @@ public final class AuthService {
         sessions.start()
         sensors.start()
         verifier.start()
+        sweepLater()
         if !connection.isPeerToPeer { try connection.requestName(Authentication1.busName) }
         audit.write(AuditRecord(.serviceStarted))
         if let setAside { audit.write(AuditRecord(.databaseSetAside, [.file: setAside])) }
@@ -188,6 +200,16 @@ public final class AuthService {
 
     /// Whether this instance serves the whole system.
     var isSystemBus: Bool { connection.address == .system }
+
+    /// What a departed connection leaves behind is found out before each decision; this is for its
+    /// memory, where nobody asks for a decision.
+    private func sweepLater() {
+        _ = EventLoop.shared.schedule(after: .seconds(600)) { [weak self] in
+            guard let self else { return }
+            onLoop { await self.connection.catchUpWithNames() }
+            sweepLater()
+        }
+    }
 
     private func left(_ client: Client) {
         evaluations.handle(.clientGone(client.id))

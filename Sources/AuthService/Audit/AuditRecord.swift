@@ -1,3 +1,4 @@
+import DBus
 import ServiceProgram
 
 /// One decision as it is written down.
@@ -16,6 +17,24 @@ struct AuditRecord: Hashable, Sendable {
         self.fields = [.event: kind.rawValue]
         self.fields[.uid] = uid.map(String.init)
         set(fields)
+    }
+
+    /// A call that was refused before it was looked into, malformed or one too many; nil: nothing
+    /// would have been decided.
+    init?(refusalOf member: String, of uid: UInt32, _ error: DBusError) {
+        let kind: AuditKind
+        switch member {
+        case "Evaluate", "EvaluateAccessControl": kind = .evaluationEnded
+        case "Read", "Sign", "Decrypt", "KeyExchange": kind = .itemUsed
+        case "Add", "CreateKey": kind = .itemAdded
+        case "Update", "SetSecret": kind = .itemChanged
+        case "Delete": kind = .itemDeleted
+        default: return nil
+        }
+        // Where there is no such method there is nothing to refuse.
+        let isElsewhere = [.unknownObject, .unknownInterface, .unknownMethod].contains(error.name)
+        guard !isElsewhere else { return nil }
+        self.init(kind, uid: uid, [.outcome: error.outcome])
     }
 
     /// The record with more in it.

@@ -206,8 +206,14 @@ extension Evaluations {
         case .hinted(let hint): handle(.sensorHinted(operation, Hint(rawValue: hint)))
         case .stage: break
         case .finished(let template):
-            looking[operation] = nil
-            accept(.sensorMatched(operation, template: template), of: uid)
+            let sensor = looking.removeValue(forKey: operation)
+            onLoop {
+                // That it is weaker now may have been said, and lost.
+                guard let fact = self.engine.sensor(of: operation),
+                    await sensor?.isStill(fact) == true
+                else { return self.handle(.sensorEnded(operation)) }
+                self.accept(.sensorMatched(operation, template: template), of: uid)
+            }
         case .refused, .ended:
             looking[operation] = nil
             handle(.sensorEnded(operation))

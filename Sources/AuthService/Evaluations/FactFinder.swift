@@ -7,11 +7,12 @@ struct FactFinder {
     let enrolments: Enrolments
     let verifier: PasscodeVerifier
     let sessions: Sessions
+    let connection: Connection
 
     /// Everything that an answer depends on, asked anew.
     ///
     /// Where the caller stands is said last: what happens to its session later is an event. For a
-    /// decision the login manager is asked whether such an event was missed.
+    /// decision the bus and the login manager are asked whether such an event was missed.
     func find(
         for peer: Peer,
         uid: UInt32,
@@ -20,11 +21,14 @@ struct FactFinder {
         processes: [Int32] = []
     ) async -> Facts {
         let around =
-            sessions.isAbsent ? nil : onLoop { await sessions.refresh(peer, for: uid) }
+            sessions.isAbsent
+            ? nil : onLoop { await sessions.refresh(peer, for: uid, isDecision: isDecision) }
+        let names = isDecision ? onLoop { await connection.catchUpWithNames() } : nil
         let templates = onLoop { await enrolments.refresh(uid) }
         let passcode = await verifier.passcode(of: uid)
         await templates.value
         await around?.value
+        await names?.value
         // The lid may have been found open meanwhile.
         if !enrolments.isComplete(for: uid) { await enrolments.refresh(uid) }
         if isDecision { await sessions.catchUp(uid) }

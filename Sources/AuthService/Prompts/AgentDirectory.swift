@@ -34,12 +34,20 @@ final class AgentDirectory {
 
     private var registrations: [AgentID: Registration] = [:]
     private var lastID: UInt64 = 0
+    private let connection: Connection
     private let sessions: Sessions
     private let clients: Clients
     private let audit: AuditTrail
     private let events: any AgentEvents
 
-    init(sessions: Sessions, clients: Clients, audit: AuditTrail, events: any AgentEvents) {
+    init(
+        connection: Connection,
+        sessions: Sessions,
+        clients: Clients,
+        audit: AuditTrail,
+        events: any AgentEvents
+    ) {
+        self.connection = connection
         self.sessions = sessions
         self.clients = clients
         self.audit = audit
@@ -79,6 +87,8 @@ final class AgentDirectory {
         }
         return .later { [self] () throws(DBusError) in
             let home = try await sessions.home(of: peer, isForProcess: process != nil)
+            // One that left must not keep another from its place.
+            await connection.catchUpWithNames()
             guard let home, !peer.hasLeft else {
                 throw .denied("the caller has no session that prompts can be shown in")
             }

@@ -144,6 +144,7 @@ final class PasscodeVerifier {
         }
         let proxy = Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
         let said = await state(of: uid, proxy)
+        if said == nil { await catchUp() }
         guard self.owner == owner else {
             // It was leaving when the question came: the next one says.
             if !isAgain { await ask(uid, isAgain: true) }
@@ -173,8 +174,8 @@ final class PasscodeVerifier {
     ///
     /// Several that want it share one start. One that takes long is not waited for, but goes on.
     private func currentOwner() async -> String? {
+        guard !connection.isPeerToPeer, await catchUp() else { return nil }
         if let owner { return owner }
-        guard !connection.isPeerToPeer else { return nil }
         if !isStarting {
             isStarting = true
             startedAt = Instant.now()
@@ -190,6 +191,18 @@ final class PasscodeVerifier {
         }
         if owner == nil, isStarting, absence == nil { absence = .starting }
         return owner
+    }
+
+    /// Finds out whether the signal that it is another one, or gone, got lost; false: the bus
+    /// doesn't say.
+    @discardableResult private func catchUp() async -> Bool {
+        do throws(DBusError) {
+            let present = try await connection.nameOwner(Passcode1.busName)
+            if present != holder { await ownerChanged(present) }
+            return true
+        } catch {
+            return false
+        }
     }
 
     private func activate() async {
@@ -243,7 +256,7 @@ final class PasscodeVerifier {
             // It was leaving, and has read nothing: the next one verifies.
             let isUnread = [.passcodeCanceled, .serviceUnknown, .nameHasNoOwner]
                 .contains(error.name)
-            if isUnread, !isAgain, self.owner != owner {
+            if isUnread, !isAgain, await catchUp(), self.owner != owner {
                 return await verify(uid, channel, isAgain: true)
             }
             let isLost = [.noReply, .timeout, .disconnected].contains(error.name)

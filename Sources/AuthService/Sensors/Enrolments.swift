@@ -176,10 +176,8 @@ final class Enrolments {
 
     private func ask(_ uid: UInt32) async {
         current.insert(uid)
-        // What such a sensor was waiting for may be there: nobody tells it while it sleeps.
-        let woken = sensors.sorted.filter(\.process.mayHaveRecovered)
-            .map { sensor in onLoop { _ = await sensor.process.awake() } }
-        for task in woken { await task.value }
+        let doubts = sensors.sorted.map { sensor in onLoop { await sensor.process.reconsider() } }
+        for doubt in doubts { await doubt.value }
         let asked = sensors.sorted.filter { $0.isUsable || $0.process.isStarting }
         for sensor in sensors.sorted where !asked.contains(where: { $0 === sensor }) {
             sensor.templates.forget(uid)

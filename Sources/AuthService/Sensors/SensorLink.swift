@@ -37,6 +37,12 @@ final class SensorLink: SensorProcessEvents {
 
     var isUsable: Bool { process.isUsable }
 
+    /// Whether it still is what a plan rests on, as it says when it is asked now.
+    func isStill(_ fact: SensorFact) async -> Bool {
+        guard let proxy = process.proxy, await process.lookAgain(proxy) else { return false }
+        return facts.type == fact.type && facts.strength >= fact.strength
+    }
+
     /// The sensor is none any more; what ran on it ended.
     func remove() {
         process.remove()

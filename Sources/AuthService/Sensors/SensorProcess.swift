@@ -67,6 +67,7 @@ final class SensorProcess {
     private var announcements = Allowance(limit: 20)
     private var announcement: EventSource?
     private var isRemoved = false
+    private let looks = SharedLookUps<String, Bool>()
     private let healthLookUps = SharedLookUps<String, Result<Health, DBusError>>()
 
     init(
@@ -123,9 +124,8 @@ final class SensorProcess {
     /// Whether it sleeps, or is about to: what changes meanwhile, it can't tell.
     var isAsleep: Bool { state == .asleep || state == .leaving }
 
-    /// Whether what it said of itself before it fell asleep is why it can't be used: a device may
-    /// have been plugged in since.
-    var mayHaveRecovered: Bool { isAsleep && (!facts.isPresent || facts.unavailability != nil) }
+    /// Whether what it said of itself is why it can't be used.
+    private var saidNo: Bool { !facts.isPresent || facts.unavailability != nil }
 
     /// What it can be asked through, once it is awake: one that sleeps is woken first.
     ///
@@ -140,8 +140,15 @@ final class SensorProcess {
     /// Whether the connection was this sensor's, and left in good order: the next one is to be
     /// asked what this one didn't answer.
     func hasDeparted(_ connectionName: String) async -> Bool {
+        // That it left may have been said, and lost.
+        if owner == connectionName { _ = await isOwner(connectionName) }
         await departure?.value
-        return departed == connectionName
+        guard departed == connectionName else { return false }
+        // The next one may be there already, and is asked who it is.
+        if state == .probing, owner != nil {
+            await withCheckedContinuation { waiters.append($0) }
+        }
+        return true
     }
 
     private func surroundingsChanged(from old: Surroundings) {
@@ -165,15 +172,15 @@ final class SensorProcess {
             return false
         }
         guard now != connectionName else { return true }
-        guard owner == connectionName, !isRemoved else { return false }
-        if let now { ownerChanged(now) } else { ownerLeft() }
+        if owner == connectionName { await connection.catchUpWithNames() }
         return false
     }
 
     /// Another process owns the name now.
     func ownerChanged(_ owner: String) {
         guard owner != self.owner else { return }
-        if self.owner != nil { events?.lost() }
+        // That the one before left may have been said, and lost.
+        if self.owner != nil { ownerLeft() }
         detach()
         self.owner = owner
         state = .probing
@@ -194,9 +201,9 @@ final class SensorProcess {
         departure = onLoop {
             let isClean = await self.connection.hasEndedWell(owner, descriptor)
             self.departure = nil
+            if isClean, self.isKnown { self.departed = owner }
             guard self.owner == nil, !self.isRemoved else { return }
-            if isClean, self.isKnown {
-                self.departed = owner
+            if self.departed == owner {
                 self.settle(.asleep)
             } else {
                 self.fail(.crashed)
@@ -240,6 +247,8 @@ final class SensorProcess {
                 name,
                 timeout: Self.startPatience
             )) != nil
+        // One that was there already is not told of again.
+        if isStarted, owner == nil { await connection.catchUpWithNames() }
         if isStarted, owner == nil || state == .probing {
             let limit = EventLoop.shared.schedule(after: Self.startPatience) { self.release() }
             await withCheckedContinuation { waiters.append($0) }
@@ -266,18 +275,52 @@ final class SensorProcess {
             descriptor = try? ProcessDescriptor.open(peer.pid)
             let proxy = Sensor1Proxy(connection, destination: owner, path: Sensor1.path)
             if subscriptions.isEmpty { subscribe(to: proxy) }
+            _ = await ask(proxy)
+        } catch {
+            guard self.owner == owner else { return }
+            fail(.failed)
+        }
+    }
+
+    /// Asks it again what it is, for a decision: what it announced of that may have got lost.
+    ///
+    /// Those who want to know at the same time share the question.
+    ///
+    /// - Returns: Whether it said so, and is still the same process.
+    func lookAgain(_ proxy: Sensor1Proxy) async -> Bool {
+        let isSaid = await looks.share(proxy.destination) { await self.ask(proxy) }
+        return isSaid && owner == proxy.destination && state == .ready
+    }
+
+    /// Asks one that said that it can't be used whether that is over.
+    ///
+    /// What it was waiting for may be there: one that sleeps tells nobody.
+    func reconsider() async {
+        guard saidNo, let proxy = isAsleep ? await awake() : proxy, state == .ready else { return }
+        _ = await lookAgain(proxy)
+    }
+
+    /// Takes what it says of itself; false: it says nothing that could be taken.
+    private func ask(_ proxy: Sensor1Proxy) async -> Bool {
+        do throws(DBusError) {
             let properties = try await connection.budget.run(.questions, for: CallBudget.service) {
                 () throws(DBusError) in
                 try await proxy.properties(timeout: Self.patience)
             }
-            guard self.owner == owner else { return }
+            guard owner == proxy.destination else { return false }
             guard SensorProperties.isComplete(properties) || !speaksVersion(properties) else {
-                return fail(.failed)
+                fail(.failed)
+                return false
             }
             take(properties, into: SensorProperties())
+            return true
         } catch {
-            guard self.owner == owner else { return }
-            fail(.failed)
+            // One that has left is not at fault, even if nobody heard of it.
+            _ = await isOwner(proxy.destination)
+            // Of a question that never got through the sensor knows nothing.
+            let isFault = error.name != .limitsExceeded || state != .ready
+            if owner == proxy.destination, isFault { fail(.failed) }
+            return false
         }
     }
 
@@ -296,7 +339,7 @@ final class SensorProcess {
         if state != .ready { backOff.recovered(at: Instant.now()) }
         facts = new
         isKnown = true
-        if !facts.isPresent || facts.unavailability != nil { events?.stopped() }
+        if saidNo { events?.stopped() }
         settle(.ready)
     }
 
@@ -355,17 +398,12 @@ final class SensorProcess {
     private struct Appearance: Equatable {
         var facts: SensorProperties
         var isKnown: Bool
-        var unavailability: Unavailability?
+        var reason: Unavailability?
         var distrust: String?
     }
 
     private var appearance: Appearance {
-        Appearance(
-            facts: facts,
-            isKnown: isKnown,
-            unavailability: unavailability,
-            distrust: distrust
-        )
+        Appearance(facts: facts, isKnown: isKnown, reason: unavailability, distrust: distrust)
     }
 
     /// Changes of one sensor are announced no more often than its allowance permits.
@@ -456,28 +494,4 @@ final class SensorProcess {
         backOff.forgive()
         onLoop { await self.recover() }
     }
-}
-
-/// What the program behind a sensor does, for what depends on it.
-@BusActor
-protocol SensorProcessEvents: AnyObject {
-    /// It is gone or broken: what runs has ended, and what it listed is void.
-    func lost()
-    /// It gave up its name: what it had begun has ended; the rest is lost, or the next one's.
-    func left()
-    /// What runs has ended.
-    func stopped()
-    /// The surroundings keep it from being used: what runs is to be canceled.
-    func impeded()
-    /// What it says of itself, or its state, has changed.
-    func changed()
-    /// It says that a user's templates changed.
-    func templatesChanged(uid: UInt32)
-    /// It sent `Event`.
-    func received(operation: UInt64, kind: String, detail: [String: Variant])
-}
-
-extension Unavailability? {
-    /// As the contract has it.
-    var wire: String { self?.rawValue ?? "" }
 }

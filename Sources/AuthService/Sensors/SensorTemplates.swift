@@ -64,20 +64,26 @@ final class SensorTemplates {
 
     private func ask(_ uid: UInt32, _ proxy: Sensor1Proxy) async -> [Template]? {
         let isSame = { self.process.owner == proxy.destination }
+        // What is known of its strength, and of whether it is there, is to be as young as the list.
+        var isSaid = false
+        let look = onLoop { isSaid = await self.process.lookAgain(proxy) }
         do throws(DBusError) {
             let list = try await proxy.connection.budget.run(.questions, for: uid) {
                 () throws(DBusError) in
                 try await proxy.listTemplates(uid: uid, timeout: SensorProcess.patience)
             }
             // The signal that another process has the name may have been lost.
-            guard await process.isOwner(proxy.destination), isSame() else { return nil }
+            await look.value
+            guard isSaid, await process.isOwner(proxy.destination), isSame() else { return nil }
             guard let checked = Self.checked(list) else {
                 process.fail(.failed)
                 return nil
             }
             return checked
         } catch {
-            guard isSame() else { return nil }
+            await look.value
+            // One that has left is not at fault, even if nobody heard of it.
+            guard await process.isOwner(proxy.destination) || isSame() else { return nil }
             switch error.name {
             // It does not know this daemon yet, does something else, or never got the question: no
             // fault of its own.

@@ -43,6 +43,37 @@ struct AuditTests {
         }
     }
 
+    @Test("L15: what is refused before it is looked into is a record, too, and none gets lost")
+    func refusedAtOnce() async throws {
+        try await AuditBench.run { bench in
+            for _ in 0..<30 {
+                await expectName(.invalidArgs) {
+                    _ = try await bench.manager().evaluate(policy: 9, reason: "x", options: [:])
+                }
+            }
+            await expectName(.invalidArgs) {
+                _ = try await bench.client.call(
+                    to: TestDaemon.name,
+                    path: TestDaemon.root,
+                    interface: TestDaemon.name,
+                    member: "Evaluate"
+                )
+            }
+            let record = try await bench.journal.record("evaluation-ended")
+            #expect(record["LOCALAUTH_UID"] == "\(getuid())")
+            #expect(record["LOCALAUTH_CALLER"] == bench.client.uniqueName)
+            #expect(record["LOCALAUTH_OUTCOME"] == "InvalidArgs")
+            let written = bench.journal.records.seen
+                .filter { $0["LOCALAUTH_EVENT"] == "evaluation-ended" }
+            #expect(written.count == 10)
+            await bench.stop()
+            let rest = try await bench.journal.record("repeated") {
+                $0["LOCALAUTH_REPEATED"] == "evaluation-ended"
+            }
+            #expect(rest["LOCALAUTH_COUNT"] == "21")
+        }
+    }
+
     @Test("L15: a success names its mechanism, its sensor and the attempts that failed before")
     func success() async throws {
         try await AuditBench.run { bench in

@@ -1,0 +1,75 @@
+import DBus
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// What a sensor said of itself, and a bus with full queues dropped.
+@Suite("Lost signals of sensors", .timeLimit(.minutes(2)))
+struct LostChangeTests {
+    init() { EventLoop.shared.startThread() }
+
+    private static let strong: [String: Variant] = ["minimum-strength": .string("strong")]
+
+    @Test("L8, L20: a sensor that became weak unheard is weak for the next evaluation")
+    func weakened() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            try await bench.bus.lose(.propertiesChanged)
+            sensor.saidStrength = "weak"
+            sensor.changed("Strength")
+            await expectName(.biometryNotAvailable) {
+                _ = try await bench.begin(person.connection, 1, Self.strong).reply()
+            }
+            let call = try bench.begin(person.connection)
+            try await sensor.operation().succeed(template)
+            #expect(try await call.reply()["strength"] == .string("weak"))
+        }
+    }
+
+    @Test(
+        "L8, L20: a match of a sensor that became weak meanwhile is none",
+        arguments: [true, false]
+    )
+    func weakenedMeanwhile(isLost: Bool) async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let call = try bench.begin(person.connection, 1, Self.strong)
+            let operation = try await sensor.operation()
+            if isLost { try await bench.bus.lose(.propertiesChanged) }
+            sensor.saidStrength = "weak"
+            sensor.changed("Strength")
+            operation.succeed(template)
+            await expectName(.biometryNotAvailable) { _ = try await call.reply() }
+        }
+    }
+
+    @Test("L20: a sensor that was plugged in, or out, unheard is asked before the next decision")
+    func presence() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            try await bench.bus.lose(.propertiesChanged)
+            sensor.isPresent = false
+            sensor.changed("Present")
+            await expectName(.biometryDisconnected) {
+                _ = try await bench.begin(person.connection).reply()
+            }
+            sensor.isPresent = true
+            sensor.changed("Present")
+            let call = try bench.begin(person.connection)
+            try await sensor.operation().succeed(template)
+            _ = try await call.reply()
+        }
+    }
+
+    @Test("L16: a sensor that doesn't say what it is isn't used, whatever it lists")
+    func silent() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            try await bench.bus.lose(.propertiesChanged)
+            sensor.saidStrength = "stronger than strong"
+            await expectName(.biometryNotAvailable) {
+                _ = try await bench.begin(person.connection).reply()
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// Who left the bus, or came to it, while that lost the signals about it.
+@Suite("Lost signals about names", .timeLimit(.minutes(2)))
+struct LostNameTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test("L20, L9: the prompt of a caller that left unheard goes when the next one asks")
+    func caller() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let guest = try person.app(bench.bus)
+            let first = try bench.begin(guest)
+            let operation = try await sensor.operation()
+            try await bench.bus.lose(.nameOwnerChanged)
+            guest.close()
+            let next = try bench.begin(person.connection)
+            _ = try await operation.canceled.first("the first one to be canceled") { _ in true }
+            try await sensor.operation(1).succeed(template)
+            _ = try await next.reply()
+            #expect(person.ends.seen.first == "canceled")
+            withExtendedLifetime(first) {}
+        }
+    }
+
+    @Test("L20: an agent that left unheard keeps no other from its place, and gets no prompt")
+    func agent() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let app = try person.app(bench.bus)
+            try await bench.bus.lose(.nameOwnerChanged)
+            person.connection.close()
+            await expectName(.notInteractive) { _ = try await bench.begin(app).reply() }
+            let next = try await bench.person()
+            let call = try bench.begin(app)
+            try await sensor.operation().succeed(template)
+            _ = try await call.reply()
+            #expect(next.prompts.seen.count == 1)
+        }
+    }
+
+    @Test("L20: an agent that left unheard gives its place to one that registers")
+    func agentExists() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            try await bench.bus.lose(.nameOwnerChanged)
+            person.connection.close()
+            _ = try await bench.person()
+        }
+    }
+
+    @Test("L20: contexts of a caller that left unheard are no reason to refuse for long")
+    func contexts() async throws {
+        try await ServiceBench.run(configuration: "[Limits]\nContextsPerUser=2\n") { bench in
+            let guest = try bench.bus.connect()
+            for _ in 0..<2 { _ = try await bench.context(on: guest) }
+            await expectName(.limitsExceeded) { _ = try await bench.context() }
+            try await bench.bus.lose(.nameOwnerChanged)
+            guest.close()
+            try await eventually("room for a context") {
+                (try? await bench.context()) != nil
+            }
+        }
+    }
+
+    @Test("L20: a verifier that took another's place unheard is the one that is asked")
+    func verifier() async throws {
+        try await PrivateBus.run { bus in
+            let first = try bus.connect()
+            try first.requestName(ScriptedVerifier.name)
+            let daemon = try await TestDaemon(on: bus)
+            try await bus.lose(.nameOwnerChanged)
+            first.close()
+            #expect(try await !daemon.manager.canEvaluate(policy: 2).available)
+            let second = try ScriptedVerifier(on: bus)
+            #expect(try await daemon.manager.canEvaluate(policy: 2).available)
+            withExtendedLifetime(second) {}
+        }
+    }
+
+    @Test("L20: a sensor that came unheard is found by the first evaluations that ask")
+    func sensor() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            try await bench.bus.lose(.nameOwnerChanged, .propertiesChanged)
+            let sensor = ScriptedSensor("Late", on: try bench.bus.connect())
+            _ = sensor.add(for: person.peer.uid, announcing: false)
+            try sensor.appear()
+            _ = try? await bench.begin(person.connection).reply()
+            try await bench.waitForDevice("Late", is: "")
+        }
+    }
+}
