@@ -70,6 +70,52 @@ struct LostSignalTests {
         #expect(await bench.end(of: running)?.name == .systemCancel)
     }
 
+    @Test(
+        "L2, L9: what waits for its turn is not shown after what was missed",
+        arguments: Event.allCases
+    )
+    @BusActor
+    func waiting(_ event: Event) async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let running = try await bench.evaluation()
+        let waiting = try bench.manager.evaluateStream(policy: 1, reason: "test", options: [:])
+        // It waits once this one is refused its turn: two of a connection may wait.
+        let second = try bench.manager.evaluateStream(policy: 1, reason: "test", options: [:])
+        let refused = await bench.evaluate()
+        #expect(refused?.name == .limitsExceeded)
+        bench.logind.losesSignals = true
+        event.happen(false, at: bench)
+        try await bench.manager.submitCancel(prompt: bench.agent.last)
+        #expect(await bench.end(of: running)?.name == .userCancel)
+        #expect(await bench.end(of: waiting)?.name == .systemCancel)
+        #expect(await bench.end(of: second)?.name == .systemCancel)
+        #expect(bench.agent.count == 1)
+    }
+
+    @Test("L2: a lock ends what a context has proved, also one that nobody told of")
+    @BusActor
+    func kept() async throws {
+        for isLost in [false, true] {
+            let bench = try await SessionBench()
+            try await bench.registerAgent()
+            let context = try await bench.context(["SuccessDuration": .double(3600)])
+            try await bench.simulated.queue(outcomes: ["match"])
+            _ = try await context.evaluate(policy: 1, reason: "test", options: [:])
+            let again = try await context.evaluate(policy: 1, reason: "test", options: [:])
+            #expect(again["mechanism"] == .string("context"))
+            bench.logind.losesSignals = isLost
+            bench.session.lock(true)
+            await #expect(throws: DBusError.self) {
+                try await context.evaluate(policy: 1, reason: "test", options: [:])
+            }
+            bench.session.lock(false)
+            try await bench.simulated.queue(outcomes: ["match"])
+            let anew = try await context.evaluate(policy: 1, reason: "test", options: [:])
+            #expect(anew["mechanism"] == .string("biometry"))
+        }
+    }
+
     @Test("L4: that the machine woke up is found out, though nobody said so")
     @BusActor
     func waking() async throws {

@@ -12,6 +12,8 @@ import TestSupport
     /// How each prompt ended.
     let ends = Feed<String>()
     private(set) var last = ""
+    /// How many prompts there were.
+    private(set) var count = 0
     /// The way of the last prompt's passcode.
     private(set) var passcode: OwnedDescriptor?
 
@@ -22,6 +24,7 @@ import TestSupport
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         last = prompt
+        count += 1
         self.passcode = passcode
         prompts.add(details)
         return .now(())
@@ -176,8 +179,15 @@ import TestSupport
 
     nonisolated static let agentPath = ObjectPath(trusted: "/agent")
 
+    var process: ChildProcess { daemon.process }
+
     func registerAgent(_ options: [String: Variant] = [:]) async throws {
         _ = try await manager.registerAgent(agent: Self.agentPath, options: options)
+    }
+
+    func context(_ properties: [String: Variant]) async throws -> Context1Proxy {
+        let path = try await manager.createContext(properties: properties)
+        return Context1Proxy(logind.connection, destination: owner, path: path)
     }
 
     func device(_ name: String) -> Device1Proxy {

@@ -42,6 +42,8 @@ struct Feed<Value: Sendable>: Sendable {
     var losesSignals = false
     /// What a look-up of a process is answered with instead.
     var fault: DBusError?
+    /// How often each method was called and each property read.
+    var questions: [String: Int] = [:]
     /// One value each time the daemon delays sleep, and when it delays it no more.
     let delays = Feed<Bool>()
     private var delay: EventSource?
@@ -144,7 +146,7 @@ struct Feed<Value: Sendable>: Sendable {
     private(set) var isActive = true
     private(set) var isLocked = false
     private let connection: Connection
-    private unowned let logind: StandInLogind
+    fileprivate unowned let logind: StandInLogind
 
     init(_ id: String, at logind: StandInLogind, uid: UInt32 = getuid(), isRemote: Bool = false) {
         self.id = id
@@ -218,6 +220,7 @@ private struct LogindInterface: ServedInterface {
     )
 
     func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+        logind.questions[member, default: 0] += 1
         switch member {
         case "GetSessionByPID":
             if let fault = logind.fault { throw fault }
@@ -245,6 +248,7 @@ private struct LogindInterface: ServedInterface {
         for peer: Peer?,
         into writer: inout MessageWriter
     ) throws(DBusError) {
+        logind.questions[property, default: 0] += 1
         switch property {
         case "LidClosed": try writer.write(logind.isLidClosed)
         case "Docked": try writer.write(logind.isDocked)
@@ -350,6 +354,7 @@ private struct LogindSessionInterface: ServedInterface {
         for peer: Peer?,
         into writer: inout MessageWriter
     ) throws(DBusError) {
+        session.logind.questions["Session." + property, default: 0] += 1
         switch property {
         case "Id": try writer.write(session.id)
         case "User":

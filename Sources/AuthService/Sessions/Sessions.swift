@@ -99,11 +99,14 @@ final class Sessions {
     var isAbsent: Bool { presence == .absent }
 
     /// Finds out ahead of `place` what it will need.
-    func refresh(_ peer: Peer, for uid: UInt32) async {
+    ///
+    /// For a decision who is in no session is looked up anew: that they, or their user, have
+    /// another one may have been said, and lost.
+    func refresh(_ peer: Peer, for uid: UInt32, isDecision: Bool) async {
         await settled()
         guard presence == .present else { return }
         let lid = onLoop { await self.lidLookUps.share(true) { await self.lookAtLid() } }
-        _ = await spot(of: peer, for: uid)
+        _ = await spot(of: peer, for: uid, isDecision: isDecision)
         await lid.value
     }
 
@@ -125,8 +128,7 @@ final class Sessions {
             let found = await logind.session(at: path, for: uid)
             guard let known = sessions[path] else { continue }
             guard let found else {
-                interrupt(path, .left)
-                sessions[path] = nil
+                ended(path, known.id)
                 continue
             }
             // What was heard meanwhile may be younger; worse news than that are taken all the same.
@@ -205,9 +207,9 @@ final class Sessions {
         if isAbsent {
             return Home(session: isRoots ? "" : Self.only(of: agent.uid), isAtDisplay: true)
         }
-        guard presence == .present, let spot = await spot(of: agent, for: agent.uid) else {
-            return nil
-        }
+        guard presence == .present,
+            let spot = await spot(of: agent, for: agent.uid, isDecision: true)
+        else { return nil }
         guard case .session = spot else {
             if isRoots { return Home(session: "", isAtDisplay: false) }
             throw .denied("an agent has to run in a login session, and the caller is in none")
@@ -261,10 +263,12 @@ final class Sessions {
         }
     }
 
-    private func spot(of peer: Peer, for uid: UInt32) async -> Spot? {
+    private func spot(of peer: Peer, for uid: UInt32, isDecision: Bool = false) async -> Spot? {
         await settled()
         let caller = Caller(name: peer.name, uid: uid)
-        if let known = callers[caller], isLoaded(known, for: uid) { return known }
+        if let known = callers[caller], isLoaded(known, for: uid), known != .none || !isDecision {
+            return known
+        }
         // What could not be found out is asked again the next time.
         guard let logind else { return nil }
         return await callerLookUps.share(caller) { await self.ask(peer, for: uid, logind) }
@@ -274,7 +278,8 @@ final class Sessions {
         do throws(DBusError) {
             let found = try await find(peer, for: uid, logind)
             if callers.count >= 1024 { callers = [:] }
-            callers[Caller(name: peer.name, uid: uid)] = found
+            let known = callers.updateValue(found, forKey: Caller(name: peer.name, uid: uid))
+            if let known, known != found { events.callersChanged() }
             return found
         } catch {
             return nil
@@ -292,12 +297,11 @@ final class Sessions {
             let isForOther = peer.uid == 0 && uid != 0 && session.uid != uid
             if session.isRemote || (session.isLocal && !isForOther) { return .session(own) }
         }
-        if users[uid] == nil {
-            let paths = try await logind.sessions(ofUser: uid)
-            for path in paths { _ = try await load(path, for: uid, logind) }
-            if users.count >= 1024 { users = [:] }
-            users[uid] = paths
-        }
+        let paths = try await logind.sessions(ofUser: uid)
+        for path in paths { _ = try await load(path, for: uid, logind) }
+        if users.count >= 1024 { users = [:] }
+        let known = users.updateValue(paths, forKey: uid)
+        if let known, known != paths { events.callersChanged() }
         return .none
     }
 
@@ -330,12 +334,7 @@ final class Sessions {
         case .present(let isPresent): presenceChanged(isPresent)
         case .changed(let path, let properties): changed(path, properties)
         case .locking(let path): interrupt(path, .locked)
-        case .removed(let path, let id):
-            interrupt(path, .left)
-            sessions[path] = nil
-            events.sessionEnded(id)
-            rearranged()
-            lookForLogouts()
+        case .removed(let path, let id): ended(path, id)
         case .loggedOut(let uid):
             rearranged()
             events.happened(.loggedOut(uid: uid))
@@ -364,6 +363,14 @@ final class Sessions {
         events.callersChanged()
         for waiter in waiters { waiter.resume() }
         waiters = []
+    }
+
+    private func ended(_ path: ObjectPath, _ id: String) {
+        interrupt(path, .left)
+        sessions[path] = nil
+        events.sessionEnded(id)
+        rearranged()
+        lookForLogouts()
     }
 
     private func rearranged() {

@@ -1,0 +1,63 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// What the login manager is asked for many at once.
+@Suite("Shared questions to logind", .timeLimit(.minutes(2)))
+struct SharedQuestionTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    /// Has the daemon find so many calls in its queue at once, and counts what it asks for them.
+    @BusActor
+    private static func questions(
+        _ bench: SessionBench,
+        _ count: Int,
+        _ call: @escaping @BusActor @Sendable (Authentication1Proxy) async -> Void
+    ) async throws -> [String: Int] {
+        let manager = bench.manager
+        await call(manager)
+        let ended = Witness<Bool>()
+        bench.process.signal(SIGSTOP)
+        defer { bench.process.signal(SIGCONT) }
+        for _ in 0..<count {
+            onLoop {
+                await call(manager)
+                ended.record(true)
+            }
+        }
+        // The bus has them all when it answers this.
+        _ = try await bench.logind.connection.nameOwner(TestDaemon.name)
+        bench.logind.questions = [:]
+        bench.process.signal(SIGCONT)
+        try await eventually("all to be answered") { ended.seen.count == count }
+        return bench.logind.questions
+    }
+
+    @Test("L21: however many ask at once whether they may, the lid is looked at for all of them")
+    @BusActor
+    func lid() async throws {
+        let bench = try await SessionBench()
+        let asked = try await Self.questions(bench, 60) { manager in
+            _ = try? await manager.canEvaluate(policy: 1)
+        }
+        #expect(1...2 ~= asked["LidClosed", default: 0], "\(asked)")
+        #expect(asked["GetSessionByPID", default: 0] <= 2, "\(asked)")
+    }
+
+    @Test("L21: evaluations that begin at once share what is asked about sessions and sleep")
+    @BusActor
+    func decisions() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let asked = try await Self.questions(bench, 8) { manager in
+            let options: [String: Variant] = ["interaction-not-allowed": .bool(true)]
+            _ = try? await manager.evaluate(policy: 1, reason: "test", options: options)
+        }
+        #expect(1...2 ~= asked["PreparingForSleep", default: 0], "\(asked)")
+        #expect(1...2 ~= asked["Session.LockedHint", default: 0], "\(asked)")
+        #expect(asked["GetSessionByPID", default: 0] <= 2, "\(asked)")
+    }
+}
