@@ -25,6 +25,7 @@ POLKITDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/polkit-1/rules.d
 # polkit looks for actions nowhere else.
 POLKITACTIONDIR ?= /usr/share/polkit-1/actions
 LOCALEDIR ?= $(DATADIR)/locale
+AUTOSTARTDIR ?= /etc/xdg/autostart
 # PAM finds a module by its name in one folder only, whatever the prefix: where its own are.
 PAMMODULEDIR ?= $(patsubst %/,%,$(dir $(firstword $(wildcard /usr/lib/*/security/pam_unix.so \
     /usr/lib64/security/pam_unix.so) /usr/lib/security/pam_unix.so)))
@@ -40,9 +41,13 @@ INTERFACE_PAGES := $(patsubst dbus/%.xml,$(BUILD)/share/man/man5/%.5,$(wildcard 
 COMPLETIONS := $(foreach shell,bash zsh fish,$(BUILD)/share/completions/localauthctl.$(shell))
 # An import that the manifest doesn't declare is an error.
 STRICT := --explicit-target-dependency-import-check error
-# The engine of the face sensor is built where dlib is; TRAITS= leaves it out. Looked for when a recipe
-# runs, because setup may just have installed dlib.
-TRAITS = $(shell test -f /usr/include/dlib/dnn.h && echo --traits Face)
+# The engine of the face sensor is built where dlib is, the prompt where GTK is; TRAITS= leaves both
+# out. Looked for when a recipe runs, because setup may just have installed them.
+HAS_FACE = $(shell test -f /usr/include/dlib/dnn.h && echo Face)
+HAS_PROMPT = $(shell pkg-config --exists 'libadwaita-1 >= 1.2' gtk4-x11 gtk4-wayland && echo Prompt)
+TRAITS = $(patsubst %,--traits %,$(subst $(SPACE),$(COMMA),$(strip $(HAS_FACE) $(HAS_PROMPT))))
+COMMA := ,
+SPACE := $(subst ,, )
 FACE := $(CURDIR)/$(BUILD)/face
 MODULE := $(BUILD)/pam/pam_localauth.so
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources examples/swift
@@ -72,7 +77,8 @@ build: setup pam ## Debug build of everything, tests included; warnings are erro
 BUILD_RELEASE = $(SWIFT) build -c release --static-swift-stdlib $(STRICT) $(TRAITS)
 
 release: setup-release pam ## Release build of all programs
-	for program in $(SERVICES) localauth-sensor-simulated localauthctl; do \
+	for program in $(SERVICES) localauth-sensor-simulated localauthctl \
+	    $(if $(findstring Prompt,$(TRAITS)),localauth-agent); do \
 	    $(BUILD_RELEASE) --product $$program || exit 1; \
 	done
 
@@ -195,22 +201,23 @@ acceptance: setup release ## The black-box suite (ACCEPTANCE=path of its run.py)
 BENCH := Benchmarks/$(BUILD)/release
 # Without dlib everything but the face sensor is measured.
 bench: setup-bench release ## The tables of Benchmarks/: CPU a call, start, memory, keychain, face
-	$(SWIFT) build -c release --static-swift-stdlib $(TRAITS) --package-path Benchmarks
+	$(SWIFT) build -c release --static-swift-stdlib $(if $(findstring Face,$(TRAITS)),--traits Face) \
+	    --package-path Benchmarks
 	$(BENCH)/localauth-bench --programs $(RELEASE)
 	$(BENCH)/keychain-bench --programs $(RELEASE)
 	$(BENCH)/fingerprint-bench --programs $(CURDIR)/$(RELEASE)
-	@if [ -n "$(TRAITS)" ]; then \
+	@if [ -n "$(findstring Face,$(TRAITS))" ]; then \
 	    $(RELEASE)/localauth-sensor-face --fetch-models --models $(FACE)/models && \
 	    scripts/make-face-clips $(FACE)/clips && \
 	    $(BENCH)/face-bench $(FACE) $(RELEASE) $(BENCH)/howdy-like; \
 	else \
-	    echo "bench: the face sensor is left out: dlib is missing, or TRAITS is empty"; \
+	    echo "bench: the face sensor is left out: dlib is missing, or TRAITS has no Face"; \
 	fi
 
 # What packaging/files and the scripts that read it go by.
 PLACES := BUILD='$(BUILD)' RELEASE='$(RELEASE)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
     $(foreach name,BINDIR LIBEXECDIR DATADIR POLICYDIR SYSTEMDDIR SENSORDIR SYSUSERSDIR PAMDIR \
-    POLKITDIR POLKITACTIONDIR LOCALEDIR BASHDIR ZSHDIR FISHDIR PAMMODULEDIR PAMPROFILEDIR,$(name)='$($(name))')
+    POLKITDIR POLKITACTIONDIR LOCALEDIR AUTOSTARTDIR BASHDIR ZSHDIR FISHDIR PAMMODULEDIR PAMPROFILEDIR,$(name)='$($(name))')
 INSTALLED := localauth localauth-fingerprint localauth-face localauth-agent libpam-localauth localauth-dev
 
 # What is installed and neither a program nor in the sources.

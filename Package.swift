@@ -1,6 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let whereWindows = TargetDependencyCondition.when(traits: ["Prompt"])
+
 let package = Package(
     name: "localauthentication-linux",
     products: [
@@ -22,7 +24,11 @@ let package = Package(
         .trait(
             name: "Face",
             description: "The engine of the face sensor: needs dlib, OpenBLAS and libjpeg."
-        )
+        ),
+        .trait(
+            name: "Prompt",
+            description: "The prompt on the desktop: needs GTK 4 and libadwaita 1.2."
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -46,6 +52,11 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]
         ),
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
+        .systemLibrary(
+            name: "CAdwaita",
+            pkgConfig: "libadwaita-1",
+            providers: [.apt(["libadwaita-1-dev"])]
+        ),
         .systemLibrary(name: "CIntl"),
         .target(name: "Localization", dependencies: ["CIntl"]),
         .systemLibrary(name: "CLinux"),
@@ -158,6 +169,15 @@ let package = Package(
                 "Localization",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
+        ),
+        // Without the trait it only says that it was built without a window.
+        .executableTarget(
+            name: "localauth-agent",
+            dependencies: [
+                "AgentKit", "CLinux", "DBus", "LocalAuthBus", "Localization", "ServiceProgram",
+                .byName(name: "CAdwaita", condition: whereWindows),
+            ],
+            resources: [.embedInCode("prompt.ui"), .embedInCode("prompt.css")]
         ),
         .executableTarget(name: "dbus-codegen", dependencies: ["DBusCodegen", "DBusModel"]),
 

@@ -17,6 +17,21 @@ public enum PromptText {
         marked("make %1$s forget you"),
     ]
 
+    /// The name to stand alone: what nobody vouches for can be as long as it likes.
+    package static func appTitle(_ details: PromptDetails) -> String {
+        details.appName.count > 64 ? details.appName.prefix(63) + "…" : details.appName
+    }
+
+    /// What a sensor is called.
+    package static func sensorName(_ type: UInt32) -> String {
+        switch type {
+        case 1: localized("Fingerprint sensor")
+        case 2: localized("Camera")
+        case 4: localized("Iris scanner")
+        default: localized("Security key")
+        }
+    }
+
     /// Who it is that asks, as far as anybody knows.
     public static func origin(_ details: PromptDetails) -> String {
         if details.isAppVerified { return localized("Verified app %1$s.", details.appID) }

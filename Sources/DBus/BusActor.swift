@@ -12,7 +12,7 @@ public actor BusActor {
     /// Runs `body` on the actor at once.
     ///
     /// The caller must be on the loop's thread.
-    static func assume<Value>(_ body: @BusActor () -> Value) -> Value {
+    package static func assume<Value>(_ body: @BusActor () -> Value) -> Value {
         precondition(EventLoop.shared.isCurrentThread, "Only the loop's thread may do this.")
         // The thread was checked above; this is what `MainActor.assumeIsolated` does.
         return withoutActuallyEscaping(body) {

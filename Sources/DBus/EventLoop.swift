@@ -49,6 +49,31 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         thread.store(0, ordering: .releasing)
     }
 
+    /// Serves everything on the calling thread while the loop of another library runs there.
+    ///
+    /// - Parameter outer: Runs that loop, which calls ``prepare()`` before each wait, waits for
+    ///   ``descriptor`` beside its own, and calls ``serve()`` when there is something to do.
+    public func run(within outer: () -> Void) {
+        guard claim() else { return }
+        outer()
+        thread.store(0, ordering: .releasing)
+    }
+
+    /// What an outer loop waits for: readable when there is something to do.
+    ///
+    /// It may be another one after each ``serve()``.
+    @BusActor public var descriptor: Int32 { EventSources.shared.descriptor }
+
+    /// Gets ready for the wait of an outer loop.
+    ///
+    /// - Returns: How long it may wait, in milliseconds; 0: not at all, -1: for ever.
+    @BusActor public func prepare() -> Int32 {
+        jobs.isEmpty ? EventSources.shared.prepare(wakeUp.rawValue) : 0
+    }
+
+    /// Does what there is to do, and waits for nothing.
+    @BusActor public func serve() { turn(waits: false) }
+
     /// Serves everything on a new thread.
     ///
     /// Does nothing when the loop runs already.
@@ -145,14 +170,14 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Messages and jobs until there are none, and then one wait.
     ///
     /// While there are always more, timers and other threads get their turn all the same.
-    private func turn() {
+    private func turn(waits: Bool = true) {
         var isBusy = true
         for _ in 0..<Self.roundsOfMessages where isBusy && !stopping.load(ordering: .acquiring) {
             isBusy = BusActor.assume { EventSources.shared.processConnections() }
             isBusy = runJobs() || isBusy
         }
         let isWoken = BusActor.assume {
-            EventSources.shared.wait(wakeUp.rawValue, isBusy: isBusy)
+            EventSources.shared.wait(wakeUp.rawValue, isBusy: isBusy || !waits)
         }
         if isWoken {
             takeInbox()

@@ -136,16 +136,27 @@ final class EventSources {
         }
     }
 
-    /// Waits for anything to happen, unless there is more to do, and serves what is not a bus.
+    /// Readable when anything has happened that ``wait(_:isBusy:)`` waits for.
+    var descriptor: Int32 { poller }
+
+    /// Tells the kernel what to wait for.
     ///
-    /// True when `wake` was written to.
-    func wait(_ wake: Int32, isBusy: Bool) -> Bool {
+    /// - Returns: How long to wait at most, in milliseconds; -1: for ever.
+    func prepare(_ wake: Int32) -> Int32 {
         armTimer()
         arrange(wake)
         for connection in connections {
             arrange(connection.descriptor, for: UInt32(UInt16(bitPattern: connection.pollEvents)))
         }
-        let count = Int(epoll_wait(poller, &ready, Int32(ready.count), isBusy ? 0 : waitTimeout()))
+        return waitTimeout()
+    }
+
+    /// Waits for anything to happen, unless there is more to do, and serves what is not a bus.
+    ///
+    /// True when `wake` was written to.
+    func wait(_ wake: Int32, isBusy: Bool) -> Bool {
+        let limit = prepare(wake)
+        let count = Int(epoll_wait(poller, &ready, Int32(ready.count), isBusy ? 0 : limit))
         guard count > 0 else { return false }
         // Copied first: what is served may add and remove watches.
         let descriptors = ready.prefix(count).map(\.data.fd)

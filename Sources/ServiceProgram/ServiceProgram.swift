@@ -28,9 +28,12 @@ public struct ServiceProgram: Sendable {
 
     /// Runs the program; called from `main.swift`.
     ///
-    /// - Parameter start: Exports the objects and then takes the bus name. What it throws becomes
-    ///   one line on standard error and exit status 1 (``UsageError``: 64).
+    /// - Parameters:
+    ///   - loop: Runs the event loop.
+    ///   - start: Exports the objects and then takes the bus name. What it throws becomes
+    ///     one line on standard error and exit status 1 (``UsageError``: 64).
     public func main(
+        running loop: () -> Void = EventLoop.shared.run,
         _ start:
             @escaping @BusActor @Sendable (Connection, ProgramArguments) async throws ->
             RunningService
@@ -42,7 +45,7 @@ public struct ServiceProgram: Sendable {
         // Connecting blocks the loop; until that is done, a signal may simply end the process.
         for number in ServiceRun.stopSignals { signal(number) { _ in _exit(EXIT_SUCCESS) } }
         onLoop { await ServiceRun(program: self).begin(arguments, start) }
-        EventLoop.shared.run()
+        loop()
         exit(EXIT_SUCCESS)
     }
 

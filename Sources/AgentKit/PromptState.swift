@@ -1,0 +1,126 @@
+internal import Localization
+
+/// What a prompt shows at one moment: all that is left to a window is to draw it.
+package struct PromptState: Hashable, Sendable {
+    /// A sensor at work.
+    package struct Sensor: Hashable, Sendable {
+        /// 0 for a companion, 1 fingerprint, 2 face, 4 iris.
+        package let biometryType: UInt32
+        /// Whether it has said that it looks.
+        package fileprivate(set) var isReady = false
+    }
+
+    /// How things stand; what colours and icons follow.
+    package enum Mood: Hashable, Sendable {
+        case asking
+        case failed
+        case recognized
+        case locked
+    }
+
+    /// What it was begun with.
+    package let details: PromptDetails
+    /// The sensors at work, one for each kind.
+    package private(set) var sensors: [Sensor]
+    /// What has just happened, or what can be done.
+    package private(set) var words: String
+    /// How things stand.
+    package private(set) var mood = Mood.asking
+    /// Whether there is a place to type a secret.
+    package private(set) var showsSecret: Bool
+    /// Whether what is typed there is taken now.
+    package private(set) var takesSecret: Bool
+    /// Whether the secret is the app's own password.
+    package private(set) var asksApplicationPassword: Bool
+    /// Whether the fallback is on offer.
+    package private(set) var canFallBack = false
+    /// Whether a match waits to be confirmed.
+    package private(set) var canConfirm = false
+    /// Whether it is over.
+    package private(set) var isOver = false
+
+    /// The first moment of a prompt.
+    package init(_ details: PromptDetails) {
+        self.details = details
+        var types: [UInt32] = []
+        for type in details.biometryTypes where !types.contains(type) { types.append(type) }
+        sensors = details.stage == .biometry ? types.map { Sensor(biometryType: $0) } : []
+        words = PromptText.invitation(details)
+        showsSecret = details.takesPasscodeAtOnce
+        takesSecret = showsSecret
+        asksApplicationPassword = details.stage == .applicationPassword
+    }
+
+    /// Something happened.
+    package mutating func take(_ progress: PromptProgress) {
+        guard !isOver else { return }
+        if let sentence = PromptText.sentence(progress) { words = sentence }
+        switch progress {
+        case .promptShown:
+            break
+        case .sensorReady(_, let type):
+            mood = .asking
+            if let index = sensors.firstIndex(where: { $0.biometryType == type }) {
+                sensors[index].isReady = true
+            }
+        case .hint:
+            mood = .asking
+        case .noMatch:
+            mood = .failed
+        case .fallbackAvailable:
+            canFallBack = details.fallbackTitle != ""
+        case .confirmationRequired:
+            canConfirm = true
+            mood = .recognized
+        case .passcodeRequired(let cause):
+            ask(forApplicationPassword: false)
+            // These two are about the passcode alone: sensors look on.
+            if !["verifier-failed", "delay-over"].contains(cause) { sensors = [] }
+            mood = .asking
+        case .passcodeRejected(let left):
+            mood = .failed
+            takesSecret = left > 0
+        case .applicationPasswordRequired:
+            ask(forApplicationPassword: true)
+            sensors = []
+            mood = .asking
+        case .success:
+            mood = .recognized
+            takesSecret = false
+            (canConfirm, canFallBack) = (false, false)
+        }
+    }
+
+    /// A secret was sent, or was not taken.
+    package mutating func submitted(_ isSent: Bool) {
+        takesSecret = !isSent
+        mood = isSent ? .asking : .failed
+        words =
+            isSent ? localized("Checking …") : localized("The service did not take the password.")
+    }
+
+    /// The match was confirmed, or the fallback taken; each once.
+    package mutating func answered() {
+        (canConfirm, canFallBack) = (false, false)
+    }
+
+    /// It is over.
+    package mutating func end(_ outcome: PromptOutcome) {
+        isOver = true
+        takesSecret = false
+        (canConfirm, canFallBack) = (false, false)
+        words = PromptText.sentence(outcome)
+        mood =
+            switch outcome {
+            case .success: .recognized
+            case .lockout: .locked
+            default: .failed
+            }
+    }
+
+    private mutating func ask(forApplicationPassword isForApplication: Bool) {
+        (showsSecret, takesSecret) = (true, true)
+        asksApplicationPassword = isForApplication
+        (canConfirm, canFallBack) = (false, false)
+    }
+}

@@ -1,0 +1,82 @@
+#if Prompt
+import AgentKit
+import CLinux
+import DBus
+import Glibc
+import LocalAuthBus
+import ServiceProgram
+
+/// One run of the agent.
+@BusActor enum AgentRun {
+    /// Without `--resident` the program ends when nothing was asked for so long.
+    private static let patience = Duration.seconds(60)
+
+    /// On the session's bus: whoever misses the prompt has the bus start it.
+    private static let name = "org.localauth.Agent1"
+
+    /// Opens the display and registers.
+    static func start(
+        _ connection: Connection,
+        _ arguments: ProgramArguments
+    ) async throws -> RunningService {
+        // Before anything is typed.
+        guard forbid_tracing() == 0 else {
+            throw StartError("this process can't be protected from being traced")
+        }
+        guard Display.open() else { throw StartError("there is no display") }
+        let session = takeName()
+        let view = WindowView()
+        let agent = PromptAgent(
+            connection,
+            serving: .session,
+            isFallback: arguments.has("fallback"),
+            view: view,
+            changed: follow
+        )
+        if !arguments.has("resident") { endWhenIdle(view) }
+        agent.start()
+        return RunningService(stop: {
+            session?.close()
+            view.abort()
+            await agent.stop()
+        })
+    }
+
+    /// Nil without a bus of the session.
+    private static func takeName() -> Connection? {
+        guard getenv("DBUS_SESSION_BUS_ADDRESS") != nil,
+            let session = try? Connection(.session)
+        else { return nil }
+        do {
+            try session.requestName(name)
+        } catch {
+            log(.notice, "another agent serves this session")
+            exit(EXIT_SUCCESS)
+        }
+        return session
+    }
+
+    private static func follow(_ state: PromptAgent.State) {
+        switch state {
+        case .serviceAway: log(.info, "waiting for the service")
+        case .registered(let session): log(.info, "serves session \(session)")
+        case .refused(let error) where error.name == .agentExists:
+            // One for each session: whoever was first stays.
+            log(.notice, "another agent serves this session")
+            exit(EXIT_SUCCESS)
+        case .refused(let error):
+            log(.error, "the service refuses: \(error.message)")
+            exit(EXIT_FAILURE)
+        }
+    }
+
+    private static func endWhenIdle(_ view: WindowView) {
+        var timer = EventLoop.shared.schedule(after: patience) { exit(EXIT_SUCCESS) }
+        view.idleChanged = { isIdle in
+            timer.cancel()
+            guard isIdle else { return }
+            timer = EventLoop.shared.schedule(after: patience) { exit(EXIT_SUCCESS) }
+        }
+    }
+}
+#endif

@@ -1,0 +1,95 @@
+#if Prompt
+import CAdwaita
+import DBus
+import Glibc
+
+/// The display server: what X11 and Wayland do in different ways.
+@BusActor enum Display {
+    /// Connects to it; false: there is none.
+    ///
+    /// Pictures are drawn by the processor: a small window needs neither the start nor the memory
+    /// of OpenGL, which would be three times what the rest of this process takes.
+    static func open() -> Bool {
+        setenv("GSK_RENDERER", "cairo", 0)
+        setenv("GDK_DEBUG", "gl-disable,vulkan-disable", 0)
+        g_set_prgname("localauth-agent")
+        g_set_application_name("LocalAuthentication")
+        guard gtk_init_check() != 0 else { return false }
+        adw_init()
+        let style = gtk_css_provider_new()
+        PackageResources.prompt_css.withUnsafeBufferPointer { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                gtk_css_provider_load_from_data(style, $0.baseAddress, gssize($0.count))
+            }
+        }
+        gtk_style_context_add_provider_for_display(
+            gdk_display_get_default(),
+            OpaquePointer(style),
+            guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION)
+        )
+        return true
+    }
+
+    static var isX11: Bool { isX11(gdk_display_get_default()) }
+
+    /// Shows a window in front, with the keyboard where the display server gives it.
+    static func present(_ window: Widget) {
+        gtk_window_set_modal(window.asWindow, 1)
+        guard isX11, let surface = surface(of: window) else {
+            return gtk_window_present(window.asWindow)
+        }
+        // Without a time the window manager may leave it behind, and the keys with the others.
+        gtk_window_present_with_time(window.asWindow, gdk_x11_get_server_time(surface))
+    }
+
+    /// Ties a window to the app's, as the desktop portals write that one.
+    static func setParent(of window: Widget, _ parent: String) {
+        guard let surface = surface(of: window) else { return }
+        let parts = parent.split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { return }
+        if parts[0] == "x11", isX11, let identifier = UInt(parts[1], radix: 16), identifier > 0 {
+            let display = gdk_x11_display_get_xdisplay(gdk_display_get_default())
+            // A window that is gone by now is an error of the server's, which would end us.
+            gdk_x11_display_error_trap_push(gdk_display_get_default())
+            XSetTransientForHint(display, gdk_x11_surface_get_xid(surface), identifier)
+            _ = gdk_x11_display_error_trap_pop(gdk_display_get_default())
+        } else if parts[0] == "wayland", !isX11 {
+            gdk_wayland_toplevel_set_transient_for_exported(surface, parts[1])
+        }
+    }
+
+    /// Has every key come here, whoever has the focus.
+    ///
+    /// On X11 alone: there it is a grab. A Wayland compositor may ask the person first, and no
+    /// other window sees the keys there in any case.
+    /// - Returns: whether that is so, as far as the display server does it.
+    static func grabKeyboard(for window: Widget) -> Bool {
+        guard isX11, let surface = surface(of: window) else { return true }
+        var value = GValue()
+        g_value_init(&value, GType(5 << 2))
+        defer { g_value_unset(&value) }
+        let object = Widget(pointer: surface).asObject
+        g_object_get_property(object, "shortcuts-inhibited", &value)
+        if g_value_get_boolean(&value) != 0 { return true }
+        gdk_toplevel_inhibit_system_shortcuts(surface, nil)
+        g_object_get_property(object, "shortcuts-inhibited", &value)
+        return g_value_get_boolean(&value) != 0
+    }
+
+    static func releaseKeyboard(of window: Widget) {
+        guard isX11, let surface = surface(of: window) else { return }
+        gdk_toplevel_restore_system_shortcuts(surface)
+    }
+
+    private static func surface(of window: Widget) -> OpaquePointer? {
+        gtk_native_get_surface(window.pointer)
+    }
+
+    private static func isX11(_ display: OpaquePointer?) -> Bool {
+        guard let display else { return false }
+        // Each object begins with what says its class.
+        let instance = UnsafeMutablePointer<GTypeInstance>(display)
+        return g_type_check_instance_is_a(instance, gdk_x11_display_get_type()) != 0
+    }
+}
+#endif

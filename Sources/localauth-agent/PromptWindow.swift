@@ -1,0 +1,300 @@
+#if Prompt
+import AgentKit
+import CAdwaita
+import DBus
+import Localization
+
+/// The window of one prompt.
+@BusActor final class PromptWindow {
+    /// So long after it appears keys and clicks are for whoever had them before: nobody can mean a
+    /// window that they have not seen yet.
+    static let settling = Duration.milliseconds(400)
+
+    private let prompt: Prompt
+    private var state: PromptState
+    private let parts: WindowParts
+    private var isSettling = true
+    private var timers: [EventSource] = []
+    private var sensorImages: [Widget] = []
+
+    /// Draws a prompt, and shows it.
+    /// - Throws: Failed when the memory for a passcode can't be locked.
+    init(_ prompt: Prompt, _ state: PromptState) throws(DBusError) {
+        self.prompt = prompt
+        self.state = state
+        parts = try WindowParts(PackageResources.prompt_ui)
+        try SecretBuffer.use(in: part("secret"))
+        describe()
+        listen()
+        draw()
+        present()
+    }
+
+    // MARK: What the service says
+
+    /// Something happened.
+    func take(_ progress: PromptProgress) {
+        let old = state
+        state.take(progress)
+        let new = state
+        if old.asksApplicationPassword != new.asksApplicationPassword { clearSecret() }
+        // Enter means something else from now on.
+        if new.canConfirm && !old.canConfirm { settle() }
+        draw()
+        if new.takesSecret && !old.showsSecret { takeKeyboard() }
+        if new.takesSecret { part("secret").takeFocus() }
+    }
+
+    /// Gives the keyboard back and takes nothing any more; the last words may stay for a moment.
+    func end(_ outcome: PromptOutcome) {
+        clearSecret()
+        state.end(outcome)
+        releaseKeyboard()
+        draw()
+    }
+
+    /// The window goes.
+    func close() {
+        for timer in timers { timer.cancel() }
+        timers = []
+        clearSecret()
+        releaseKeyboard()
+        parts.destroy()
+    }
+
+    // MARK: What the person does
+
+    private func listen() {
+        window.on("close-request") { [weak self] in self?.cancel() }
+        part("cancel").on("clicked") { [weak self] in self?.cancel() }
+        part("fallback").on("clicked") { [weak self] in self?.fallBack() }
+        part("primary").on("clicked") { [weak self] in self?.goOn() }
+        part("secret").on("activate") { [weak self] in self?.goOn() }
+        window.onKey { [weak self] in self?.take($0) ?? false }
+    }
+
+    /// Keys that mean the whole window; true: nobody else gets it.
+    private func take(_ key: UInt32) -> Bool {
+        if isSettling { return true }
+        guard key == UInt32(GDK_KEY_Escape) else { return false }
+        cancel()
+        return true
+    }
+
+    private func cancel() {
+        guard !isSettling else { return }
+        clearSecret()
+        prompt.cancel()
+    }
+
+    private func fallBack() {
+        guard state.canFallBack else { return }
+        state.answered()
+        prompt.fallBack()
+        draw()
+    }
+
+    private func goOn() {
+        guard !isSettling else { return }
+        if state.takesSecret, !SecretBuffer.isEmpty {
+            submit()
+        } else if state.canConfirm {
+            state.answered()
+            prompt.confirm()
+            draw()
+        }
+    }
+
+    private func submit() {
+        var isSent = false
+        do throws(DBusError) {
+            try SecretBuffer.send(to: prompt)
+            isSent = true
+        } catch {
+            // Why is for logs; the person can only type it again.
+        }
+        clearSecret()
+        state.submitted(isSent)
+        draw()
+    }
+
+    private func clearSecret() {
+        gtk_editable_set_text(part("secret").pointer, "")
+        SecretBuffer.wipe()
+    }
+
+    // MARK: Drawing
+
+    private func describe() {
+        let details = state.details
+        let name = PromptText.appTitle(details)
+        gtk_window_set_title(window.asWindow, localized("Authentication: %1$s", name))
+        part("name").text = name
+        part("origin").text = PromptText.origin(details)
+        part("reason").text = PromptText.question(details)
+        showIcon(details.appIcon, name)
+        let isVerified = details.isAppVerified
+        let trust = part("trust")
+        gtk_image_set_from_icon_name(
+            trust.pointer,
+            isVerified ? "security-high-symbolic" : "dialog-warning-symbolic"
+        )
+        trust.setName(isVerified ? localized("Verified") : localized("Not verified"))
+        // A title of the app's is plain text: no underscore of it is a mnemonic.
+        if let title = details.cancelTitle {
+            part("cancel-label").text = title
+        } else {
+            part("cancel-label").setMnemonic(localized("_Cancel"), for: part("cancel"))
+        }
+        if let title = details.fallbackTitle {
+            part("fallback-label").text = title
+        } else {
+            part("fallback-label").setMnemonic(localized("Use _Another Way"), for: part("fallback"))
+        }
+    }
+
+    private func showIcon(_ icon: String, _ name: String) {
+        let image = part("icon")
+        if icon.hasPrefix("/usr/share/") {
+            gtk_image_set_from_file(image.pointer, icon)
+        } else {
+            let theme = gtk_icon_theme_get_for_display(gtk_widget_get_display(window.asWidget))
+            let isKnown = !icon.isEmpty && gtk_icon_theme_has_icon(theme, icon) != 0
+            let shown = isKnown ? icon : "application-x-executable"
+            gtk_image_set_from_icon_name(image.pointer, shown)
+        }
+        image.setName(localized("Icon of %1$s", name))
+    }
+
+    private func draw() {
+        drawSensors()
+        part("status").text = state.words
+        part("secret-box").isVisible = state.showsSecret && !state.isOver
+        let label = PromptText.passcodeLabel(
+            state.details,
+            asksApplicationPassword: state.asksApplicationPassword
+        )
+        part("secret-label").setMnemonic(plainMnemonic(label), for: part("secret"))
+        part("secret").setName(label)
+        part("secret").isEditable = state.takesSecret && !isSettling
+        let isAnswerable = !state.isOver && !isSettling
+        part("cancel").isEnabled = isAnswerable
+        part("fallback").isVisible = state.canFallBack
+        part("fallback").isEnabled = isAnswerable
+        let hasPrimary = (state.showsSecret || state.canConfirm) && !state.isOver
+        part("primary").isVisible = hasPrimary
+        part("primary").isEnabled = isAnswerable && (state.takesSecret || state.canConfirm)
+        part("primary-label")
+            .setMnemonic(
+                state.canConfirm ? localized("C_onfirm") : localized("C_ontinue"),
+                for: part("primary")
+            )
+        if state.canConfirm && isAnswerable { part("primary").takeFocus() }
+    }
+
+    private func drawSensors() {
+        let box = part("sensors")
+        for image in sensorImages { gtk_box_remove(box.asBox, image.asWidget) }
+        sensorImages = []
+        var pictures = state.sensors.map { sensor in
+            (
+                Self.picture(sensor.biometryType), PromptText.sensorName(sensor.biometryType),
+                sensor.isReady
+            )
+        }
+        if state.mood == .recognized {
+            pictures = [("emblem-ok-symbolic", localized("Success"), false)]
+        } else if state.mood == .locked {
+            pictures = [("system-lock-screen-symbolic", localized("Locked"), false)]
+        } else if state.isOver {
+            pictures = [("dialog-error-symbolic", localized("Failure"), false)]
+        }
+        for (picture, name, isReady) in pictures {
+            guard let made = gtk_image_new_from_icon_name(picture) else { continue }
+            let image = Widget(pointer: OpaquePointer(made))
+            gtk_image_set_pixel_size(image.pointer, 32)
+            gtk_widget_add_css_class(image.asWidget, "localauth-sensor")
+            gtk_widget_add_css_class(image.asWidget, Self.style(state.mood, isReady))
+            image.setName(name)
+            gtk_box_append(box.asBox, image.asWidget)
+            sensorImages.append(image)
+        }
+        box.isVisible = !pictures.isEmpty
+    }
+
+    private static func picture(_ type: UInt32) -> String {
+        switch type {
+        case 1: "auth-fingerprint-symbolic"
+        case 2: "auth-face-symbolic"
+        case 4: "view-reveal-symbolic"
+        default: "auth-smartcard-symbolic"
+        }
+    }
+
+    private static func style(_ mood: PromptState.Mood, _ isReady: Bool) -> String {
+        switch mood {
+        case .asking: isReady ? "ready" : "waiting"
+        case .failed: "failed"
+        case .recognized: "recognized"
+        case .locked: "locked"
+        }
+    }
+
+    // MARK: Appearing
+
+    private func present() {
+        let details = state.details
+        if !details.activationToken.isEmpty {
+            gtk_window_set_startup_id(window.asWindow, details.activationToken)
+        }
+        window.on("map") { [weak self] in self?.isMapped() }
+        window.on("notify::is-active") { [weak self] in self?.takeKeyboard() }
+        gtk_widget_realize(window.asWidget)
+        Display.setParent(of: window, details.parentWindow)
+        Display.present(window)
+        if state.takesSecret { part("secret").takeFocus() }
+    }
+
+    private func isMapped() {
+        settle()
+        takeKeyboard()
+    }
+
+    private func settle() {
+        isSettling = true
+        draw()
+        timers.append(
+            EventLoop.shared.schedule(after: Self.settling) { [weak self] in
+                guard let self else { return }
+                isSettling = false
+                draw()
+            }
+        )
+    }
+
+    /// While a secret is asked for no other window gets a key, where the display server allows it.
+    private func takeKeyboard() {
+        guard state.takesSecret, !state.isOver else { return }
+        guard !Display.grabKeyboard(for: window) else { return }
+        // Another window has it, a menu perhaps.
+        timers.append(
+            EventLoop.shared.schedule(after: .milliseconds(200)) { [weak self] in
+                self?.takeKeyboard()
+            }
+        )
+    }
+
+    private func releaseKeyboard() { Display.releaseKeyboard(of: window) }
+
+    // MARK: Parts of the window
+
+    private var window: Widget { part("window") }
+
+    private func part(_ name: String) -> Widget { parts[name] }
+
+    /// A text in which no underscore is a mnemonic.
+    private func plainMnemonic(_ text: String) -> String {
+        text.split(separator: "_", omittingEmptySubsequences: false).joined(separator: "__")
+    }
+}
+#endif

@@ -1,0 +1,114 @@
+#if Prompt
+import CAdwaita
+import DBus
+
+/// A part of a window, which lives as long as the window does.
+@BusActor struct Widget {
+    let pointer: OpaquePointer
+
+    // GTK has a type for each class of what is one object to it.
+    var asWidget: UnsafeMutablePointer<GtkWidget> { UnsafeMutablePointer(pointer) }
+    var asWindow: UnsafeMutablePointer<GtkWindow> { UnsafeMutablePointer(pointer) }
+    var asBox: UnsafeMutablePointer<GtkBox> { UnsafeMutablePointer(pointer) }
+    var asObject: UnsafeMutablePointer<GObject> { UnsafeMutablePointer(pointer) }
+
+    /// What a label says: plain text.
+    var text: String {
+        get { gtk_label_get_text(pointer).map { String(cString: $0) } ?? "" }
+        nonmutating set {
+            // Said again only when it is another: who listens hears each change.
+            if text != newValue { gtk_label_set_text(pointer, newValue) }
+        }
+    }
+
+    var isVisible: Bool {
+        get { gtk_widget_get_visible(asWidget) != 0 }
+        nonmutating set { gtk_widget_set_visible(asWidget, newValue ? 1 : 0) }
+    }
+
+    /// Whether it can be pressed.
+    var isEnabled: Bool {
+        get { gtk_widget_get_sensitive(asWidget) != 0 }
+        nonmutating set { gtk_widget_set_sensitive(asWidget, newValue ? 1 : 0) }
+    }
+
+    /// Whether a field takes what is typed.
+    var isEditable: Bool {
+        get { gtk_editable_get_editable(pointer) != 0 }
+        nonmutating set { gtk_editable_set_editable(pointer, newValue ? 1 : 0) }
+    }
+
+    /// Makes it the one that gets the keys.
+    func takeFocus() { gtk_widget_grab_focus(asWidget) }
+
+    /// A label whose letter after `_` presses another part.
+    func setMnemonic(_ text: String, for target: Widget) {
+        gtk_label_set_text_with_mnemonic(pointer, text)
+        gtk_label_set_mnemonic_widget(pointer, target.asWidget)
+    }
+
+    /// What it is to assistive technologies, where it has no text of its own.
+    func setName(_ name: String) {
+        var property = GTK_ACCESSIBLE_PROPERTY_LABEL
+        var value = GValue(name)
+        gtk_accessible_update_property_value(pointer, 1, &property, &value)
+        g_value_unset(&value)
+    }
+
+    func set(_ property: String, _ text: String) {
+        var value = GValue(text)
+        g_object_set_property(asObject, property, &value)
+        g_value_unset(&value)
+    }
+
+    /// Calls `body` for each emission of a signal, for as long as the object lives.
+    ///
+    /// One function serves signals of every shape: with the arguments swapped, the first is ours
+    /// and the others need no names. It answers TRUE where the signal asks whether it was handled.
+    func on(_ signal: String, _ body: @escaping @BusActor () -> Void) {
+        let call: @convention(c) (gpointer) -> gboolean = { context in
+            let address = UInt(bitPattern: context)
+            BusActor.assume { Receiver.at(address)?.body() }
+            return 1
+        }
+        let context = Unmanaged.passRetained(Receiver(body)).toOpaque()
+        g_signal_connect_data(
+            asObject,
+            signal,
+            unsafeBitCast(call, to: GCallback.self),
+            context,
+            { context, _ in
+                guard let context else { return }
+                Unmanaged<Receiver>.fromOpaque(context).release()
+            },
+            G_CONNECT_SWAPPED
+        )
+    }
+}
+
+/// What is called when a signal is emitted.
+private final class Receiver {
+    let body: @BusActor () -> Void
+
+    init(_ body: @escaping @BusActor () -> Void) { self.body = body }
+
+    /// Nil for none.
+    static func at(_ address: UInt) -> Receiver? {
+        // It belongs to the connection that calls, which holds a reference.
+        UnsafeRawPointer(bitPattern: address)
+            .map { Unmanaged<Receiver>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+extension GValue {
+    /// A text; to be unset.
+    fileprivate init(_ text: String) {
+        self.init()
+        g_value_init(&self, textType)
+        g_value_set_string(&self, text)
+    }
+}
+
+/// G_TYPE_STRING, a macro that Swift doesn't import: the 16th fundamental type.
+private let textType = GType(16 << 2)
+#endif
