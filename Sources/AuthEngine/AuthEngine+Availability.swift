@@ -35,6 +35,10 @@ extension AuthEngine {
         if usable.isEmpty {
             if facts.isRemote { return .remoteSession }
             if facts.isPromptElsewhere { return .promptElsewhere }
+            // What it looks at is not known before it has said so.
+            if facts.sensors.contains(where: { $0.availability == .starting }) {
+                return .sensorStarting
+            }
             let isAway = sensors.contains { $0.availability == .away && $0.templates > 0 }
             return isAway ? .sensorAway : .noSensor
         }

@@ -48,6 +48,10 @@ extension Refusal {
         "No passcode can be given now: the program that verifies it can't be asked."
     )
     static let noSensor = Refusal(.biometryNotAvailable, "No biometric sensor can be used now.")
+    static let sensorStarting = Refusal(
+        .biometryNotAvailable,
+        "A biometric sensor is still starting: try again in a moment."
+    )
     static let remoteSession = Refusal(
         .biometryNotAvailable,
         "Biometric sensors can't be used from a remote session."

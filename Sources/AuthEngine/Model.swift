@@ -80,6 +80,8 @@ public struct SensorFact: Hashable, Sendable {
     public enum Availability: Hashable, Sendable {
         /// Present and answering.
         case usable
+        /// It may be usable in a moment.
+        case starting
         /// Known, but it can't be used now (crashed, lid closed, incompatible, …).
         case unavailable
         /// Not there any more, although this user has templates on it.

@@ -17,13 +17,16 @@ public final class AuthService {
     let audit: AuditTrail
     /// Where a damaged database was put at this start; nil: there was none.
     let setAside: String?
-    private(set) var configuration: Configuration
+    var configuration: Configuration
+    /// What is wrong with the settings, until it is mended.
+    var mistake: ConfigurationMistake?
     private let store: AuthStore
-    private let keychain: Keychain?
-    private let readConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)?
+    let keychain: Keychain?
+    let readConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)?
     private let engine: AuthEngine
     private let loadedEnrolments: [UInt32: Enrolment]
     private let sensorDescriptions: SensorDescriptions?
+    private let initialMistake: ConfigurationError?
 
     // The parts, from those that know nothing of others to those that stand on them. What a part
     // has to tell those above it goes through a protocol named after it, which the service answers.
@@ -99,6 +102,7 @@ public final class AuthService {
     ///   - store: where counters and generations are kept.
     ///   - state: what the store held.
     ///   - configuration: the administrator's settings.
+    ///   - mistake: why there are none; until it is mended every call is refused with it.
     ///   - keychain: where items and keys are kept; nil: there is no keychain.
     ///   - sensorDescriptions: who may be a sensor; nil: root and the service's own user.
     ///   - rereadConfiguration: how `reload()` gets them anew.
@@ -108,6 +112,7 @@ public final class AuthService {
         store: AuthStore,
         state: LoadedState,
         configuration: Configuration,
+        mistake: ConfigurationError? = nil,
         keychain: Keychain? = nil,
         sensorDescriptions: SensorDescriptions? = nil,
         rereadConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)? = nil,
@@ -118,6 +123,7 @@ public final class AuthService {
         self.configuration = configuration
         self.keychain = keychain
         self.sensorDescriptions = sensorDescriptions
+        initialMistake = mistake
         readConfiguration = rereadConfiguration
         setAside = state.setAside
         loadedEnrolments = state.enrolments
@@ -143,8 +149,11 @@ public final class AuthService {
 
     /// Puts the objects on the bus and looks for sensors, then takes the name.
     ///
+    /// Sensors that the bus has to start first are waited for: what is called first after a boot is
+    /// answered like everything later, properties too (L26).
+    ///
     /// - Throws: Failed when the name is taken.
-    public func start() throws(DBusError) {
+    public func start() async throws(DBusError) {
         // Nobody is to look into this process, whatever else runs as its user.
         if isSystemBus { _ = forbid_tracing() }
         connection.serveObjectManager(at: Authentication1.path)
@@ -155,10 +164,13 @@ public final class AuthService {
         )
         connection.export(Keychain1.path, [Keychain1Interface(items)])
         sensors.disabled = Set(configuration.disabledSensors)
+        // Before anybody could call anything.
+        if let initialMistake { found(initialMistake, isRefusing: true) }
         sessions.start()
         sensors.start()
         verifier.start()
         sweepLater()
+        await sensors.settled()
         if !connection.isPeerToPeer { try connection.requestName(Authentication1.busName) }
         audit.write(AuditRecord(.serviceStarted))
         if let setAside { audit.write(AuditRecord(.databaseSetAside, [.file: setAside])) }
@@ -176,26 +188,6 @@ public final class AuthService {
         connection.flush()
         audit.close()
         store.close()
-    }
-
-    /// Reads the configuration anew; a bad one keeps the old settings and is told in the log.
-    public func reload() {
-        guard let readConfiguration else { return }
-        do throws(ConfigurationError) {
-            configuration = try readConfiguration()
-            connection.quota?.limits = MethodQuotas.limits(configuration)
-            evaluations.handle(.configured(configuration.engineSettings(isSystemBus: isSystemBus)))
-            evaluations.keychainStrength = configuration.keychainStrength
-            sensors.disabled = Set(configuration.disabledSensors)
-            sensors.reviewTrust()
-            let (keychain, itemLimit) = (keychain, configuration.itemsPerUser)
-            onLoop { await keychain?.limitItems(to: itemLimit) }
-            log(.notice, "the configuration was read again")
-            audit.write(AuditRecord(.configurationReloaded))
-        } catch {
-            log(.error, "the old settings stay: \(error)")
-            audit.write(AuditRecord(.configurationRefused, [.cause: "\(error)"]))
-        }
     }
 
     /// Whether this instance serves the whole system.

@@ -141,24 +141,30 @@ extension Connection {
 
     /// Tells the owners of the bus names under a prefix, and then every change.
     ///
-    /// `org.example.Sensor` covers `org.example.Sensor` and `org.example.Sensor.Face`.
+    /// `org.example.Sensor` covers `org.example.Sensor` and `org.example.Sensor.Face`. `listed` is
+    /// called when every owner that there was at first has been told.
     public func watchNames(
         under prefix: String,
-        _ changed: @escaping @BusActor (_ name: String, _ owner: String?) -> Void
+        _ changed: @escaping @BusActor (_ name: String, _ owner: String?) -> Void,
+        listed: @escaping @BusActor () -> Void = {}
     ) -> EventSource {
         let watch = NameWatch(prefix, isPrefix: true, changed)
         watch.isStarted = true
         let source = start(watch, "arg0namespace='\(prefix)'")
         guard let call = try? askBus("ListNames") else { return source }
         call.onEnd { [weak self, weak watch] result in
-            guard let self, let watch, let names = try? Self.strings(in: result.get()) else {
-                return
-            }
-            for name in names where watch.covers(name) {
+            guard let self, let watch else { return }
+            let names = (try? Self.strings(in: result.get()))?.filter { watch.covers($0) } ?? []
+            var unanswered = names.count
+            if unanswered == 0 { listed() }
+            for name in names {
                 askOwner(name) { owner in
                     // A change that arrived before this answer is newer.
-                    guard !watch.isOver, let owner, watch.told.insert(name).inserted else { return }
-                    watch.report(name, owner)
+                    if !watch.isOver, let owner, watch.told.insert(name).inserted {
+                        watch.report(name, owner)
+                    }
+                    unanswered -= 1
+                    if unanswered == 0 { listed() }
                 }
             }
         }

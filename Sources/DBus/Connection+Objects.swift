@@ -123,6 +123,7 @@ extension Connection {
                 if let quota {
                     try call.count(in: quota, as: quota.kind(of: member, description.name))
                 }
+                if let refusal = gate?(member, description.name) { throw refusal }
                 try served.invoke(member, call)
                 return
             }

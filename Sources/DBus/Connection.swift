@@ -50,6 +50,8 @@ public final class Connection {
     public let budget = CallBudget()
     /// What callers may make this connection's service hold; nil: what each connection may.
     public var quota: CallQuota?
+    /// Why a method is not to be called now; nil: it may be.
+    public var gate: (@BusActor (_ member: String, _ interface: String) -> DBusError?)?
 
     /// Told of each call that is refused before anything was done about it: who called which
     /// member, and the error.

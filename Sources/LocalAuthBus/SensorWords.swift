@@ -9,6 +9,8 @@ extension Sensor1 {
 public enum Unavailability: String, CaseIterable, Hashable, Sendable {
     /// The device is not there.
     case noHardware = "no-hardware"
+    /// Its program is being started, or has not said yet what it is.
+    case starting
     /// It sits under the closed lid.
     case lidClosed = "lid-closed"
     /// The machine sleeps.

@@ -17,12 +17,23 @@ ServiceProgram(
             default: SensorDescriptions.standard.joined(separator: ":")
         ),
         .value("config", "FILE", help: "the settings (default: \(ConfigurationFile.standard))"),
+        .flag(
+            "refuse-on-mistake",
+            help: "with a mistake in the settings, run and refuse every call until it is mended"
+        ),
     ]
 )
 .main { connection, arguments in
     connection.serveStrangers()
     let file = ConfigurationFile(path: arguments["config"])
-    let configuration = try file.read()
+    var configuration = Configuration()
+    var mistake: ConfigurationError?
+    do throws(ConfigurationError) {
+        configuration = try file.read()
+    } catch {
+        guard arguments.has("refuse-on-mistake") else { throw error }
+        mistake = error
+    }
     let directory = try StateDirectory.path(arguments["state-directory"])
     let (store, state) = try AuthStore.open(
         directory: directory,
@@ -37,10 +48,11 @@ ServiceProgram(
         store: store,
         state: state,
         configuration: configuration,
+        mistake: mistake,
         keychain: try Keychain(in: directory, itemLimit: configuration.itemsPerUser),
         sensorDescriptions: isSystemBus ? SensorDescriptions(folders: folders) : nil,
         rereadConfiguration: file.read
     )
-    try service.start()
+    try await service.start()
     return RunningService(reload: { service.reload() }, stop: { await service.stop() })
 }

@@ -124,7 +124,7 @@ final class AuditBench {
             rereadConfiguration: reread,
             journal: journal.path
         )
-        try service.start()
+        try await service.start()
         client = try bus.connect()
     }
 

@@ -84,6 +84,9 @@ import Testing
         let words = try await control("can-evaluate", "--policy", "1", "--bus", bus.address)
         #expect(words.status == 1)
         #expect(words.errors.contains("localauthctl enroll"))
+        try await onBus { service.refusal = (-5, "This user has no passcode.") }
+        let unset = try await control("can-evaluate", "--policy", "2", "--bus", bus.address)
+        #expect(unset.errors.contains("passwd"))
         try await onBus { service.leave() }
     }
 

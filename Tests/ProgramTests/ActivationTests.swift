@@ -72,12 +72,127 @@ struct ActivationTests {
             await #expect(throws: DBusError(.passcodeNotSet, unknown)) {
                 _ = try await daemon.manager.evaluate(policy: 2, reason: "test", options: [:])
             }
+            // A new passcode would not help.
+            let shown = try await control("can-evaluate", "--policy", "2", "--bus", bus.address)
+            #expect(shown.errors.contains("localauthctl doctor"))
+            #expect(!shown.errors.contains("passwd"))
             // Put right, it is found without a hand.
             try await bus.offer(
                 ScriptedVerifier.name,
                 ["localauth-passcode", "--passcode-set", "always"]
             )
             #expect(try await daemon.manager.canEvaluate(policy: 2).code == 0)
+        }
+    }
+
+    /// A program that the bus starts as a sensor, and that waits until something is written into
+    /// its gate.
+    @BusActor
+    private static func offerSlowSensor(on bus: PrivateBus, then command: String) async throws {
+        try #require(mkfifo(bus.folder + "/gate", 0o600) == 0)
+        let script = "#!/bin/sh\nread line < \(bus.folder)/gate\nexec \(command)\n"
+        try TemporaryFolder.write(bus.folder + "/slow", script.utf8, mode: 0o700)
+        try await bus.offer("org.localauth.Sensor1.Slow", [bus.folder + "/slow"])
+    }
+
+    /// Lets such a program go on, once it waits for that.
+    @BusActor
+    private static func openGate(
+        on bus: PrivateBus,
+        before: @BusActor () throws -> Void = {}
+    ) async throws {
+        var gate: Int32 = -1
+        try await eventually("the sensor to be started", within: .seconds(60)) {
+            // Nobody reads: nobody waits.
+            gate = open(bus.folder + "/gate", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            return gate >= 0
+        }
+        defer { close(gate) }
+        try before()
+        try #require(write(gate, "\n", 1) == 1)
+    }
+
+    /// What can be the first call that the daemon ever gets.
+    enum FirstCall: CaseIterable {
+        case biometryTypes, canEvaluate, listTemplates
+
+        /// Makes it, and describes the answer.
+        @BusActor
+        fileprivate func answer(_ client: Connection) async throws -> String {
+            let (name, root) = (TestDaemon.name, TestDaemon.root)
+            let manager = Authentication1Proxy(client, destination: name, path: root)
+            switch self {
+            case .biometryTypes: return "\(try await manager.biometryTypes())"
+            case .canEvaluate: return "\(try await manager.canEvaluate(policy: 1).code)"
+            case .listTemplates:
+                let path = TestDaemon.devicePath("Slow")
+                let device = Device1Proxy(client, destination: name, path: path)
+                return try await device.listTemplates(options: [:]).map(\.id).joined()
+            }
+        }
+
+        fileprivate var expected: String {
+            switch self {
+            case .biometryTypes: "[1]"
+            case .canEvaluate: "0"
+            case .listTemplates: "one"
+            }
+        }
+    }
+
+    @Test(
+        "L26: What is called first waits for the sensors that are being started",
+        arguments: FirstCall.allCases
+    )
+    @BusActor
+    func slowSensor(call: FirstCall) async throws {
+        try await PrivateBus.run { bus in
+            let verifier = try ScriptedVerifier(on: bus)
+            try await Self.offerSlowSensor(on: bus, then: "true")
+            try TemporaryFolder.write(bus.folder + "/localauth.conf", "".utf8)
+            let options = ["--state-directory", bus.folder + "/state"]
+            try await bus.offer(
+                TestDaemon.name,
+                ["localauthd", "--config", bus.folder + "/localauth.conf"] + options
+            )
+            let client = try bus.connect()
+            let answers = Witness<String>()
+            onLoop {
+                do {
+                    answers.record(try await call.answer(client))
+                } catch {
+                    answers.record("\(error)")
+                }
+            }
+            var sensor: StandInSensor?
+            try await Self.openGate(on: bus) {
+                #expect(answers.seen.isEmpty)
+                sensor = try StandInSensor(bus, name: "Slow")
+            }
+            let answer = try await answers.first("an answer", within: .seconds(60)) { _ in true }
+            #expect(answer == call.expected)
+            _ = (verifier, sensor)
+        }
+    }
+
+    @Test("L26: A sensor that takes too long is still starting, not absent and not crashed")
+    @BusActor
+    func endlessSensor() async throws {
+        try await PrivateBus.run { bus in
+            let sensor = ChildProcess.folder + "/localauth-sensor-simulated"
+            try await Self.offerSlowSensor(on: bus, then: "\(sensor) --name Slow \"$@\"")
+            let daemon = try await TestDaemon(on: bus)
+            #expect(try await daemon.device("Slow").unavailability() == "starting")
+            let answer = try await daemon.manager.canEvaluate(policy: 1)
+            #expect(answer.code == -6 && answer.message.contains("still starting"))
+            let checks = try await daemon.manager.diagnose()
+            let check = checks.first { $0["name"] == .string("sensor Slow") }
+            #expect(check?["message"] == .string("Slow is still starting."))
+            #expect(check?["state"] == .string("warning"))
+            try await Self.openGate(on: bus)
+            try await eventually("the sensor", within: .seconds(60)) {
+                try await daemon.manager.canEvaluate(policy: 1).code == -7
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ guard arguments.count == 4, arguments[1] == "--descriptor", let number = Int32(a
 }
 
 @BusActor
-func serve(_ descriptor: Int32, state directory: String) throws {
+func serve(_ descriptor: Int32, state directory: String) async throws {
     let connection = try Connection(server: OwnedDescriptor(adopting: descriptor))
     let configuration = Configuration()
     let (store, state) = try AuthStore.open(
@@ -28,12 +28,12 @@ func serve(_ descriptor: Int32, state directory: String) throws {
         state: state,
         configuration: configuration
     )
-    try service.start()
+    try await service.start()
 }
 
 onLoop {
     do {
-        try serve(number, state: arguments[3])
+        try await serve(number, state: arguments[3])
     } catch {
         exit(1)
     }

@@ -85,7 +85,7 @@ final class AuditTrail {
         case .crashed, .failed, .incompatible: kind = .sensorFailed
         case .untrusted: kind = .sensorUntrusted
         // One that is asked again has not recovered yet.
-        case .noHardware, .lidClosed, .suspended, .remoteSession: return
+        case .noHardware, .starting, .lidClosed, .suspended, .remoteSession: return
         }
         let cause = sensor.process.distrust ?? reason.wire
         guard faults[sensor.name] != cause else { return }

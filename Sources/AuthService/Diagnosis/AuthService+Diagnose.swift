@@ -23,6 +23,7 @@ extension AuthService {
                 diagnosis.hasFprintd = await isKnown(Self.fprintd)
             }
         }
+        diagnosis.mistake = mistake.map { ($0.error, $0.isRefusing) }
         diagnosis.hasJournal = audit.hasJournal
         diagnosis.setAside = setAside
         diagnosis.keychain = await items.diagnosis(for: peer)

@@ -71,6 +71,14 @@ extension Diagnosis {
         guard let unavailability = sensor.unavailability else {
             return Check(name: name, state: .ok, message: sensor.description)
         }
+        if unavailability == .starting {
+            return Check(
+                name: name,
+                state: .warning,
+                message: "\(sensor.name) is still starting.",
+                remedy: remedy(for: .starting)
+            )
+        }
         return Check(
             name: name,
             state: isExpected(unavailability) ? .warning : .failed,
@@ -86,6 +94,7 @@ extension Diagnosis {
 
     private static func remedy(for unavailability: Unavailability) -> String {
         switch unavailability {
+        case .starting: "Ask again in a moment."
         case .lidClosed: "Open the lid, or dock with an external sensor."
         case .suspended: "Wait until the system is awake."
         case .incompatible: "Update the sensor or the service: they share no protocol version."

@@ -64,6 +64,8 @@ struct Diagnosis: Sendable {
     }
 
     var isSystemBus = false
+    /// What is wrong with the settings, and whether everybody is refused because of it.
+    var mistake: (error: ConfigurationError, isRefusing: Bool)?
     /// Whether the policy of the system bus is where it belongs; nil on another bus.
     var hasPolicy: Bool?
     var hasJournal = true
@@ -89,8 +91,8 @@ struct Diagnosis: Sendable {
     /// Every check, in the order in which an evaluation would fail.
     var checks: [Check] {
         let machine = [
-            bus, policy, journal, state, keychainCheck, passcode, passcodeDelay, session, lid,
-            fprintd,
+            bus, policy, settings, journal, state, keychainCheck, passcode, passcodeDelay,
+            session, lid, fprintd,
         ]
         return machine.compactMap(\.self) + sensorChecks
             + [enrolment, biometry, agent, monitor].compactMap(\.self)
@@ -116,6 +118,18 @@ struct Diagnosis: Sendable {
             state: .failed,
             message: "The bus policy \(BusPolicy.file) is missing.",
             remedy: "Install it in \(BusPolicy.folders[0]), then reload the bus."
+        )
+    }
+
+    private var settings: Check {
+        guard let mistake else { return ok("settings", "The settings have no mistake.") }
+        return Check(
+            name: "settings",
+            state: mistake.isRefusing ? .failed : .warning,
+            message: mistake.isRefusing
+                ? "Every call is refused because of a mistake in the settings: \(mistake.error)"
+                : "The settings are those from before a mistake: \(mistake.error)",
+            remedy: ConfigurationMistake.remedy
         )
     }
 
@@ -308,4 +322,11 @@ struct Diagnosis: Sendable {
     func ok(_ name: String, _ message: String) -> Check {
         Check(name: name, state: .ok, message: message)
     }
+}
+
+/// What callers hear of a mistake (L29).
+extension ConfigurationMistake {
+    nonisolated static let remedy = "Correct that line: the file is read again at once."
+
+    var message: String { "The settings have a mistake: \(error)" }
 }

@@ -10,6 +10,10 @@ import ServiceProgram
 final class AuthenticationObject: Authentication1Service {
     private let service: AuthService
     private var evaluations: Evaluations { service.evaluations }
+    /// Why every evaluation is refused: there are no settings to go by (L29).
+    private var refusingMistake: ConfigurationMistake? {
+        service.mistake.flatMap { $0.isRefusing ? $0 : nil }
+    }
 
     init(service: AuthService) {
         self.service = service
@@ -21,7 +25,11 @@ final class AuthenticationObject: Authentication1Service {
         policy: UInt32,
         call: IncomingCall
     ) throws(DBusError) -> Answer<(available: Bool, code: Int32, message: String)> {
-        service.evaluations.canEvaluate(try Checked.policy(policy), for: call.peer)
+        let policy = try Checked.policy(policy)
+        if let mistake = refusingMistake {
+            return .now((false, Refusal.Code.systemCancel.rawValue, mistake.message))
+        }
+        return service.evaluations.canEvaluate(policy, for: call.peer)
     }
 
     func evaluate(
@@ -61,6 +69,9 @@ final class AuthenticationObject: Authentication1Service {
     ) throws(DBusError) -> Answer<
         (available: Bool, cause: String, message: String, remedy: String)
     > {
+        if let mistake = refusingMistake {
+            return .now((false, "mistake", mistake.message, ConfigurationMistake.remedy))
+        }
         let peer = call.peer
         return .later { [evaluations] () throws(DBusError) in
             let facts = await evaluations.facts.findPlace(of: peer)
@@ -221,7 +232,9 @@ final class AuthenticationObject: Authentication1Service {
     }
 
     func interactive(for peer: Peer?) throws(DBusError) -> Bool {
-        guard let peer, let facts = evaluations.facts.knownPlace(of: peer) else { return false }
+        guard refusingMistake == nil, let peer,
+            let facts = evaluations.facts.knownPlace(of: peer)
+        else { return false }
         if case .success = evaluations.engine.prompter(for: peer.uid, facts) { return true }
         return false
     }

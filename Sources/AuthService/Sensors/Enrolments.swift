@@ -124,8 +124,7 @@ final class Enrolments {
                 name: sensor.name,
                 type: sensor.isKnown ? sensor.facts.type : Self.type(behind: key),
                 strength: sensor.facts.strength,
-                availability: sensor.isUsable && sensor.templates[uid] != nil && isWritten(uid)
-                    ? .usable : (sensor.process.isAway && count > 0 ? .away : .unavailable),
+                availability: availability(of: sensor, uid, count),
                 templates: count
             )
         }
@@ -143,6 +142,16 @@ final class Enrolments {
             )
         }
         return result
+    }
+
+    private func availability(
+        of sensor: SensorLink,
+        _ uid: UInt32,
+        _ count: Int
+    ) -> SensorFact.Availability {
+        if sensor.isUsable, sensor.templates[uid] != nil, isWritten(uid) { return .usable }
+        if sensor.process.isStarting { return .starting }
+        return sensor.process.isAway && count > 0 ? .away : .unavailable
     }
 
     /// Of a sensor that is gone only this much is known.

@@ -18,6 +18,9 @@ final class SensorDirectory {
     }
     private var owners: [String: String] = [:]
     private var activatable: Set<String> = []
+    /// What the start looks for: names that are owned, and names that can be.
+    private var unlisted = 2
+    private let listings = ConditionVariable()
     private let connection: Connection
     private let descriptions: SensorDescriptions?
     private var descriptionWatch: FolderWatch?
@@ -41,13 +44,31 @@ final class SensorDirectory {
         guard !connection.isPeerToPeer else { return }
         _ = connection.watchNames(under: Sensor1.namespace) { [weak self] name, owner in
             self?.ownerChanged(name, owner)
+        } listed: { [weak self] in
+            self?.hasListed()
         }
         _ = connection.onActivatableNamesChanged { [weak self] in
             onLoop { await self?.listActivatable() }
         }
-        onLoop { await self.listActivatable() }
+        onLoop {
+            await self.listActivatable()
+            self.hasListed()
+        }
         guard let descriptions else { return }
         descriptionWatch = FolderWatch(descriptions.watched) { [weak self] in self?.reviewTrust() }
+    }
+
+    private func hasListed() {
+        unlisted -= 1
+        listings.notifyAll()
+    }
+
+    /// Returns when it is known which sensors there are, and each has said who it is or failed, or
+    /// takes longer than anybody waits for it.
+    func settled() async {
+        guard !connection.isPeerToPeer else { return }
+        _ = await listings.wait(atMost: SensorProcess.startPatience) { unlisted <= 0 }
+        for sensor in sorted { await sensor.process.settled() }
     }
 
     /// Files that say who may be a sensor may have changed.

@@ -12,15 +12,17 @@ final class SensorProcess {
     static let versions: Set<UInt32> = [1]
     /// How long a sensor may take to answer a question that needs no person.
     static let patience = Duration.seconds(2)
+    /// How long anybody waits for a sensor that is being started, counted from when that began.
+    static let startPatience = Duration.seconds(5)
     /// How long the bus may take to start a sensor.
-    static let startPatience = Duration.seconds(3)
+    static let longestStart = Duration.seconds(30)
 
     /// What a sensor says of how it is.
     typealias Health = (state: String, message: String)
 
     /// Where it is in its life.
     enum State: Equatable {
-        /// It is being asked who it is, or how it ended.
+        /// It is being started, or asked who it is, or how it ended.
         case probing
         /// It answers.
         case ready
@@ -53,13 +55,15 @@ final class SensorProcess {
     private(set) var distrust: String?
     private var descriptor: OwnedDescriptor?
     private var subscriptions: [EventSource] = []
-    private var activation: Task<Void, Never>?
+    private var isActivating = false
+    /// Wakes those who wait until it has said who it is, or failed.
+    private let arrivals = ConditionVariable()
+    /// When it began to be what is waited for.
+    private var startedAt = Instant.now()
     /// Finds out how the last owner ended.
     private var departure: Task<Void, Never>?
     /// The last owner that ended in good order.
     private var departed: String?
-    /// Those who wait until it has said who it is, or failed.
-    private var waiters: [CheckedContinuation<Void, Never>] = []
     private var retry: EventSource?
     private var backOff = BackOff()
     /// What was announced last.
@@ -85,7 +89,7 @@ final class SensorProcess {
     /// Why it can't be used; nil when it can.
     var unavailability: Unavailability? {
         switch state {
-        case .probing: .noHardware
+        case .probing: .starting
         case .broken(let reason): reason
         case .ready, .leaving, .asleep:
             if let reason = facts.unavailability {
@@ -106,8 +110,17 @@ final class SensorProcess {
         }
     }
 
-    /// Whether the bus is starting it.
-    var isStarting: Bool { activation != nil }
+    /// Whether it is about to say who it is: neither there yet nor absent.
+    var isStarting: Bool {
+        !isRemoved && (state == .probing || (isActivating && owner == nil))
+    }
+
+    /// Waits for one that is being started, as long as anybody does (L26).
+    func settled() async {
+        let left = startedAt + Self.startPatience - Instant.now()
+        guard isStarting, left > .zero else { return }
+        _ = await arrivals.wait(atMost: left) { !isStarting }
+    }
 
     /// Why nothing can be asked of it now.
     var refusal: DBusError {
@@ -133,7 +146,7 @@ final class SensorProcess {
     func awake() async -> Sensor1Proxy? {
         await departure?.value
         if state == .asleep { start() }
-        await activation?.value
+        await settled()
         return state == .ready && isUsable ? proxy : nil
     }
 
@@ -145,9 +158,7 @@ final class SensorProcess {
         await departure?.value
         guard departed == connectionName else { return false }
         // The next one may be there already, and is asked who it is.
-        if state == .probing, owner != nil {
-            await withCheckedContinuation { waiters.append($0) }
-        }
+        await settled()
         return true
     }
 
@@ -181,6 +192,7 @@ final class SensorProcess {
         guard owner != self.owner else { return }
         // That the one before left may have been said, and lost.
         if self.owner != nil { ownerLeft() }
+        if !isStarting { startedAt = Instant.now() }
         detach()
         self.owner = owner
         state = .probing
@@ -217,7 +229,7 @@ final class SensorProcess {
         events?.lost()
         detach()
         announcement?.cancel()
-        release()
+        arrivals.notifyAll()
     }
 
     private func detach() {
@@ -233,34 +245,26 @@ final class SensorProcess {
 
     /// Has the bus start the sensor; several that want it share one start.
     func start() {
-        guard activation == nil, owner == nil, !isRemoved, canBeTrusted() else { return }
-        activation = onLoop {
+        guard !isActivating, owner == nil, !isRemoved, canBeTrusted() else { return }
+        isActivating = true
+        startedAt = Instant.now()
+        onLoop {
             await self.activate()
-            self.activation = nil
+            self.isActivating = false
+            self.arrivals.notifyAll()
         }
     }
 
     private func activate() async {
         let name = Sensor1.namespace + "." + name
-        let isStarted =
-            (try? await connection.startService(
-                name,
-                timeout: Self.startPatience
-            )) != nil
-        // One that was there already is not told of again.
-        if isStarted, owner == nil { await connection.catchUpWithNames() }
-        if isStarted, owner == nil || state == .probing {
-            let limit = EventLoop.shared.schedule(after: Self.startPatience) { self.release() }
-            await withCheckedContinuation { waiters.append($0) }
-            limit.cancel()
+        do throws(DBusError) {
+            try await connection.startService(name, timeout: Self.longestStart)
+            // One that was there already is not told of again.
+            if owner == nil { await connection.catchUpWithNames() }
+        } catch {
+            // What has no owner did not come.
         }
-        if owner == nil, !isRemoved { fail(.crashed) }
-    }
-
-    private func release() {
-        let released = waiters
-        waiters = []
-        for waiter in released { waiter.resume() }
+        if owner == nil, departure == nil, !isRemoved { fail(.crashed) }
     }
 
     // MARK: - Who it is
@@ -363,6 +367,7 @@ final class SensorProcess {
             ownerChanged(holder)
         } else {
             state = .probing
+            startedAt = Instant.now()
             start()
         }
     }
@@ -386,7 +391,7 @@ final class SensorProcess {
 
     private func settle(_ state: State) {
         self.state = state
-        release()
+        arrivals.notifyAll()
         // One that falls asleep or wakes up as it was has not changed: whoever asked again because
         // of it would wake it for ever.
         guard told != appearance else { return }

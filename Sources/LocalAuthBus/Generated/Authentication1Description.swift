@@ -117,9 +117,10 @@ private let introspection = """
     prompt would be shown, else one of `no-session` (the user has no session at this machine), \
     `other-user` (the caller is in a session of another user), `inactive`, `locked`, `asleep`, \
     `no-agent` (nothing there shows prompts), `no-agent-at-machine` (the same, for a caller in no \
-    session) and `unknown`; `message` and `remedy` are one sentence each for people. In a remote \
-    session a prompt is for the passcode only, as it is for a caller in no session whose prompt is \
-    not known to be at the machine.&#10;&#10;Source: L2, L28."/>
+    session), `mistake` (the settings have one, and every evaluation is refused) and `unknown`; \
+    `message` and `remedy` are one sentence each for people. In a remote session a prompt is for \
+    the passcode only, as it is for a caller in no session whose prompt is not known to be at the \
+    machine.&#10;&#10;Source: L2, L28, L29."/>
         <arg name="available" type="b" direction="out"/>
         <arg name="cause" type="s" direction="out"/>
         <arg name="message" type="s" direction="out"/>

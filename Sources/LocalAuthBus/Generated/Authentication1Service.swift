@@ -91,11 +91,12 @@ public protocol Authentication1Service: AnyObject {
     /// CanEvaluate's. `cause` is empty when a prompt would be shown, else one of `no-session` (the
     /// user has no session at this machine), `other-user` (the caller is in a session of another
     /// user), `inactive`, `locked`, `asleep`, `no-agent` (nothing there shows prompts),
-    /// `no-agent-at-machine` (the same, for a caller in no session) and `unknown`; `message` and
-    /// `remedy` are one sentence each for people. In a remote session a prompt is for the passcode
-    /// only, as it is for a caller in no session whose prompt is not known to be at the machine.
+    /// `no-agent-at-machine` (the same, for a caller in no session), `mistake` (the settings have
+    /// one, and every evaluation is refused) and `unknown`; `message` and `remedy` are one sentence
+    /// each for people. In a remote session a prompt is for the passcode only, as it is for a
+    /// caller in no session whose prompt is not known to be at the machine.
     ///
-    /// Source: L2, L28.
+    /// Source: L2, L28, L29.
     func canInteract(
         call: IncomingCall
     ) throws(DBusError) -> Answer<(available: Bool, cause: String, message: String, remedy: String)>

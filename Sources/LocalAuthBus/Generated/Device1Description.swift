@@ -158,8 +158,8 @@ private let introspection = """
       <property name="Unavailability" type="s" access="read">
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>
         <annotation name="org.gtk.GDBus.DocString" value="Why the sensor is not available; empty \
-    when it is.&#10;&#10;One of `no-hardware`, `lid-closed`, `suspended`, `crashed`, `failed`, \
-    `incompatible`, `untrusted`, `remote-session`.&#10;&#10;Source: L2, L3, L4, L16."/>
+    when it is.&#10;&#10;One of `no-hardware`, `starting`, `lid-closed`, `suspended`, `crashed`, \
+    `failed`, `incompatible`, `untrusted`, `remote-session`.&#10;&#10;Source: L2, L3, L4, L16."/>
       </property>
       <property name="EnrollStages" type="i" access="read">
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>

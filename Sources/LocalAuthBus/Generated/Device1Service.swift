@@ -136,8 +136,8 @@ public protocol Device1Service: AnyObject {
 
     /// Why the sensor is not available; empty when it is.
     ///
-    /// One of `no-hardware`, `lid-closed`, `suspended`, `crashed`, `failed`, `incompatible`,
-    /// `untrusted`, `remote-session`.
+    /// One of `no-hardware`, `starting`, `lid-closed`, `suspended`, `crashed`, `failed`,
+    /// `incompatible`, `untrusted`, `remote-session`.
     ///
     /// Source: L2, L3, L4, L16.
     func unavailability(for peer: Peer?) throws(DBusError) -> String

@@ -28,7 +28,7 @@ struct CanEvaluateCommand: ParsableCommand {
                 print(answer.json(interaction).text)
             } else if !answer.isAvailable {
                 print(localized("No: %1$s", answer.sentence))
-                let next = errorName(answer.code).flatMap(remedy(for:))
+                let next = errorName(answer.code).flatMap { remedy(for: $0, answer.message) }
                 if let next { tellNext(next) }
             } else if isNow {
                 print(localized("Yes: %1$s can be evaluated.", policy.name))

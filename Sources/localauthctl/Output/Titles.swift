@@ -44,6 +44,7 @@ func mechanismTitle(_ mechanism: String) -> String {
 func unavailabilityTitle(_ word: String) -> String {
     switch Unavailability(rawValue: word) {
     case .noHardware: localized("no device")
+    case .starting: localized("still starting")
     case .lidClosed: localized("lid closed")
     case .suspended: localized("suspended")
     case .crashed: localized("crashed")

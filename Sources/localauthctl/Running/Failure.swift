@@ -32,7 +32,7 @@ struct Failure: Error {
                 hint: Advice.forUnreachable
             )
         } else {
-            self.init(status, message, hint: hint ?? remedy(for: error.name))
+            self.init(status, message, hint: hint ?? remedy(for: error.name, error.message))
         }
     }
 
@@ -56,8 +56,13 @@ func errorName(_ code: Int32) -> DBusError.Name? {
 }
 
 /// What to do about an error; nil when its sentence is all there is to say.
-func remedy(for name: DBusError.Name) -> String? {
+///
+/// Where one error has several reasons, the service's sentence says which.
+func remedy(for name: DBusError.Name, _ message: String) -> String? {
     switch name {
+    case .passcodeNotSet where message.contains("the program that verifies it can't be asked"),
+        .systemCancel where message.hasPrefix("The settings have a mistake: "):
+        "localauthctl doctor"
     case .authenticationFailed: localized("try again, or localauthctl evaluate --policy 2")
     case .passcodeNotSet: "passwd"
     case .biometryNotAvailable: localized("localauthctl sensors, localauthctl doctor")

@@ -1,0 +1,121 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// Mistakes in `localauth.conf`, as callers of a service that the bus starts meet them.
+@Suite("Mistakes in the settings", .timeLimit(.minutes(2)))
+struct ConfigurationMistakeTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    private static let mistake = "[Biometry]\nLockoutAttempts=1000\n"
+
+    /// The daemon as its unit starts it.
+    @BusActor
+    private static func offerDaemon(on bus: PrivateBus) async throws {
+        let options = [
+            "--refuse-on-mistake", "--state-directory", bus.folder + "/state", "--config",
+            bus.folder + "/localauth.conf",
+        ]
+        try await bus.offer(TestDaemon.name, ["localauthd"] + options)
+    }
+
+    /// As an editor does it.
+    private static func write(_ text: String, on bus: PrivateBus) throws {
+        try TemporaryFolder.write(bus.folder + "/new", text.utf8)
+        try #require(rename(bus.folder + "/new", bus.folder + "/localauth.conf") == 0)
+    }
+
+    @BusActor
+    private static func settings(_ manager: Authentication1Proxy) async throws -> [String: Variant]
+    {
+        let checks = try await manager.diagnose()
+        return try #require(checks.first { $0["name"] == .string("settings") })
+    }
+
+    @Test("L29: A mistake refuses every call with file, line and key until it is mended")
+    @BusActor
+    func refusing() async throws {
+        try await PrivateBus.run { bus in
+            try Self.write(Self.mistake, on: bus)
+            let verifier = try ScriptedVerifier(on: bus)
+            try await Self.offerDaemon(on: bus)
+            let client = try bus.connect()
+            let (name, root) = (TestDaemon.name, TestDaemon.root)
+            let manager = Authentication1Proxy(client, destination: name, path: root)
+            let place = "localauth.conf:2: LockoutAttempts=1000"
+            do throws(DBusError) {
+                _ = try await manager.evaluate(policy: 2, reason: "test", options: [:])
+                Issue.record("evaluated")
+            } catch {
+                #expect(error.name == .systemCancel && error.message.contains(place))
+            }
+            let answer = try await manager.canEvaluate(policy: 2)
+            #expect(!answer.available && answer.code == -4 && answer.message.contains(place))
+            let shown = try await control("can-evaluate", "--policy", "2", "--bus", bus.address)
+            #expect(shown.status == 1 && shown.output.contains(place))
+            #expect(shown.errors.contains("localauthctl doctor"))
+            // Nobody would be asked, whatever agent there is.
+            let agent = try ScriptedAgent(on: bus)
+            try await agent.register()
+            #expect(try await !manager.interactive())
+            let interaction = try await manager.canInteract()
+            #expect(interaction.cause == "mistake" && interaction.message.contains(place))
+            let keychain = Keychain1Proxy(client, destination: name, path: Keychain1.path)
+            do throws(DBusError) {
+                _ = try await keychain.search(query: [:], options: [:])
+                Issue.record("searched")
+            } catch {
+                #expect(error.name == .keychainNotAvailable && error.message.contains(place))
+            }
+            // What decides nothing is answered.
+            #expect(try await manager.version() != "")
+            for (interface, member) in [("Introspectable", "Introspect"), ("Peer", "Ping")] {
+                _ = try await client.call(
+                    to: name,
+                    path: root,
+                    interface: "org.freedesktop.DBus." + interface,
+                    member: member
+                )
+            }
+            let check = try await Self.settings(manager)
+            #expect(check["state"] == .string("failed"))
+            #expect(check["message"]?.asString?.contains(place) == true)
+
+            let process = try await bus.process(of: name)
+            try Self.write("[Biometry]\nLockoutAttempts=2\n", on: bus)
+            try await eventually("the file to be read", within: .seconds(60)) {
+                try await manager.canEvaluate(policy: 2).code == 0
+            }
+            #expect(try await bus.process(of: name) == process)
+            #expect(try await manager.canInteract().available)
+            #expect(try await keychain.search(query: [:], options: [:]).isEmpty)
+            #expect(try await Self.settings(manager)["state"] == .string("ok"))
+            _ = verifier
+        }
+    }
+
+    @Test("L29: A mistake at SIGHUP is in the diagnosis, and is forgotten once it is mended")
+    @BusActor
+    func keeping() async throws {
+        try await PrivateBus.run { bus in
+            let verifier = try ScriptedVerifier(on: bus)
+            let daemon = try await TestDaemon(on: bus)
+            try Self.write(Self.mistake, on: bus)
+            daemon.process.signal(SIGHUP)
+            try await eventually("the mistake to be told", within: .seconds(60)) {
+                try await Self.settings(daemon.manager)["state"] == .string("warning")
+            }
+            let check = try await Self.settings(daemon.manager)
+            #expect(check["message"]?.asString?.contains("localauth.conf:2: Lock") == true)
+            #expect(try await daemon.manager.canEvaluate(policy: 2).code == 0)
+            try Self.write("", on: bus)
+            try await eventually("the file to be read", within: .seconds(60)) {
+                try await Self.settings(daemon.manager)["state"] == .string("ok")
+            }
+            _ = verifier
+        }
+    }
+}
