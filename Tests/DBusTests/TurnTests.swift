@@ -206,6 +206,72 @@ struct TurnTests {
         }
     }
 
+    @Test("L21: who has left is looked up no more")
+    @BusActor
+    func leftUnknown() async throws {
+        try await PrivateBus.run { bus in
+            let all = try await Neighbours(bus)
+            all.stopBus()
+            defer { all.resumeBus() }
+            let name = ":1.4242"
+            async let answer = Self.refusal(of: name, all.server)
+            try await eventually("the bus to be asked") { all.server.lookUps[name] != nil }
+            let asked = try #require(all.server.lookUps[name]?.question)
+            all.server.peerLeft(name)
+            #expect(all.server.lookUps[name] == nil)
+            #expect(all.server.pending[UInt64(asked.serial)] == nil)
+            #expect(await answer == .nameHasNoOwner)
+        }
+    }
+
+    /// Why a connection does not say who has a name.
+    @BusActor
+    private static func refusal(of name: String, _ server: Connection) async -> DBusError.Name? {
+        do throws(DBusError) {
+            _ = try await server.peer(named: name)
+            return nil
+        } catch {
+            return error.name
+        }
+    }
+
+    @Test("L21: calls that would find no room are left out unread, until half is served")
+    @BusActor
+    func leftOut() async throws {
+        try await PrivateBus.run { bus in
+            let all = try await Neighbours(bus)
+            let receiver = try #require(all.peer.receiver)
+            // How many of the greedy one's calls are served, when one more has come for certain.
+            let served = { @BusActor () async throws -> Int in
+                let before = all.service.held.count
+                try all.greedy.send(
+                    to: all.server.uniqueName,
+                    path: ExampleService.path.rawValue,
+                    interface: ExampleService.name,
+                    member: "Hold"
+                )
+                all.waitUnserved(for: "Hold")
+                _ = try await all.honest.call(
+                    to: all.server.uniqueName,
+                    path: ExampleService.path,
+                    interface: ExampleService.name,
+                    member: "Who"
+                )
+                try await eventually("all to be served") { all.server.turns.isEmpty }
+                return all.service.held.count - before
+            }
+            #expect(try await served() == 1)
+            var pointer: OpaquePointer?
+            sd_bus_message_new_method_call(all.server.bus, &pointer, nil, "/", nil, "Hold")
+            let size = MessageLimits.heldBytesOfUser
+            all.server.admit(Message(adopting: try #require(pointer), size: size), of: all.peer)
+            #expect(try await served() == 0)
+            #expect(receiver.held.isEmpty)
+            all.server.hearAgain(all.peer.user)
+            #expect(try await served() == 1)
+        }
+    }
+
     @Test("L21: next is one of the user who was given least, and nobody saves up")
     @BusActor
     func order() {
