@@ -248,6 +248,9 @@ static void heard(struct service *service, sd_bus_message *message) {
         service->deadline = now_microseconds() + (service->timeout + 2) * second;
     } else if (strcmp(kind, "sensor-ready") == 0) {
         heard_ready(service, type);
+    } else if (strcmp(kind, "sensor-busy") == 0) {
+        text_busy(sentence, type);
+        service->hear(service, sentence);
     } else if (strcmp(kind, "no-match") == 0) {
         text_no_match(sentence, attempts_left);
         service->hear(service, sentence);

@@ -75,6 +75,13 @@ void text_invitation(char *result, const unsigned *types, size_t count, int take
     fill(result, sentence, ways, "");
 }
 
+void text_busy(char *result, unsigned type) {
+    const char *device = type == 1   ? localized("The fingerprint reader")
+                         : type == 2 ? localized("The camera")
+                                     : localized("The sensor");
+    fill(result, localized("%1$s is in use by another program."), device, "");
+}
+
 void text_no_match(char *result, unsigned attempts_left) {
     char number[16], left[text_size];
     snprintf(number, sizeof number, "%u", attempts_left);

@@ -7,6 +7,8 @@ public enum PromptProgress: Hashable, Sendable {
     case promptShown
     /// A sensor looks; the type is 0 for a companion, 1 fingerprint, 2 face, 4 iris.
     case sensorReady(sensor: String, biometryType: UInt32)
+    /// Another program has a sensor, which is waited for: its name, or empty.
+    case sensorBusy(sensor: String, biometryType: UInt32, by: String)
     /// What to do better: one of the contract's hints, or one that is newer than this agent.
     case hint(String)
     /// A failed attempt, and how many are left.
@@ -35,6 +37,12 @@ public enum PromptProgress: Hashable, Sendable {
             self = .sensorReady(
                 sensor: sensor,
                 biometryType: detail["biometry-type"]?.asUInt32 ?? 0
+            )
+        case .sensorBusy:
+            self = .sensorBusy(
+                sensor: plainText(detail["sensor"]?.asString ?? "", limit: 64),
+                biometryType: detail["biometry-type"]?.asUInt32 ?? 0,
+                by: plainText(detail["by"]?.asString ?? "", limit: 64)
             )
         case .hint:
             guard let hint = detail["hint"]?.asString else { return nil }

@@ -84,6 +84,7 @@ public enum PromptText {
         switch progress {
         case .promptShown: nil
         case .sensorReady(let sensor, let type): ready(sensor, type)
+        case .sensorBusy(let sensor, let type, let program): busy(sensor, type, program)
         case .hint(let hint): advice(hint)
         case .noMatch(let left): localized("No match. %1$s", attempts(left))
         case .fallbackAvailable: nil
@@ -163,6 +164,20 @@ public enum PromptText {
         sensor.isEmpty
             ? localized("%1$s.", gesture(type))
             : localized("%1$s (%2$s is ready).", gesture(type), sensor)
+    }
+
+    /// Which sensor another program has.
+    private static func busy(_ sensor: String, _ type: UInt32, _ program: String) -> String {
+        let device =
+            switch type {
+            case 1: localized("The fingerprint reader")
+            case 2: localized("The camera")
+            case _ where sensor.isEmpty: localized("The sensor")
+            default: sensor
+            }
+        return program.isEmpty
+            ? localized("%1$s is in use by another program.", device)
+            : localized("%1$s is in use by %2$s.", device, program)
     }
 
     private static func attempts(_ left: UInt32) -> String {

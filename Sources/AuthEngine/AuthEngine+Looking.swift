@@ -29,6 +29,11 @@ extension AuthEngine {
         case .sensorReady(let operation):
             guard let (id, running) = running(operation) else { return }
             tell(id, .sensorReady(sensor: running.sensor.name, type: running.sensor.type))
+        case .sensorBusy(let operation, let program):
+            // It looks as soon as it can: until then it is one more that has not matched (L25).
+            guard let (id, running) = running(operation) else { return }
+            let sensor = running.sensor
+            tell(id, .sensorBusy(sensor: sensor.name, type: sensor.type, by: program))
         case .sensorHinted(let operation, let hint):
             guard let (id, _) = running(operation) else { return }
             tell(id, .hint(hint))

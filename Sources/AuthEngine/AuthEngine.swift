@@ -78,7 +78,8 @@ public struct AuthEngine: Hashable, Sendable {
         case .canceled(let id): canceled(id)
         case .fellBack(let id): fellBack(id)
         case .confirmed(let id): confirmed(id)
-        case .sensorReady, .sensorHinted, .sensorMismatched, .sensorMatched, .sensorEnded:
+        case .sensorReady, .sensorBusy, .sensorHinted, .sensorMismatched, .sensorMatched,
+            .sensorEnded:
             sensorEvent(event)
         case .passcodeOffered(let id): passcodeOffered(id)
         case .passcodeVerified(let id, let verdict): passcodeVerified(id, verdict)

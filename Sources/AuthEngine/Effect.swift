@@ -69,6 +69,8 @@ public enum Progress: Hashable, Sendable {
     case promptShown
     /// A sensor looks.
     case sensorReady(sensor: String, type: BiometryType)
+    /// Another program has a sensor, which is waited for; its name, or empty.
+    case sensorBusy(sensor: String, type: BiometryType, by: String)
     /// What to do better.
     case hint(Hint)
     /// A failed attempt.

@@ -24,6 +24,8 @@ public enum Event: Hashable, Sendable {
 
     /// A sensor looks.
     case sensorReady(OperationID)
+    /// Another program has a sensor's device, which the sensor waits for; its name, or empty.
+    case sensorBusy(OperationID, by: String)
     /// A sensor says what to do better.
     case sensorHinted(OperationID, Hint)
     /// A scan that was nobody, the `attempt`th of the operation; to be answered (`answerMismatch`).

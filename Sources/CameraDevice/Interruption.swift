@@ -24,8 +24,11 @@ public final class Interruption: Sendable {
     }
 
     /// Whether it was raised.
-    public var isRaised: Bool {
+    public var isRaised: Bool { isRaised(within: 0) }
+
+    /// Whether it is raised before so many milliseconds have passed.
+    public func isRaised(within milliseconds: Int32) -> Bool {
         var query = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&query, 1, 0) > 0
+        return poll(&query, 1, milliseconds) > 0
     }
 }

@@ -9,6 +9,8 @@ public actor Scanner {
     public enum Report: Hashable, Sendable {
         /// The camera gives pictures now.
         case ready
+        /// Another program has the camera, which is waited for.
+        case busy
         /// Something to do better.
         case hint(FaceHint)
         /// A failed attempt.
@@ -25,6 +27,8 @@ public actor Scanner {
 
     /// The number of broken frames in a row that ends an operation.
     private static let maximumBroken = 30
+    /// How long after it was refused a camera is tried again; milliseconds.
+    private static let busyPause: Int32 = 250
 
     private let thread: SerialThread
     private let makeEye: () throws(FaceFault) -> Eye
@@ -124,6 +128,25 @@ public actor Scanner {
         return made
     }
 
+    /// Opens the camera; one that another program has is waited for (L25).
+    ///
+    /// The kernel doesn't say when it is free, so it is tried again and again.
+    private func takeCamera(
+        _ expected: CameraIdentity,
+        _ interruption: Interruption,
+        _ report: (Report) -> Void
+    ) throws(CameraFault) -> any FrameSource {
+        while true {
+            do throws(CameraFault) {
+                return try openCamera(expected, interruption)
+            } catch {
+                guard error == .busy else { throw error }
+            }
+            report(.busy)
+            if interruption.isRaised(within: Self.busyPause) { throw .interrupted }
+        }
+    }
+
     /// The one path of every frame, whatever it comes from.
     private func scan<Value>(
         _ expected: CameraIdentity,
@@ -135,7 +158,7 @@ public actor Scanner {
         let eye = try theEye()
         do throws(CameraFault) {
             if interruption.isRaised { throw .interrupted }
-            let camera = try openCamera(expected, interruption)
+            let camera = try takeCamera(expected, interruption, report)
             report(.ready)
             var broken = 0
             while true {

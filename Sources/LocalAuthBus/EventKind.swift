@@ -5,6 +5,8 @@ public enum EventKind: String, CaseIterable, Hashable, Sendable {
     case promptShown = "prompt-shown"
     /// A sensor looks.
     case sensorReady = "sensor-ready"
+    /// Another program has a sensor, which is waited for.
+    case sensorBusy = "sensor-busy"
     /// What the person should do better.
     case hint
     /// A failed attempt.

@@ -45,4 +45,6 @@ public enum SensorEventKind: String, CaseIterable, Hashable, Sendable {
     case hint
     /// How far an enrolment is.
     case stage
+    /// Another program has the device: it is waited for, and `ready` follows.
+    case busy
 }

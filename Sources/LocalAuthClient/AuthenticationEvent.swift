@@ -7,6 +7,8 @@ public enum AuthenticationEvent: Hashable, Sendable {
     case promptShown
     /// A sensor looks.
     case sensorReady(sensor: String, BiometryType)
+    /// Another program has a sensor, which is waited for; `by` names it where that is known.
+    case sensorBusy(sensor: String, BiometryType, by: String)
     /// What the person could do better, such as `move-closer`.
     case hint(String)
     /// Somebody else, or nothing recognisable.
@@ -32,6 +34,12 @@ public enum AuthenticationEvent: Hashable, Sendable {
             self = .sensorReady(
                 sensor: detail["sensor"]?.asString ?? "",
                 BiometryType(rawValue: type) ?? .none
+            )
+        case .sensorBusy:
+            self = .sensorBusy(
+                sensor: detail["sensor"]?.asString ?? "",
+                BiometryType(rawValue: detail["biometry-type"]?.asUInt32 ?? 0) ?? .none,
+                by: detail["by"]?.asString ?? ""
             )
         case .hint: self = .hint(detail["hint"]?.asString ?? "")
         case .noMatch: self = .noMatch(attemptsLeft: attempts)

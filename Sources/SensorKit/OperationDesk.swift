@@ -97,6 +97,9 @@ import LocalAuthBus
     /// Whether no operation runs, also none that nobody waits for any more.
     var isIdle: Bool { current == nil }
 
+    /// The program that has the device which an operation waits for; nil: none does.
+    var holder: String? { current?.holder }
+
     /// Starts nothing from now on.
     func close() { isClosed = true }
 

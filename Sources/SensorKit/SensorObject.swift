@@ -145,12 +145,19 @@ import ServiceProgram
             try await daemon.require(call.peer)
             return switch sensor.health {
             case .ok:
-                notes.last.map { (HealthState.degraded.rawValue, $0) } ?? (
-                    HealthState.ok.rawValue, ""
-                )
+                (inUse ?? notes.last).map { (HealthState.degraded.rawValue, $0) }
+                    ?? (HealthState.ok.rawValue, "")
             case .degraded(let message): (HealthState.degraded.rawValue, message)
             case .failed(let message): (HealthState.failed.rawValue, message)
             }
+        }
+    }
+
+    /// That another program has the device, while an operation waits for it.
+    private var inUse: String? {
+        desk.holder.map { program in
+            program.isEmpty
+                ? "The device is in use by another program." : "The device is in use by \(program)."
         }
     }
 

@@ -12,6 +12,8 @@ import LocalAuthBus
 
     /// Whether the sensor has looked.
     private(set) var isReady = false
+    /// The program that has the device, empty where nobody knows which; nil: it is ours.
+    private(set) var holder: String?
 
     let number: UInt64
     var result: Result<String, DBusError>?
@@ -47,7 +49,19 @@ import LocalAuthBus
     /// The sensor looks now.
     public func ready() {
         isReady = true
+        holder = nil
         tell(.ready, [:])
+    }
+
+    /// Another program has the device; the driver waits until it is free, and then is ``ready()``.
+    ///
+    /// May be called as often as the driver tries: only what is new is told.
+    ///
+    /// - Parameter program: Which program that is, as far as the driver can say.
+    public func busy(by program: String = "") {
+        guard holder != program else { return }
+        holder = program
+        tell(.busy, ["by": .string(program)])
     }
 
     /// Something to tell people.

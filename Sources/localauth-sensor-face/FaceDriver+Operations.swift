@@ -75,10 +75,13 @@ extension FaceDriver {
                 throw .camera(error)
             }
             operation.onCancel { interruption.raise() }
+            let settings = self.settings
             return try await body(interruption) { report in
                 // Said on the scanner's own thread, before it takes another frame.
                 if report == .noMatch { count.begin() }
+                let holder = report == .busy ? settings.holder : ""
                 onLoop {
+                    if report == .busy { return operation.busy(by: holder) }
                     guard report == .noMatch else { return Self.tell(report, operation) }
                     do throws(SensorFault) {
                         try await operation.noMatch()
@@ -94,7 +97,7 @@ extension FaceDriver {
     private static func tell(_ report: Scanner.Report, _ operation: SensorOperation) {
         switch report {
         case .ready: operation.ready()
-        case .noMatch: break
+        case .noMatch, .busy: break
         case .stage(let done): operation.stage(done, of: Int32(Enrolment.stages))
         case .hint(let hint):
             if let hint = SensorHint(rawValue: hint.rawValue) { operation.hint(hint) }

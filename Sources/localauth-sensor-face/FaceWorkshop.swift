@@ -1,5 +1,6 @@
 import CameraDevice
 import FaceSensor
+import Linux
 import LocalAuthBus
 import SensorKit
 import ServiceProgram
@@ -46,6 +47,12 @@ extension FaceSettings {
             guard let device else { throw .disconnected }
             return (device, try CameraIdentity(of: device))
         }
+    }
+
+    /// What the program that has the camera calls itself; empty where the kernel doesn't tell.
+    var holder: String {
+        guard let device = try? camera().device else { return "" }
+        return FileHolder.all(of: [device]).first?.program ?? ""
     }
 
     /// Opens the camera after the hook has run, if it still is the expected one.

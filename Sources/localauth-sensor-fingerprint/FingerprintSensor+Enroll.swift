@@ -31,6 +31,7 @@ extension FingerprintSensor {
             throw SensorFault(error)
         }
         leave(session)
+        await settle(within: Self.releasePatience)
         guard let finger = chosen else {
             throw Finger(label: label) == nil ? .full : .duplicate
         }

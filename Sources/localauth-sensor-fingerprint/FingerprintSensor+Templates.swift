@@ -78,6 +78,7 @@ extension FingerprintSensor {
         } catch {
             throw SensorFault(error)
         }
+        await settle(within: Self.releasePatience)
         _ = try? await enrolled(uid, user)
         return deleted
     }

@@ -18,6 +18,10 @@ enum ScanEnd {
 extension FingerprintSensor {
     /// How often fprintd may end, or a reader fail, before an operation gives up.
     static let patience = 3
+    /// How long after it was refused a reader that another program has is asked for again.
+    static let busyPause = Duration.milliseconds(200)
+    /// How long an answer waits until others can have the reader.
+    static let releasePatience = Duration.seconds(1)
 
     func verify(_ operation: SensorOperation) async throws(SensorFault) -> String {
         guard let user = try name(of: operation.user) else { throw .noTemplates }
@@ -31,7 +35,9 @@ extension FingerprintSensor {
             let end = await look(session, operation, &faults)
             leave(session)
             switch end {
-            case .finished(let finger): return template(of: finger, operation.user, user, list)
+            case .finished(let finger):
+                await settle(within: Self.releasePatience)
+                return template(of: finger, operation.user, user, list)
             case .asleep: continue
             case .fault(.lost) where faults < Self.patience, .broken where faults < Self.patience:
                 faults += 1
@@ -51,14 +57,21 @@ extension FingerprintSensor {
         changes.notifyAll()
     }
 
+    /// Claims the reader for an operation; one that another program has is waited for (L25).
+    ///
+    /// fprintd doesn't say when a reader is released, so it is asked again and again.
     func claim(
         for user: String,
         _ operation: SensorOperation
     ) async throws(SensorFault) -> FprintSession {
-        do throws(FprintFault) {
-            return try await open(for: user) { operation.isCanceled }
-        } catch {
-            throw SensorFault(error)
+        while true {
+            do throws(FprintFault) {
+                return try await open(for: user) { operation.isCanceled }
+            } catch {
+                guard error == .inUse else { throw SensorFault(error) }
+            }
+            operation.busy()
+            _ = await changes.wait(atMost: Self.busyPause) { operation.isCanceled }
         }
     }
 

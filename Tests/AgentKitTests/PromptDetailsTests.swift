@@ -80,10 +80,15 @@ import Testing
         let detail: [String: Variant] = [
             "sensor": .string("Face"), "biometry-type": .uint32(2), "hint": .string("center"),
             "attempts-left": .uint32(2), "cause": .string("48 hours"),
+            "by": .string("zoom"),
         ]
         let decode = { PromptProgress(kind: $0, detail: detail) }
         #expect(decode("prompt-shown") == .promptShown)
         #expect(decode("sensor-ready") == .sensorReady(sensor: "Face", biometryType: 2))
+        #expect(
+            decode("sensor-busy")
+                == .sensorBusy(sensor: "Face", biometryType: 2, by: "zoom")
+        )
         #expect(decode("hint") == .hint("center"))
         #expect(decode("no-match") == .noMatch(attemptsLeft: 2))
         #expect(decode("fallback-available") == .fallbackAvailable)

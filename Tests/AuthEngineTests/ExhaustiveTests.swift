@@ -269,7 +269,8 @@ struct ExhaustiveTests {
         let attempts = running.map { ($0.id, $0.attempts + 1) }
         for (operation, attempt) in attempts + [(OperationID(rawValue: 999), 1)] {
             events += [
-                .sensorReady(operation), .sensorMismatched(operation, attempt: attempt),
+                .sensorReady(operation), .sensorBusy(operation, by: ""),
+                .sensorMismatched(operation, attempt: attempt),
                 .sensorEnded(operation),
                 .sensorMatched(operation, template: "t"),
             ]

@@ -29,6 +29,21 @@ struct ProjectRuleTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
+    @Test("L25: A sensor that is in use is told, and its evaluation goes on to its deadline")
+    func inUse() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometrics)
+        let operation = desk.operations[0].id
+        let effects = desk.send(.sensorBusy(operation, by: "zoom"))
+        let progress = Progress.sensorBusy(sensor: "finger", type: .fingerprint, by: "zoom")
+        #expect(effects == [.tell(id, progress)])
+        #expect(desk.isPending(id) && desk.operations.map(\.id) == [operation])
+        #expect(desk.engine.records[Desk.uid] == nil)
+        desk.send(.sensorReady(operation))
+        desk.scan(matching: true)
+        #expect(desk.grant(id)?.sensor == "finger")
+    }
+
     @Test("L5: -1 comes when no modality has attempts left; after a face last it waits as L6b says")
     func lastModality() {
         var settings = Settings()

@@ -281,7 +281,8 @@ struct StageWitness: Hashable {
                 stage.isEmpty && known.request.asksApplicationPassword
             case .passcodeRequired: stage.contains(.passcode)
             case .passcodeRejected: stage.contains(.passcode) || known.isStruck
-            case .noMatch, .fallbackAvailable, .confirmationRequired, .sensorReady, .hint:
+            case .noMatch, .fallbackAvailable, .confirmationRequired, .sensorReady, .sensorBusy,
+                .hint:
                 !stage.isDisjoint(with: [.biometry, .companion])
             case .promptShown: true
             case .success: stage.isEmpty

@@ -72,6 +72,48 @@ import Testing
         #expect(reports.all == [.ready] + (1...5).map { .stage($0) })
     }
 
+    @Test("L25: a camera that another program has is waited for, and then it looks")
+    func busy() async throws {
+        let reports = Reports()
+        let tries = Mutex(0)
+        let scanner = try Scanner(
+            threshold: .ordinary,
+            asksForLife: false,
+            eye: { () throws(FaceFault) in { Self.eye($0) } },
+            camera: { (_, _) throws(CameraFault) in
+                let number = tries.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard number > 2 else { throw .busy }
+                return List([1, 1])
+            }
+        )
+        let id = try await scanner.verify(
+            Self.templates,
+            camera: .replay,
+            Interruption()
+        ) { reports.add($0) }
+        #expect(id == "mine")
+        #expect(reports.all == [.busy, .busy, .ready])
+    }
+
+    @Test("L25: waiting for the camera ends when it is interrupted")
+    func busyAndCanceled() async throws {
+        let scanner = try Scanner(
+            threshold: .ordinary,
+            asksForLife: false,
+            eye: { () throws(FaceFault) in { Self.eye($0) } },
+            camera: { (_, _) throws(CameraFault) in throw .busy }
+        )
+        let interruption = try Interruption()
+        await #expect(throws: FaceFault.camera(.interrupted)) {
+            try await scanner.verify(Self.templates, camera: .replay, interruption) { report in
+                if report == .busy { interruption.raise() }
+            }
+        }
+    }
+
     @Test("An interruption ends the operation, also one that came first")
     func interruption() async throws {
         let scanner = try scanner([0, 2], isEndless: true)

@@ -47,6 +47,25 @@ struct DaemonTests {
         }
     }
 
+    @Test("L25: an evaluation by a reader that is in use goes on, and ends with the finger")
+    @BusActor func inUse() async throws {
+        try await DaemonBench.run { bench in
+            _ = try await bench.enroll("one")
+            let other = try bench.rig.bus.connect()
+            try await eventually("another program to get the reader") {
+                (try? await bench.rig.device("Claim", "bob", by: other)) != nil
+            }
+            let call = try bench.evaluate()
+            let kinds = bench.agent.kinds
+            _ = try await kinds.first("sensor-busy") { $0 == "sensor-busy" }
+            #expect(!kinds.seen.contains("sensor-ready"))
+            try await bench.rig.device("Release", by: other)
+            _ = try await kinds.first("sensor-ready") { $0 == "sensor-ready" }
+            try await bench.rig.touch(1, again: true)
+            #expect(try await call.reply()["sensor"]?.asString == "Fingerprint")
+        }
+    }
+
     @Test("A finger enrolled by hand changes the domain state before the next answer")
     @BusActor func domainState() async throws {
         try await DaemonBench.run { bench in
@@ -179,6 +198,8 @@ struct DaemonTests {
 /// A prompt that nobody sees.
 @BusActor final class StandInAgent: Agent1Service {
     let mismatches = Witness<Bool>()
+    /// What Update said.
+    let kinds = Witness<String>()
     private static let path = ObjectPath(trusted: "/test/agent")
 
     func register(at manager: Authentication1Proxy, on connection: Connection) async throws {
@@ -199,6 +220,7 @@ struct DaemonTests {
         detail: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
+        kinds.record(kind)
         if kind == "no-match" { mismatches.record(true) }
         return .now(())
     }

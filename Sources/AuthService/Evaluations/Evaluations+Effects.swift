@@ -203,6 +203,7 @@ extension Evaluations {
     ) {
         switch progress {
         case .ready: handle(.sensorReady(operation))
+        case .busy(let program): handle(.sensorBusy(operation, by: program))
         case .hinted(let hint): handle(.sensorHinted(operation, Hint(rawValue: hint)))
         case .stage: break
         case .finished(let template):
@@ -240,6 +241,14 @@ extension Progress {
         case .promptShown: (.promptShown, [:])
         case .sensorReady(let sensor, let type):
             (.sensorReady, ["sensor": .string(sensor), "biometry-type": .uint32(type.rawValue)])
+        case .sensorBusy(let sensor, let type, let program):
+            (
+                .sensorBusy,
+                [
+                    "sensor": .string(sensor), "biometry-type": .uint32(type.rawValue),
+                    "by": .string(program),
+                ]
+            )
         case .hint(let hint): (.hint, ["hint": .string(hint.rawValue)])
         case .noMatch(let left): (.noMatch, ["attempts-left": .uint32(UInt32(clamping: left))])
         case .fallbackAvailable: (.fallbackAvailable, [:])

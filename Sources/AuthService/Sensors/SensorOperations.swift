@@ -6,6 +6,8 @@ import LocalAuthBus
 /// What comes of an operation.
 enum SensorProgress {
     case ready
+    /// Another program has the device: its name, or empty.
+    case busy(by: String)
     case hinted(String)
     case stage(UInt32, of: Int32)
     /// The last word: a match, or a new template.
@@ -27,6 +29,10 @@ final class SensorOperations {
     static let patience = Duration.seconds(5)
     /// How often an operation is asked for again of a sensor that was just leaving.
     static let mostDepartures = 3
+    /// How long after it said that it is busy a sensor is asked again.
+    static let busyPause = Duration.milliseconds(400)
+    /// The longest name of a program that has a device.
+    static let longestHolder = 64
     /// How often a sensor that runs an operation is asked how it is.
     static let checkInterval = Duration.seconds(3)
 
@@ -38,6 +44,8 @@ final class SensorOperations {
         /// The connection that was asked; nil: none yet.
         var asked: String?
         var isReady = false
+        /// Whether it was said that another program has the device.
+        var isBusy = false
         var isCanceled = false
         var overdue: EventSource?
         var task: Task<Void, Never>?
@@ -132,12 +140,32 @@ final class SensorOperations {
                     departures += 1
                     continue
                 }
-                guard error.name == .sensorBusy, hasReasonToWait(number) else {
+                guard error.name == .sensorBusy, let own = operations[number] else {
                     return .refused(DBusError(sensor: error.name))
                 }
-                await withCheckedContinuation { waiters.append($0) }
+                await wait(number, own)
             }
         }
+    }
+
+    /// Waits until a sensor that said that it is busy may be free (L25).
+    private func wait(_ number: UInt64, _ own: Operation) async {
+        var timer: EventSource?
+        if !hasReasonToWait(number) {
+            took(own, number, by: "")
+            timer = EventLoop.shared.schedule(after: Self.busyPause) { [weak self] in
+                self?.resumeWaiters()
+            }
+        }
+        await withCheckedContinuation { waiters.append($0) }
+        timer?.cancel()
+    }
+
+    /// Another program has the device.
+    private func took(_ operation: Operation, _ number: UInt64, by program: String) {
+        guard !operation.isCanceled, !operation.isBusy else { return }
+        operations[number]?.isBusy = true
+        operation.report(.busy(by: program))
     }
 
     /// Whether a busy sensor is so with something that ends: what was canceled, or, for one who
@@ -220,9 +248,13 @@ final class SensorOperations {
         guard let running = operations[number], !running.isCanceled else { return }
         switch SensorEventKind(rawValue: kind) {
         case .ready:
-            guard !running.isReady else { return }
+            guard !running.isReady || running.isBusy else { return }
             operations[number]?.isReady = true
+            operations[number]?.isBusy = false
             running.report(.ready)
+        case .busy:
+            guard let program = detail["by"]?.asString, isAllowed(number) else { return }
+            took(running, number, by: DisplayText.cleaned(program, limit: Self.longestHolder))
         case .hint:
             guard let hint = detail["hint"]?.asString, Self.isWord(hint), isAllowed(number) else {
                 return

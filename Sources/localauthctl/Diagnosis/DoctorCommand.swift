@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import DBus
 import Glibc
+import Linux
 import LocalAuthBus
 import LocalAuthClient
 import Localization
@@ -22,7 +23,7 @@ struct DoctorCommand: ParsableCommand {
         try performOnLoop {
             let service = try await Self.reach(bus)
             defer { service.connection.flush() }
-            let checks = try await service.manager.diagnose().map(Check.init)
+            let checks = try await service.manager.diagnose().map(Check.init) + Check.cameras()
             if output.json {
                 print(JSON.array(checks.map(\.json)).text)
             } else {
@@ -76,6 +77,26 @@ private struct Check {
         state = text("state")
         message = text("message")
         remedy = text("remedy")
+    }
+
+    private init(name: String, state: String, message: String) {
+        (self.name, self.state, self.message, remedy) = (name, state, message, "")
+    }
+
+    /// Who has a camera open, among the processes that the person may look at: the service sees
+    /// none of theirs.
+    static func cameras() -> [Check] {
+        FileHolder.all(of: Set((0..<64).map { "/dev/video\($0)" }))
+            .map { holder in
+                let program = plainText(holder.program, limit: 64)
+                let message = localized(
+                    "%1$s (process %2$s) has the camera %3$s open.",
+                    program,
+                    "\(holder.pid)",
+                    holder.path
+                )
+                return Check(name: "camera", state: "ok", message: message)
+            }
     }
 
     var json: JSON {

@@ -40,7 +40,7 @@ struct EnrollCommand: ParsableCommand {
                 onLoop { try? await device.cancelEnroll() }
             }
             onLoop {
-                for await event in call.events { tell(event) }
+                for await event in call.events { tell(event, row) }
             }
             let answer = await call.result()
             await own?.stop()
@@ -50,7 +50,7 @@ struct EnrollCommand: ParsableCommand {
     }
 }
 
-private func tell(_ event: StreamEvent) {
+private func tell(_ event: StreamEvent, _ row: RemoteSensor) {
     switch SensorEventKind(rawValue: event.kind) {
     case .stage:
         guard let stage = event.detail["stage"]?.asUInt32 else { return }
@@ -60,6 +60,16 @@ private func tell(_ event: StreamEvent) {
                 ? localized("Stage %1$s of %2$s.", "\(stage)", "\(stages)")
                 : localized("Stage %1$s.", "\(stage)")
         )
+    case .busy:
+        let busy = PromptProgress.sensorBusy(
+            sensor: row.name,
+            biometryType: row.biometryType,
+            by: plainText(event.detail["by"]?.asString ?? "", limit: 64)
+        )
+        if let words = PromptText.sentence(busy) { tell(words) }
+    case .ready:
+        let ready = PromptProgress.sensorReady(sensor: row.name, biometryType: row.biometryType)
+        if let words = PromptText.sentence(ready) { tell(words) }
     default:
         let progress = PromptProgress(kind: event.kind, detail: event.detail)
         if let words = progress.flatMap(PromptText.sentence) { tell(words) }

@@ -98,6 +98,50 @@ struct SensorOperationTests {
         }
     }
 
+    @Test("L25: a sensor that says busy is named to caller and prompt, and may be ready again")
+    func inUse() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await Self.enrolled(bench)
+            let context = try await bench.context(on: person.connection)
+            let events = Witness<(kind: String, detail: [String: Variant])>()
+            _ = context.onEvent { kind, detail in events.record((kind, detail)) }
+            let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            let operation = try await sensor.operation()
+            let name = "zoom\u{202E}\n" + String(repeating: "x", count: 999)
+            sensor.tell(operation, "busy", ["by": .string(name)])
+            let busy = try await events.first("sensor-busy") { $0.kind == "sensor-busy" }
+            #expect(busy.detail["sensor"] == .string("Third"))
+            #expect(busy.detail["biometry-type"] == .uint32(1))
+            let program = busy.detail["by"]?.asString ?? ""
+            #expect(program.hasPrefix("zoom") && program.unicodeScalars.count <= 64)
+            #expect(!program.unicodeScalars.contains("\u{202E}"))
+            for _ in 0..<1000 {
+                sensor.tell(operation, "ready")
+                sensor.tell(operation, "busy", ["by": .string("")])
+            }
+            operation.succeed(template)
+            _ = try await call.reply()
+            _ = try await person.updates.first("sensor-busy") { $0.kind == "sensor-busy" }
+            let kinds = events.seen.map(\.kind)
+            #expect(kinds.contains("sensor-ready"))
+            #expect(kinds.count { $0 == "sensor-busy" } <= 100)
+        }
+    }
+
+    @Test("L25: a sensor that refuses as busy is asked again until it is free")
+    func refusesAsBusy() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await Self.enrolled(bench)
+            let evaluation = bench.evaluate(person)
+            for number in 0..<3 { try await sensor.operation(number).fail(.sensorBusy) }
+            let last = try await sensor.operation(3)
+            #expect(evaluation.isPending)
+            #expect(person.updates.seen.count { $0.kind == "sensor-busy" } == 1)
+            last.succeed(template)
+            #expect(try await evaluation.value()["sensor"] == .string("Third"))
+        }
+    }
+
     @Test("L16: a sensor whose operation goes on for 5 s after Cancel is failed, and recovers")
     func unanswered() async throws {
         try await ServiceBench.run { bench in

@@ -1,0 +1,111 @@
+import DBus
+import FingerprintRig
+import LocalAuthBus
+import SensorContract
+import TestSupport
+import Testing
+
+/// A reader that others use as well.
+@Suite(.timeLimit(.minutes(2)), .serialized)
+struct BusyTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test("L25: a reader that another program has is waited for, and looks when it is free")
+    @BusActor func waits() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            let other = try await Self.claim(reader)
+            let (number, call) = try Self.verify(reader)
+            _ = try await reader.bench.event("busy", of: number)
+            #expect(try await reader.sensor.health().state == "degraded")
+            #expect(try await reader.sensor.health().message.contains("in use"))
+            #expect(try await reader.templates().map(\.id) == [id])
+            try await reader.rig.device("Release", by: other)
+            _ = try await reader.bench.event("ready", of: number)
+            #expect(reader.kinds(number) == ["busy", "ready"])
+            #expect(try await reader.sensor.health().state == "ok")
+            try await reader.rig.touch(1, again: true)
+            #expect(try await call.reply() == id)
+        }
+    }
+
+    @Test("L25: a Verify that waits for the reader can be canceled, and the next one waits too")
+    @BusActor func canceled() async throws {
+        try await ReaderBench.run { reader in
+            _ = try await reader.enroll()
+            let other = try await Self.claim(reader)
+            let (number, call) = try Self.verify(reader)
+            _ = try await reader.bench.event("busy", of: number)
+            try await reader.sensor.cancel(operation: number)
+            let (error, _) = try await reader.failure(of: call)
+            #expect(error.name == .sensorCanceled)
+            #expect(try await reader.sensor.health().state == "ok")
+            let (next, second) = try Self.verify(reader)
+            _ = try await reader.bench.event("busy", of: next)
+            // A program that ends without a Release leaves the reader all the same.
+            other.close()
+            _ = try await reader.bench.event("ready", of: next)
+            try await reader.sensor.cancel(operation: next)
+            _ = try await reader.failure(of: second)
+        }
+    }
+
+    @Test("L25: an enrolment waits for the reader as well")
+    @BusActor func enrolment() async throws {
+        try await ReaderBench.run { reader in
+            let other = try await Self.claim(reader)
+            let number = reader.bench.nextOperation()
+            let call = try reader.sensor.enrollStream(
+                operation: number,
+                uid: SensorBench.user,
+                label: "one",
+                options: [:]
+            )
+            _ = try await reader.bench.event("busy", of: number)
+            try await reader.rig.device("Release", by: other)
+            _ = try await reader.bench.event("ready", of: number)
+            try await reader.sensor.cancel(operation: number)
+            _ = try await reader.failure(of: call)
+        }
+    }
+
+    @Test("L25: when the sensor has answered, others can have the reader at once")
+    @BusActor func isFree() async throws {
+        try await ReaderBench.run { reader in
+            let other = try reader.rig.bus.connect()
+            let id = try await reader.enroll()
+            for _ in 0..<3 {
+                try await reader.rig.device("Claim", "bob", by: other)
+                try await reader.rig.device("Release", by: other)
+                let (_, call) = try await reader.bench.verify()
+                try await reader.rig.touch(1, again: true)
+                #expect(try await call.reply() == id)
+            }
+            try await reader.rig.device("Claim", "bob", by: other)
+            try await reader.rig.device("Release", by: other)
+            try await reader.sensor.removeTemplate(uid: SensorBench.user, id: id)
+            try await reader.rig.device("Claim", "bob", by: other)
+        }
+    }
+
+    /// Another program takes the reader.
+    @BusActor private static func claim(_ reader: ReaderBench) async throws -> Connection {
+        let other = try reader.rig.bus.connect()
+        try await eventually("another program to get the reader") {
+            (try? await reader.rig.device("Claim", "bob", by: other)) != nil
+        }
+        return other
+    }
+
+    @BusActor private static func verify(
+        _ reader: ReaderBench
+    ) throws -> (UInt64, StreamingCall<String>) {
+        let number = reader.bench.nextOperation()
+        let call = try reader.sensor.verifyStream(
+            operation: number,
+            uid: SensorBench.user,
+            options: [:]
+        )
+        return (number, call)
+    }
+}
