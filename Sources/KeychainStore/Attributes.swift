@@ -13,6 +13,14 @@ public enum AttributeValue: Hashable, Sendable {
     /// Unix seconds (`x`).
     case seconds(Int64)
 
+    /// Whether both are the same bytes: two spellings of one text are two texts.
+    func isSame(as other: AttributeValue) -> Bool {
+        guard case .text(let text) = self, case .text(let otherText) = other else {
+            return self == other
+        }
+        return text.utf8.elementsEqual(otherText.utf8)
+    }
+
     /// Whether both are of the same type.
     func isOfSameType(as other: AttributeValue) -> Bool {
         switch (self, other) {
@@ -46,12 +54,26 @@ public enum ItemClass: String, Sendable, CaseIterable {
         }
     }
 
+    /// Attributes that belong to the primary key, too, where an item has them.
+    ///
+    /// They are apart because items without them keep the digest that earlier versions stored.
+    fileprivate var laterPrimaryKey: [String] {
+        switch self {
+        case .genericPassword, .internetPassword: ["sync"]
+        case .key: ["bsiz", "crtr", "edat", "esiz", "kcls", "klbl", "sdat", "sync", "type"]
+        }
+    }
+
     /// The attributes that only this class and related ones have.
     fileprivate var own: Set<String> {
         switch self {
         case .genericPassword: ["svce", "acct", "gena"]
         case .internetPassword: ["srvr", "acct", "sdmn", "ptcl", "atyp", "port", "path"]
-        case .key: ["atag"]
+        case .key:
+            [
+                "atag", "klbl", "kcls", "bsiz", "esiz", "sdat", "edat", "encr", "decr", "drve",
+                "sign", "vrfy", "wrap", "unwp", "perm", "sens", "extr", "tkid",
+            ]
         }
     }
 }
@@ -74,7 +96,12 @@ public struct Attributes: Hashable, Sendable {
         "desc": .text(""), "icmt": .text(""), "srvr": .text(""), "sdmn": .text(""),
         "ptcl": .text(""), "atyp": .text(""), "port": .number(0), "path": .text(""),
         "atag": .bytes([]), "agrp": .text(""), "type": .number(0), "crtr": .number(0),
-        "invi": .flag(false), "nega": .flag(false),
+        "invi": .flag(false), "nega": .flag(false), "sync": .flag(false), "vwht": .text(""),
+        "form": .text(""), "klbl": .bytes([]), "kcls": .number(0), "bsiz": .number(0),
+        "esiz": .number(0), "sdat": .seconds(0), "edat": .seconds(0), "encr": .flag(false),
+        "decr": .flag(false), "drve": .flag(false), "sign": .flag(false), "vrfy": .flag(false),
+        "wrap": .flag(false), "unwp": .flag(false), "perm": .flag(false), "sens": .flag(false),
+        "extr": .flag(false), "tkid": .text(""),
     ]
 
     /// The attributes of a new item.
@@ -144,6 +171,11 @@ public struct Attributes: Hashable, Sendable {
             let value = values[name].flatMap { $0.isDefault ? nil : $0 }
             writer.add(UInt8(value == nil ? 0 : 1))
             if let value { writer.add(value) }
+        }
+        for name in itemClass.laterPrimaryKey {
+            guard let value = values[name], !value.isDefault else { continue }
+            writer.add(name)
+            writer.add(value)
         }
         return Array(SHA256.hash(data: writer.bytes))
     }

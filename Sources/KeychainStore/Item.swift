@@ -1,4 +1,5 @@
 public import AuthEngine
+import Crypto
 
 /// The enrolment at one moment, as an item of `biometryCurrentSet` stores it.
 public struct EnrolmentMark: Hashable, Sendable {
@@ -80,9 +81,17 @@ public struct Item: Hashable, Sendable {
     /// The identifier: 32 hexadecimal digits.
     public var id: String { itemID.text }
 
-    /// What a search compares and gives: the attributes, `class`, `id`, `cdat`, `mdat`, `pdmn`.
+    /// Whether it is a key that was made here, and never leaves.
+    var isOwnKey: Bool { !publicKey.isEmpty }
+
+    /// What a search compares and gives: the attributes, `class`, `id`, `cdat`, `mdat`, `pdmn`; of
+    /// a key that was made here also what it is.
     public var allAttributes: [String: AttributeValue] {
         var all = attributes.values
+        if isOwnKey {
+            let own = AttributeValue.keyFacts.merging(["klbl": .label(of: publicKey)]) { $1 }
+            all.merge(own) { given, _ in given }
+        }
         all["class"] = .text(attributes.itemClass.rawValue)
         all["id"] = .text(id)
         all["cdat"] = .seconds(created)
@@ -144,6 +153,18 @@ public struct Item: Hashable, Sendable {
         writer.add(publicKey)
         writer.add(secretVersion)
         writer.add(secretSize)
+    }
+}
+
+extension AttributeValue {
+    /// What every key is that is made here, by Apple's numbers: a private key on P-256.
+    fileprivate static let keyFacts: [String: AttributeValue] = [
+        "type": .number(73), "bsiz": .number(256), "esiz": .number(256), "kcls": .number(1),
+    ]
+
+    /// The label by which both halves of a key are found: the SHA-1 of the public one.
+    static func label(of publicKey: [UInt8]) -> AttributeValue {
+        .bytes(Array(Insecure.SHA1.hash(data: publicKey)))
     }
 }
 

@@ -7,9 +7,10 @@ extension KeychainStore {
     ///
     /// `password` is the application password, which the item needs if, and only if, its access
     /// control says so; `replaced` is the id of an item that goes in the same change, or stays if
-    /// the new one can't be stored; `date` is now, in Unix seconds.
-    /// - Throws: `duplicate`; `notFound` for `replaced`; `parameter` for a key, which can only be
-    ///   created in the keychain, or a missing password; `notAvailable` for `biometryCurrentSet`
+    /// the new one can't be stored; `date` is now, in Unix seconds. With `isKeyMaterial` the secret
+    /// is that of a key that the caller has: it is kept and read as any other secret.
+    /// - Throws: `duplicate`; `notFound` for `replaced`; `parameter` for a key without
+    ///   `isKeyMaterial`, or a missing password; `notAvailable` for `biometryCurrentSet`
     ///   without an enrolment; `limitsExceeded`; `decode`.
     public func add(
         _ attributes: Attributes,
@@ -17,11 +18,19 @@ extension KeychainStore {
         accessControl: AccessControl,
         password: SecretBytes?,
         replacing replaced: String? = nil,
+        isKeyMaterial: Bool = false,
         caller: Caller,
-        date: Int64
+        date: Int64,
+        created: Int64? = nil
     ) throws(KeychainError) -> String {
-        guard attributes.itemClass != .key else {
-            throw .parameter("a key is made in the keychain, it can't be added")
+        guard (attributes.itemClass == .key) == isKeyMaterial else {
+            throw isKeyMaterial
+                ? .parameter("an item with key material has the class keys")
+                : .parameter("a key is made in the keychain, it can't be added")
+        }
+        // It would guard operations that there are none of, and leave reading free.
+        guard !isKeyMaterial || !accessControl.flags.contains(.privateKeyUsage) else {
+            throw .parameter("the flag privateKeyUsage is for keys that are made in the keychain")
         }
         return try insert(
             attributes,
@@ -31,7 +40,8 @@ extension KeychainStore {
             password: password,
             replacing: replaced,
             caller: caller,
-            date: date
+            date: date,
+            created: created
         )
     }
 
@@ -85,7 +95,7 @@ extension KeychainStore {
         caller: Caller
     ) throws(KeychainError) -> SecretBytes {
         let (item, envelope) = try open(id, caller: caller)
-        guard item.attributes.itemClass != .key else {
+        guard !item.isOwnKey else {
             throw .parameter("a private key never leaves the keychain")
         }
         try check(authorization, for: .useItem, of: item)
@@ -139,7 +149,7 @@ extension KeychainStore {
         date: Int64
     ) throws(KeychainError) {
         var (item, envelope) = try open(id, caller: caller)
-        guard item.attributes.itemClass != .key else {
+        guard !item.isOwnKey else {
             throw .parameter("a private key can't be replaced")
         }
         try Self.check(size: secret)
@@ -228,7 +238,8 @@ extension KeychainStore {
         password: SecretBytes?,
         replacing replaced: String? = nil,
         caller: Caller,
-        date: Int64
+        date: Int64,
+        created: Int64? = nil
     ) throws(KeychainError) -> String {
         try Self.check(size: secret)
         settle(caller)
@@ -251,7 +262,7 @@ extension KeychainStore {
             app: caller.app ?? "",
             attributes: attributes,
             accessControl: accessControl,
-            created: date,
+            created: created ?? date,
             added: 0,
             modified: date,
             publicKey: publicKey,

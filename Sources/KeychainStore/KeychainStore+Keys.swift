@@ -7,6 +7,8 @@ extension KeychainStore {
 
     /// Makes a P-256 key; the result is its id and its X9.63 point, uncompressed.
     ///
+    /// An empty `klbl` becomes the SHA-1 of that point, so that no two keys have the same.
+    ///
     /// - Throws: as `add`; `parameter` for another class than `keys`.
     public func createKey(
         _ attributes: Attributes,
@@ -20,6 +22,10 @@ extension KeychainStore {
         }
         let key = try PrivateKey.random()
         let publicKey = try key.publicKey
+        var attributes = attributes
+        if attributes.values["klbl"] == .bytes([]) {
+            try attributes.update(["klbl": .label(of: publicKey)])
+        }
         let id = try insert(
             attributes,
             secret: key.scalar,
@@ -87,7 +93,7 @@ extension KeychainStore {
         _ caller: Caller
     ) throws(KeychainError) -> PrivateKey {
         let (item, envelope) = try open(id, caller: caller)
-        guard item.attributes.itemClass == .key else { throw .parameter("the item is no key") }
+        guard item.isOwnKey else { throw .parameter("the item is no key of the keychain") }
         try check(authorization, for: operation, of: item)
         return PrivateKey(scalar: try envelope.open(item, password: password, ring: ring))
     }

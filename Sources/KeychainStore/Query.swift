@@ -40,7 +40,9 @@ public struct Query: Hashable, Sendable {
         let attributes = item.allAttributes
         return values.allSatisfy { name, value in
             guard name == "pdmn", case .text(let word) = value else {
-                return attributes[name] == value
+                // An item that says nothing is not synchronised.
+                let own = attributes[name] ?? (name == "sync" ? .flag(false) : nil)
+                return own?.isSame(as: value) ?? false
             }
             return AccessControl.Accessibility(word: word) == item.accessControl.accessibility
         }

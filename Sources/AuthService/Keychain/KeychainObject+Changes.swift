@@ -109,6 +109,13 @@ struct NewItem: Sendable {
     let accessControl: AccessControl
     let password: SecretBytes?
     let date = KeychainValues.date
+    /// When it was made, as the caller says; nil: now.
+    let created: Int64?
+    /// Whether the secret is that of a key that the caller has.
+    let isKeyMaterial: Bool
+
+    /// The year 10000.
+    private static let lastSecond: Int64 = 253_402_300_800
 
     @BusActor
     init(
@@ -126,6 +133,12 @@ struct NewItem: Sendable {
             self.attributes = try Attributes(values)
         } catch {
             throw DBusError(error)
+        }
+        let reader = OptionReader(options)
+        isKeyMaterial = try reader.value("key-material", \.asBool) ?? false
+        created = try reader.value("created", \.asInt64)
+        guard created.map({ (-Self.lastSecond..<Self.lastSecond).contains($0) }) ?? true else {
+            throw .parameter("the option created is no time of four-digit years")
         }
         let lent = try Self.password(options, call, clients)
         // A context that was evaluated for something else may have a password as well.

@@ -46,6 +46,7 @@ enum KeychainValues {
             }
         }
         if !item.publicKey.isEmpty { wire["public-key"] = .bytes(item.publicKey) }
+        wire["flags"] = .uint64(UInt64(item.accessControl.flags.rawValue))
         return wire
     }
 

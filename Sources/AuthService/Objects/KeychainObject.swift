@@ -69,8 +69,10 @@ final class KeychainObject: Keychain1Service {
                     accessControl: new.accessControl,
                     password: new.password,
                     replacing: replaced,
+                    isKeyMaterial: new.isKeyMaterial,
                     caller: caller,
-                    date: new.date
+                    date: new.date,
+                    created: new.created
                 )
             }
         }

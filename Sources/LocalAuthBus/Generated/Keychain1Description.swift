@@ -43,24 +43,32 @@ private let introspection = """
     hands over the other end, and a secret for the daemon comes as a memfd sealed with \
     F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW, at most 64 KiB.&#10;&#10;Attributes:&#10;- \
     `class` (s, `genp`, `inet` or `keys`)&#10;- `svce`, `acct`, `labl`, `desc`, `icmt`, `srvr`, \
-    `sdmn`, `ptcl`, `atyp`, `path`, `agrp` (s)&#10;- `gena`, `atag` (ay)&#10;- `port`, `type`, \
-    `crtr` (u)&#10;- `invi`, `nega` (b)&#10;- `pdmn` (s, the words of `accessible` below; of a new \
-    item only without an access control)&#10;- added by the daemon: `id` (s), `cdat` and `mdat` \
-    (x, Unix seconds), `pdmn` where it was not given, and of a key `public-key` (ay, the X9.63 \
-    point; not for queries)&#10;&#10;Primary keys: `genp` agrp, svce, acct; `inet` agrp, srvr, \
-    acct, sdmn, ptcl, atyp, port, path; `keys` agrp, atag.&#10;&#10;Access control:&#10;- `flags` \
-    (t, the SecAccessControlCreateFlags bits, default 0: no authentication)&#10;- `accessible` (s, \
-    `ak`, `ck`, `aku`, `cku` or `akpu`, default `ak`; `dk` and `dku` read as `ak`)&#10;&#10;Calls \
-    that may prompt take a `reason` as Evaluate does, needed only where a prompt is shown, are \
-    made without a timeout of the bus library, and have these options:&#10;- `context` (o, an \
-    evaluated context that satisfies the item needs no prompt; another one is prompted on)&#10;- \
-    `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)&#10;- \
-    `interaction-not-allowed` (b, default false)&#10;&#10;Calls of one user are served one at a \
-    time, in order, and `timeout` doesn't count that wait; when more than 256 wait, the next is \
-    `org.freedesktop.DBus.Error.LimitsExceeded`, whatever its method.&#10;&#10;Errors map to \
-    OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293, InteractionNotAllowed -25308, \
-    UserCanceled -128, Parameter -50, Decode -26275, NotAvailable -25291.&#10;&#10;Source: R35, \
-    R36, R60 to R71, L8, L18."/>
+    `sdmn`, `ptcl`, `atyp`, `path`, `agrp`, `vwht` (s)&#10;- `gena`, `atag` (ay)&#10;- `port`, \
+    `type`, `crtr` (u)&#10;- `invi`, `nega`, `sync` (b; an item without `sync` is found by `sync` \
+    false)&#10;- `form` (s): a note of the client, which the service doesn't read&#10;- of keys: \
+    `klbl` (ay), `kcls`, `bsiz`, `esiz` (u), `sdat`, `edat` (x), `tkid` (s), `encr`, `decr`, \
+    `drve`, `sign`, `vrfy`, `wrap`, `unwp`, `perm`, `sens`, `extr` (b); a key that is made here \
+    has `klbl` (the SHA-1 of the point), `kcls` 1, `type` 73, `bsiz` and `esiz` 256 where they \
+    were not given&#10;- `pdmn` (s, the words of `accessible` below; of a new item only without an \
+    access control)&#10;- added by the daemon: `id` (s), `cdat` and `mdat` (x, Unix seconds), \
+    `pdmn` where it was not given, `flags` (t, as below), and of a key `public-key` (ay, the X9.63 \
+    point); the last two are not for queries&#10;&#10;Primary keys: `genp` agrp, svce, acct; \
+    `inet` agrp, srvr, acct, sdmn, ptcl, atyp, port, path; `keys` agrp, atag. To these belong \
+    `sync`, and of keys `klbl`, `crtr`, `type`, `bsiz`, `esiz`, `sdat`, `edat` and `kcls`, where \
+    an item was given them. An access group keeps the items of one program apart from those of \
+    another; it is what the caller says, and protects nothing.&#10;&#10;Access control:&#10;- \
+    `flags` (t, the SecAccessControlCreateFlags bits, default 0: no authentication)&#10;- \
+    `accessible` (s, `ak`, `ck`, `aku`, `cku` or `akpu`, default `ak`; `dk` and `dku` read as \
+    `ak`)&#10;&#10;Calls that may prompt take a `reason` as Evaluate does, needed only where a \
+    prompt is shown, are made without a timeout of the bus library, and have these options:&#10;- \
+    `context` (o, an evaluated context that satisfies the item needs no prompt; another one is \
+    prompted on)&#10;- `timeout` (t, milliseconds, default 120000, 0 is the default, at most \
+    600000)&#10;- `interaction-not-allowed` (b, default false)&#10;&#10;Calls of one user are \
+    served one at a time, in order, and `timeout` doesn't count that wait; when more than 256 \
+    wait, the next is `org.freedesktop.DBus.Error.LimitsExceeded`, whatever its \
+    method.&#10;&#10;Errors map to OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293, \
+    InteractionNotAllowed -25308, UserCanceled -128, Parameter -50, Decode -26275, NotAvailable \
+    -25291.&#10;&#10;Source: R35, R36, R60 to R71, L8, L18."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Keychain1.Error.Duplicate&#10; org.localauth.Keychain1.Error.NotFound&#10; \
     org.localauth.Keychain1.Error.AuthFailed&#10; \
@@ -73,9 +81,12 @@ private let introspection = """
     empty.&#10;&#10;Options: `context` (o, gives the application password of an item with that \
     flag); `replaces` (s, the id of an item of the caller, which the new item replaces in one \
     change: if the new one can't be stored, the old one stays as it is; both may have the same \
-    primary key).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when another item \
-    with this primary key exists; `NotFound` when the one to replace isn't there; `Parameter` for \
-    attributes or flags that don't go together; `NotAvailable` for `akpu` without a passcode; \
+    primary key); `created` (x, Unix seconds, the `cdat` of the item; now); `key-material` (b, \
+    default false: the secret is that of a key which the caller has; `class` is `keys`, and the \
+    item is read and changed as any other secret; Sign, Decrypt and KeyExchange don't use \
+    it).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when another item with this \
+    primary key exists; `NotFound` when the one to replace isn't there; `Parameter` for attributes \
+    or flags that don't go together; `NotAvailable` for `akpu` without a passcode; \
     `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded` for \
     a larger secret or more than 20000 items a user (configurable).&#10;&#10;Source: R60 to R66, \
     R69, R70, L18."/>
@@ -144,8 +155,9 @@ private let introspection = """
       </method>
       <method name="CreateKey">
         <annotation name="org.gtk.GDBus.DocString" value="Makes a P-256 key whose private half \
-    never leaves the daemon.&#10;&#10;`publicKey` is the X9.63 point, uncompressed (65 \
-    bytes).&#10;&#10;Options: `context` (o, gives the application password of a key with that \
+    never leaves the daemon.&#10;&#10;`publicKey` is the X9.63 point, uncompressed (65 bytes). An \
+    empty `klbl` becomes its SHA-1: then the key is another one than any with the same \
+    tag.&#10;&#10;Options: `context` (o, gives the application password of a key with that \
     flag).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate`, `Parameter`, \
     `NotAvailable`; `org.freedesktop.DBus.Error.LimitsExceeded`.&#10;&#10;Source: R66, L18."/>
         <arg name="attributes" type="a{sv}" direction="in"/>

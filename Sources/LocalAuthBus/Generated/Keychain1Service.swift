@@ -12,16 +12,25 @@ public import Linux
 ///
 /// Attributes:
 /// - `class` (s, `genp`, `inet` or `keys`)
-/// - `svce`, `acct`, `labl`, `desc`, `icmt`, `srvr`, `sdmn`, `ptcl`, `atyp`, `path`, `agrp` (s)
+/// - `svce`, `acct`, `labl`, `desc`, `icmt`, `srvr`, `sdmn`, `ptcl`, `atyp`, `path`, `agrp`, `vwht`
+///   (s)
 /// - `gena`, `atag` (ay)
 /// - `port`, `type`, `crtr` (u)
-/// - `invi`, `nega` (b)
+/// - `invi`, `nega`, `sync` (b; an item without `sync` is found by `sync` false)
+/// - `form` (s): a note of the client, which the service doesn't read
+/// - of keys: `klbl` (ay), `kcls`, `bsiz`, `esiz` (u), `sdat`, `edat` (x), `tkid` (s), `encr`,
+///   `decr`, `drve`, `sign`, `vrfy`, `wrap`, `unwp`, `perm`, `sens`, `extr` (b); a key that is made
+///   here has `klbl` (the SHA-1 of the point), `kcls` 1, `type` 73, `bsiz` and `esiz` 256 where
+///   they were not given
 /// - `pdmn` (s, the words of `accessible` below; of a new item only without an access control)
 /// - added by the daemon: `id` (s), `cdat` and `mdat` (x, Unix seconds), `pdmn` where it was not
-///   given, and of a key `public-key` (ay, the X9.63 point; not for queries)
+///   given, `flags` (t, as below), and of a key `public-key` (ay, the X9.63 point); the last two
+///   are not for queries
 ///
 /// Primary keys: `genp` agrp, svce, acct; `inet` agrp, srvr, acct, sdmn, ptcl, atyp, port, path;
-/// `keys` agrp, atag.
+/// `keys` agrp, atag. To these belong `sync`, and of keys `klbl`, `crtr`, `type`, `bsiz`, `esiz`,
+/// `sdat`, `edat` and `kcls`, where an item was given them. An access group keeps the items of one
+/// program apart from those of another; it is what the caller says, and protects nothing.
 ///
 /// Access control:
 /// - `flags` (t, the SecAccessControlCreateFlags bits, default 0: no authentication)
@@ -52,7 +61,10 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// Options: `context` (o, gives the application password of an item with that flag); `replaces`
     /// (s, the id of an item of the caller, which the new item replaces in one change: if the new
-    /// one can't be stored, the old one stays as it is; both may have the same primary key).
+    /// one can't be stored, the old one stays as it is; both may have the same primary key);
+    /// `created` (x, Unix seconds, the `cdat` of the item; now); `key-material` (b, default false:
+    /// the secret is that of a key which the caller has; `class` is `keys`, and the item is read
+    /// and changed as any other secret; Sign, Decrypt and KeyExchange don't use it).
     ///
     /// Errors: `org.localauth.Keychain1.Error.Duplicate` when another item with this primary key
     /// exists; `NotFound` when the one to replace isn't there; `Parameter` for attributes or flags
@@ -151,7 +163,8 @@ public protocol Keychain1Service: AnyObject {
 
     /// Makes a P-256 key whose private half never leaves the daemon.
     ///
-    /// `publicKey` is the X9.63 point, uncompressed (65 bytes).
+    /// `publicKey` is the X9.63 point, uncompressed (65 bytes). An empty `klbl` becomes its SHA-1:
+    /// then the key is another one than any with the same tag.
     ///
     /// Options: `context` (o, gives the application password of a key with that flag).
     ///
