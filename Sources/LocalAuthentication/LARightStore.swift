@@ -67,16 +67,16 @@ public final class LARightStore: NSObject, Sendable {
 
     // MARK: Keeping
 
-    /// Keeps a right, with a new key and an empty secret.
+    /// Keeps a right, with a new key and an empty secret, in the place of one of that name.
     ///
-    /// - Throws: An error of the keychain; `errSecDuplicateItem` when the name is taken.
+    /// - Throws: An error of the keychain.
     public func saveRight(_ right: LARight, identifier: String) async throws -> LAPersistedRight {
         try await saveRight(right, identifier: identifier, secret: Data())
     }
 
-    /// Keeps a right, with a new key and a secret.
+    /// Keeps a right, with a new key and a secret, in the place of one of that name.
     ///
-    /// - Throws: An error of the keychain; `errSecDuplicateItem` when the name is taken.
+    /// - Throws: An error of the keychain.
     public func saveRight(
         _ right: LARight,
         identifier: String,
@@ -97,13 +97,19 @@ public final class LARightStore: NSObject, Sendable {
         _ keychain: RemoteKeychain
     ) async throws(KeychainFailure) -> LAPersistedRight.Parts {
         let flags = requirement.flags
+        let old = try await find(identifier, keychain)
         let key = try await keychain.createKey(
-            ["class": .string("keys"), "atag": .bytes([UInt8]("\(service).\(identifier)".utf8))],
+            // With an empty label it is another key than the one that it replaces.
+            [
+                "class": .string("keys"), "agrp": .string(AccessGroup.ofProgram),
+                "atag": .bytes([UInt8]("\(service).\(identifier)".utf8)), "klbl": .bytes([]),
+            ],
             try control(flags.union(.privateKeyUsage)),
             RemoteKeychain.Use()
         )
         let attributes: [String: Variant] = [
-            "class": .string("genp"), "svce": .string(service), "acct": .string(identifier),
+            "class": .string("genp"), "agrp": .string(AccessGroup.ofProgram),
+            "svce": .string(service), "acct": .string(identifier),
             "icmt": .string(requirement.kind.rawValue), "gena": .bytes(key.publicKey),
             "desc": .string(key.id),
         ]
@@ -112,8 +118,11 @@ public final class LARightStore: NSObject, Sendable {
                 attributes,
                 secret: secret,
                 try control(flags),
-                RemoteKeychain.Use()
+                RemoteKeychain.Use(),
+                ["replaces": old.first?["id"]].compactMapValues(\.self)
             )
+            let oldKeys = old.compactMap { $0["desc"]?.asString }
+            if !oldKeys.isEmpty { try await keychain.delete(oldKeys) }
             return .init(keyID: key.id, secretID: id, publicKey: key.publicKey)
         } catch {
             try? await keychain.delete([key.id])
@@ -162,7 +171,10 @@ public final class LARightStore: NSObject, Sendable {
         _ identifier: String?,
         _ keychain: RemoteKeychain
     ) async throws(KeychainFailure) -> [[String: Variant]] {
-        var query: [String: Variant] = ["class": .string("genp"), "svce": .string(service)]
+        var query: [String: Variant] = [
+            "class": .string("genp"), "agrp": .string(AccessGroup.ofProgram),
+            "svce": .string(service),
+        ]
         query["acct"] = identifier.map(Variant.string)
         return try await keychain.search(query)
     }

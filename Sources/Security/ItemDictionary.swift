@@ -2,6 +2,9 @@ internal import DBus
 internal import Foundation
 
 /// What a caller's dictionary says: a query, an item, or changes of one.
+///
+/// Every key is taken or refused. One that was ignored would make a query find, and delete, what
+/// nobody asked for.
 struct ItemDictionary: Sendable {
     /// What a search returns.
     struct Returns: OptionSet, Sendable {
@@ -20,83 +23,105 @@ struct ItemDictionary: Sendable {
         case skipped
     }
 
+    /// Which of two items with the same names: the local one or the synchronised one.
+    enum Synchronisation: Sendable {
+        case isSet(Bool)
+        case any
+    }
+
+    var itemClass: String?
+    var id: String?
     /// The attributes that cross the bus, under their names there.
     var attributes: [String: Variant] = [:]
+    /// How the values were given, as far as the bus doesn't tell.
+    var form = ItemForm()
+    var synchronisation: Synchronisation?
     var secret: [UInt8]?
     var accessControl: SecAccessControl?
     var accessible: String?
     var returns: Returns = []
     /// nil: one item, and not an array of it.
     var limit: Int?
+    var isLimited = false
+    /// The items among which those are that a query finds.
+    var list: [ItemReference]?
     var context: (any AuthenticationContextSource)?
     var interaction = Interaction.allowed
     var prompt: String?
     var key: SecKey?
-    var isPermanent = true
-    var keySize = 256
 
-    private static let texts: Set<String> = [
-        "class", "svce", "acct", "labl", "desc", "icmt", "srvr", "sdmn", "ptcl", "atyp", "path",
-        "agrp",
-    ]
-    private static let numbers: Set<String> = ["port", "crtr"]
-    private static let flags: Set<String> = ["invi", "nega"]
-    /// Keys that have no meaning on one machine with one keychain, or are expressed in another way.
-    private static let ignored: Set<String> = [
-        "sync", "nleg", "tkid", "vwht", "sens", "extr", "encr", "decr", "drve", "sign", "vrfy",
-        "wrap", "unwp", "esiz", "klbl", "kcls", "cdat", "mdat", "m_CaseInsensitive", "public",
-    ]
-
-    /// - Throws: `errSecParam` for a value of a wrong type, `errSecNoSuchAttr` for an unknown key:
-    ///   ignoring it would find what nobody asked for.
+    /// - Throws: `errSecParam` for a value of a wrong type, `errSecNoSuchAttr` for a key that
+    ///   there isn't, or not in this class, `errSecUnimplemented` for one that isn't kept here.
     init(_ dictionary: NSDictionary) throws(KeychainFailure) {
         for (key, value) in dictionary {
             guard let key = key as? String else { throw Self.wrong("a key of a dictionary") }
             try take(key, value)
         }
-        // A key's type is a text; the attribute of passwords with the same name is a number.
-        if attributes["class"] == .string("keys") { attributes["type"] = nil }
+        if let key { try takeFacts(of: key) }
+        if let itemClass, !isOfForeignClass { try check(in: itemClass) }
     }
 
-    init() {}
-
-    private static func wrong(_ key: String) -> KeychainFailure {
+    static func wrong(_ key: String) -> KeychainFailure {
         KeychainFailure(errSecParam, "The value of \(key) has a wrong type.")
     }
 
+    /// Whether this is a certificate or an identity: there are none here.
+    var isOfForeignClass: Bool { itemClass == "cert" || itemClass == "idnt" }
+
+    /// - Throws: `errSecNoSuchAttr` for an attribute of another class.
+    func check(in itemClass: String) throws(KeychainFailure) {
+        for name in attributes.keys where ItemAttribute.known[name]?.isOf(itemClass) == false {
+            throw KeychainFailure(errSecNoSuchAttr, "An item of \(itemClass) has no \(name).")
+        }
+    }
+
     private mutating func take(_ key: String, _ value: Any) throws(KeychainFailure) {
-        if Self.texts.contains(key) {
-            attributes[key] = .string(try text(key, value))
-        } else if Self.numbers.contains(key) {
-            attributes[key] = .uint32(try number(key, value))
-        } else if Self.flags.contains(key) {
-            attributes[key] = .bool(try flag(key, value))
-        } else if key == "gena" || key == "atag" {
-            attributes[key] = .bytes(try bytes(key, value))
-        } else if key == "type" {
-            try takeType(value)
+        if let attribute = ItemAttribute.known[key] {
+            try take(attribute.kind, key, value)
         } else if key.hasPrefix("r_") {
             try takeReturn(key, value)
         } else if key.hasPrefix("u_") {
             try takeUse(key, value)
-        } else if !Self.ignored.contains(key) {
+        } else if key.hasPrefix("m_") {
+            try takeMatch(key, value)
+        } else if key.hasPrefix("v_") {
+            try takeValue(key, value)
+        } else {
             try takeRest(key, value)
         }
     }
 
-    private mutating func takeType(_ value: Any) throws(KeychainFailure) {
-        if let type = value as? String, let number = UInt32(type) {
-            guard number == 73 else {
-                throw KeychainFailure(errSecUnimplemented, "Only keys on P-256 are kept here.")
+    private mutating func take(
+        _ kind: ItemAttribute.Kind,
+        _ key: String,
+        _ value: Any
+    ) throws(KeychainFailure) {
+        switch kind {
+        case .text:
+            attributes[key] = .string(try ItemForm.text(key, value))
+            form[key] = value is Data && !ItemForm.isEncoded(attributes[key]) ? .other : .usual
+        case .bytes:
+            attributes[key] = .bytes(try Self.bytes(key, value))
+            form[key] = value is Data ? .usual : .other
+        case .number: attributes[key] = .uint32(try Self.number(key, value))
+        case .constant:
+            if let number = (value as? String).flatMap({ UInt32($0) }) {
+                attributes[key] = .uint32(number)
+            } else {
+                attributes[key] = .uint32(try Self.number(key, value))
             }
-            attributes["type"] = .uint32(number)
-        } else {
-            attributes["type"] = .uint32(try number("type", value))
+        case .flag: attributes[key] = .bool(try Self.flag(key, value))
+        case .date:
+            guard let date = value as? Date, let seconds = ItemForm.seconds(date) else {
+                throw Self.wrong(key)
+            }
+            attributes[key] = .int64(seconds)
+            form[key] = .instant(date)
         }
     }
 
     private mutating func takeReturn(_ key: String, _ value: Any) throws(KeychainFailure) {
-        guard try flag(key, value) else { return }
+        guard try Self.flag(key, value) else { return }
         switch key {
         case "r_Data": returns.insert(.data)
         case "r_Attributes": returns.insert(.attributes)
@@ -113,86 +138,116 @@ struct ItemDictionary: Sendable {
                 throw Self.wrong(key)
             }
             self.context = context
-        case "u_OpPrompt": prompt = try text(key, value)
-        case "u_NoAuthUI": if try flag(key, value) { interaction = .refused }
+        case "u_OpPrompt": prompt = try Self.text(key, value)
+        case "u_NoAuthUI": if try Self.flag(key, value) { interaction = .refused }
         case "u_AuthUI":
-            switch try text(key, value) {
+            switch try Self.text(key, value) {
             case "u_AuthUIA": interaction = .allowed
             case "u_AuthUIF": interaction = .refused
             case "u_AuthUIS": interaction = .skipped
             default: throw KeychainFailure(errSecParam, "There is no such kSecUseAuthenticationUI.")
             }
+        case "u_ItemList": throw Self.unimplemented(key)
+        default: throw KeychainFailure(errSecNoSuchAttr, "There is no \(key).")
+        }
+    }
+
+    private mutating func takeMatch(_ key: String, _ value: Any) throws(KeychainFailure) {
+        switch key {
+        case "m_Limit":
+            limit = try Self.limit(value)
+            isLimited = true
+        case "m_ItemList":
+            guard let values = value as? NSArray else { throw Self.wrong(key) }
+            var references: [ItemReference] = []
+            for value in values { references.append(try ItemReference(value)) }
+            list = references
+        // Without them every text is compared as it is.
+        case "m_CaseInsensitive", "m_DiacriticInsensitive", "m_WidthInsensitive", "m_TrustedOnly":
+            guard try !Self.flag(key, value) else { throw Self.unimplemented(key) }
+        default: throw Self.unimplemented(key)
+        }
+    }
+
+    private mutating func takeValue(_ key: String, _ value: Any) throws(KeychainFailure) {
+        switch key {
+        case "v_Data": secret = try Self.bytes(key, value)
+        case "v_PersistentRef":
+            id = String(decoding: try Self.bytes(key, value), as: UTF8.self)
+        case "v_Ref":
+            if value is SecCertificate { throw Self.unimplemented(key) }
+            guard let reference = value as? SecKey else { throw Self.wrong(key) }
+            self.key = reference
         default: throw KeychainFailure(errSecNoSuchAttr, "There is no \(key).")
         }
     }
 
     private mutating func takeRest(_ key: String, _ value: Any) throws(KeychainFailure) {
         switch key {
-        case "v_Data": secret = try bytes(key, value)
-        case "v_PersistentRef":
-            let id = try bytes(key, value)
-            attributes["id"] = .string(String(decoding: id, as: UTF8.self))
-        case "v_Ref":
-            guard let key = value as? SecKey else { throw Self.wrong(key) }
-            self.key = key
-            if let id = key.id { attributes["id"] = .string(id) }
+        case "class": itemClass = try Self.text(key, value)
         case "accc":
             guard let control = value as? SecAccessControl else { throw Self.wrong(key) }
             accessControl = control
-        case "pdmn": accessible = try text(key, value)
-        case "perm": isPermanent = try flag(key, value)
-        case "bsiz": keySize = Int(try number(key, value))
-        case "m_Limit": limit = try limit(value)
-        case "private":
-            guard let inner = value as? NSDictionary else { throw Self.wrong(key) }
-            try merge(inner)
+        case "pdmn": accessible = try Self.text(key, value)
+        case "sync":
+            let isAny = (value as? String) == "syna"
+            synchronisation = isAny ? .any : .isSet(try Self.flag(key, value))
+        // There is one keychain here, and it is that one.
+        case "nleg": _ = try Self.flag(key, value)
+        case "ctyp", "cenc", "subj", "issr", "slnr", "skid", "pkhh": throw Self.unimplemented(key)
         default: throw KeychainFailure(errSecNoSuchAttr, "There is no attribute \(key).")
         }
     }
 
-    /// The attributes of the private half are those of the key: the public half is not kept.
-    private mutating func merge(_ inner: NSDictionary) throws(KeychainFailure) {
-        for (key, value) in inner {
-            guard let key = key as? String else { throw Self.wrong("a key of a dictionary") }
-            try take(key, value)
-        }
+    /// A reference to a key stands for what finds the key.
+    private mutating func takeFacts(of key: SecKey) throws(KeychainFailure) {
+        guard itemClass == nil || itemClass == "keys" else { throw Self.wrong("v_Ref") }
+        itemClass = "keys"
+        id = id ?? key.id
     }
 
-    private func limit(_ value: Any) throws(KeychainFailure) -> Int? {
+    private static func unimplemented(_ key: String) -> KeychainFailure {
+        KeychainFailure(errSecUnimplemented, "This keychain has no \(key).")
+    }
+}
+
+// MARK: - Values
+
+extension ItemDictionary {
+    private static func limit(_ value: Any) throws(KeychainFailure) -> Int? {
         if let word = value as? String {
             switch word {
             case "m_LimitOne": return nil
             case "m_LimitAll": return .max
-            default: throw Self.wrong("m_Limit")
+            default: throw wrong("m_Limit")
             }
         }
         let limit = try number("m_Limit", value)
-        guard limit > 0 else { throw Self.wrong("m_Limit") }
+        guard limit > 0 else { throw wrong("m_Limit") }
         return limit == 1 ? nil : Int(limit)
     }
 
-    // MARK: Values
-
-    private func text(_ key: String, _ value: Any) throws(KeychainFailure) -> String {
-        guard let text = value as? String else { throw Self.wrong(key) }
+    private static func text(_ key: String, _ value: Any) throws(KeychainFailure) -> String {
+        guard let text = value as? String else { throw wrong(key) }
         return text
     }
 
-    private func bytes(_ key: String, _ value: Any) throws(KeychainFailure) -> [UInt8] {
-        if let data = value as? Data { return [UInt8](data) }
-        if let text = value as? String { return [UInt8](text.utf8) }
-        throw Self.wrong(key)
+    private static func bytes(_ key: String, _ value: Any) throws(KeychainFailure) -> [UInt8] {
+        if let text = value as? String, ItemAttribute.known[key] != nil { return Array(text.utf8) }
+        guard let data = value as? Data else { throw wrong(key) }
+        return [UInt8](data)
     }
 
-    private func number(_ key: String, _ value: Any) throws(KeychainFailure) -> UInt32 {
-        guard let number = value as? NSNumber, let exact = UInt32(exactly: number.int64Value) else {
-            throw Self.wrong(key)
+    private static func number(_ key: String, _ value: Any) throws(KeychainFailure) -> UInt32 {
+        guard let number = value as? NSNumber, let exact = UInt32(exactly: number.doubleValue)
+        else {
+            throw wrong(key)
         }
         return exact
     }
 
-    private func flag(_ key: String, _ value: Any) throws(KeychainFailure) -> Bool {
-        guard let number = value as? NSNumber else { throw Self.wrong(key) }
+    private static func flag(_ key: String, _ value: Any) throws(KeychainFailure) -> Bool {
+        guard let number = value as? NSNumber else { throw wrong(key) }
         return number.boolValue
     }
 }

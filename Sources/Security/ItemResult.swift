@@ -5,7 +5,12 @@ internal import Foundation
 indirect enum ItemResult: Sendable {
     case nothing
     case data([UInt8])
-    case attributes([String: Variant], secret: [UInt8]?, key: SecKey?)
+    case attributes(
+        [String: Variant],
+        ItemDictionary.Returns,
+        secret: [UInt8]?,
+        key: SecKey?
+    )
     case key(SecKey)
     case reference(String)
     case list([ItemResult])
@@ -14,8 +19,8 @@ indirect enum ItemResult: Sendable {
         switch self {
         case .nothing: nil
         case .data(let bytes): Data(bytes) as NSData
-        case .attributes(let attributes, let secret, let key):
-            Self.dictionary(attributes, secret, key)
+        case .attributes(let attributes, let returns, let secret, let key):
+            Self.dictionary(attributes, returns, secret, key)
         case .key(let key): key
         case .reference(let id): Data(id.utf8) as NSData
         case .list(let items): items.compactMap(\.object) as NSArray
@@ -23,26 +28,41 @@ indirect enum ItemResult: Sendable {
     }
 
     private static func dictionary(
-        _ attributes: [String: Variant],
+        _ item: [String: Variant],
+        _ returns: ItemDictionary.Returns,
         _ secret: [UInt8]?,
         _ key: SecKey?
     ) -> NSDictionary {
         var result: [String: Any] = [:]
-        for (name, value) in attributes {
-            switch value {
-            case .string(let text) where name == "id":
-                result["v_PersistentRef"] = Data(text.utf8) as NSData
-            case .string(let text): result[name] = text as NSString
-            case .bytes(let bytes): result[name] = Data(bytes) as NSData
-            case .uint32(let number): result[name] = NSNumber(value: number)
-            case .bool(let flag): result[name] = NSNumber(value: flag)
-            case .int64(let seconds):
-                result[name] = NSDate(timeIntervalSince1970: TimeInterval(seconds))
-            default: continue
-            }
+        if returns.contains(.attributes) {
+            let form = ItemForm(item["form"]?.asString ?? "")
+            for (name, value) in item { result[name] = self.value(name, value, form) }
+            result["sync"] = NSNumber(value: item["sync"] == .bool(true))
+            let accessible = ItemDictionary.accessible(item, form)
+            result["pdmn"] = accessible as NSString
+            let bits = CFOptionFlags(item["flags"]?.asUInt64 ?? 0)
+            result["accc"] = SecAccessControl(
+                flags: SecAccessControlCreateFlags(rawValue: bits),
+                accessible: accessible
+            )
+        }
+        if returns.contains(.persistentReference), let id = item["id"]?.asString {
+            result["v_PersistentRef"] = Data(id.utf8) as NSData
         }
         if let secret { result["v_Data"] = Data(secret) as NSData }
         if let key { result["v_Ref"] = key }
         return result as NSDictionary
+    }
+
+    private static func value(_ name: String, _ value: Variant, _ form: ItemForm) -> Any? {
+        switch value {
+        // What the keychain says of an item, and Apple's has no name for.
+        case _ where ["id", "form", "flags", "public-key"].contains(name): nil
+        case .string(let text): form.value(name, text)
+        case .uint32(let number): NSNumber(value: number)
+        case .bool(let flag): NSNumber(value: flag)
+        case .int64(let seconds): form.instant(name, seconds) as NSDate
+        default: value.asBytes.map { form.value(name, $0) }
+        }
     }
 }

@@ -3,29 +3,20 @@ internal import Foundation
 internal import LocalAuthClient
 
 extension RemoteKeychain {
-    /// Stores an item, replacing another one if that is named, and returns what it asks for.
-    func add(
-        _ item: ItemDictionary,
-        replacing replaced: String? = nil
-    ) async throws(KeychainFailure) -> ItemResult {
-        guard item.accessControl == nil || item.accessible == nil else {
-            throw KeychainFailure(
-                errSecParam,
-                "An item has kSecAttrAccessControl or kSecAttrAccessible, not both."
-            )
+    /// Stores an item, and returns what it asks for.
+    func add(_ item: ItemDictionary) async throws(KeychainFailure) -> ItemResult {
+        guard !item.isOfForeignClass else {
+            throw KeychainFailure(errSecUnimplemented, "Only passwords and keys are kept here.")
         }
-        guard item.key == nil, !item.isOfForeignClass else {
-            throw KeychainFailure(errSecUnimplemented, "Only passwords and own keys are kept here.")
+        guard item.list == nil else {
+            throw KeychainFailure(errSecParam, "A new item has no kSecMatchItemList.")
         }
-        var item = item
-        // The id of an item is assigned by the keychain.
-        item.attributes["id"] = nil
         let id = try await add(
-            item.attributes,
+            try item.stored(),
             secret: item.secret ?? [],
             try item.guarding(),
             item.use,
-            replacing: replaced
+            item.placement
         )
         guard !item.returns.isEmpty else { return .nothing }
         guard let stored = try await search(["id": .string(id)]).first else { return .nothing }
@@ -64,68 +55,225 @@ extension RemoteKeychain {
         _ query: ItemDictionary,
         _ changes: ItemDictionary
     ) async throws(KeychainFailure) {
-        let isGuardChanged = changes.accessControl != nil || changes.accessible != nil
-        for attributes in try await find(query) {
-            guard let id = attributes["id"]?.asString else { continue }
-            let isSame =
-                changes.accessControl == nil
-                && changes.accessible == attributes["pdmn"]?.asString
-            if isGuardChanged, !isSame {
-                try await replace(id, attributes, changes)
+        guard changes.key == nil, changes.id == nil, changes.list == nil else {
+            throw KeychainFailure(errSecParam, "A change has no reference and no item list.")
+        }
+        for item in try await find(query, limit: query.isLimited ? query.limit ?? 1 : .max) {
+            guard let id = item["id"]?.asString, let itemClass = item["class"]?.asString else {
                 continue
             }
-            if !changes.attributes.isEmpty { try await update(id, changes.attributes) }
+            guard changes.itemClass ?? itemClass == itemClass else {
+                throw KeychainFailure(errSecParam, "An item can't change its class.")
+            }
+            try changes.check(in: itemClass)
+            let updated = try changes.updates(of: item)
+            if let guarding = try changes.guarding(insteadOf: item) {
+                try await replace(id, item, updated, guarding, changes.secret, query.use)
+                continue
+            }
+            if !updated.isEmpty { try await update(id, updated) }
             if let secret = changes.secret { try await setSecret(id, secret, query.use) }
         }
     }
 
-    /// An item's access control is fixed when it is created, so a new item replaces it.
+    /// An item's access control is fixed when it is created, so a new item replaces it, which keeps
+    /// what the old one said and held.
     private func replace(
         _ id: String,
-        _ attributes: [String: Variant],
-        _ changes: ItemDictionary
+        _ item: [String: Variant],
+        _ updated: [String: Variant],
+        _ guarding: [String: Variant],
+        _ secret: [UInt8]?,
+        _ use: Use
     ) async throws(KeychainFailure) {
-        guard changes.secret != nil else {
-            throw KeychainFailure(
-                errSecParam,
-                "What guards an item changes only together with kSecValueData."
-            )
+        guard item["public-key"] == nil else {
+            throw KeychainFailure(errSecUnimplemented, "What guards a key of the service is fixed.")
         }
-        var item = changes
-        item.attributes = attributes.merging(changes.attributes) { _, new in new }
-        for name in ["id", "cdat", "mdat", "pdmn"] { item.attributes[name] = nil }
-        _ = try await add(item, replacing: id)
+        var secret = secret
+        // Whoever changes the guard of a secret has to be let in by the old one.
+        if secret == nil { secret = try await read(id, use) }
+        var attributes = item.merging(updated) { $1 }
+        for name in ["id", "cdat", "mdat", "pdmn", "flags"] { attributes[name] = nil }
+        var placement: [String: Variant] = ["replaces": .string(id)]
+        placement["created"] = item["cdat"]
+        if item["class"] == .string("keys") { placement["key-material"] = .bool(true) }
+        _ = try await add(attributes, secret: secret ?? [], guarding, use, placement)
     }
 
     /// Deletes items.
     func remove(_ query: ItemDictionary) async throws(KeychainFailure) {
-        try await delete(try await find(query).compactMap { $0["id"]?.asString })
+        let found = try await find(query, limit: query.isLimited ? query.limit ?? 1 : .max)
+        try await delete(found.compactMap { $0["id"]?.asString })
     }
 
     private static let notFound = KeychainFailure(errSecItemNotFound, "There is no such item.")
 
     /// Items with their attributes; never an empty list.
     private func find(
-        _ query: ItemDictionary
+        _ query: ItemDictionary,
+        limit: Int = .max
     ) async throws(KeychainFailure) -> [[String: Variant]] {
-        guard query.attributes["class"] != nil || query.attributes["id"] != nil else {
-            throw KeychainFailure(errSecParam, "A query has kSecClass.")
-        }
         guard !query.isOfForeignClass else { throw Self.notFound }
-        var attributes = query.attributes
-        if query.accessControl == nil, let accessible = query.accessible {
-            attributes["pdmn"] = .string(accessible)
-        }
-        let found = try await search(attributes, skippingGuarded: query.interaction == .skipped)
+        let found = try await search(
+            query.wanted(),
+            skippingGuarded: query.interaction == .skipped
+        )
+        .filter(query.isMet)
         guard !found.isEmpty else { throw Self.notFound }
-        return found
+        return Array(found.prefix(limit))
     }
 }
 
+// MARK: - New items
+
 extension ItemDictionary {
-    /// Whether this is a certificate or an identity: there are none here.
-    var isOfForeignClass: Bool {
-        attributes["class"] == .string("cert") || attributes["class"] == .string("idnt")
+    /// The attributes of a new item on the bus.
+    ///
+    /// - Throws: `errSecParam` for what a new item can't be.
+    func stored() throws(KeychainFailure) -> [String: Variant] {
+        guard let itemClass else { throw KeychainFailure(errSecParam, "An item has kSecClass.") }
+        guard id == nil else {
+            throw KeychainFailure(errSecParam, "A new item gets its reference from the keychain.")
+        }
+        var stored = attributes
+        stored["class"] = .string(itemClass)
+        stored["agrp"] = attributes["agrp"] ?? .string(AccessGroup.ofProgram)
+        if let synchronisation { stored["sync"] = .bool(try synchronisation.value()) }
+        (stored["cdat"], stored["mdat"]) = (nil, nil)
+        var form = form
+        if let word = accessControl?.accessible ?? accessible, Self.isOldWord(word) {
+            form["pdmn"] = .word(word)
+        }
+        if !form.text.isEmpty { stored["form"] = .string(form.text) }
+        return stored
+    }
+
+    /// Where and how a new item is stored, beside what it says.
+    var placement: [String: Variant] {
+        var placement: [String: Variant] = [:]
+        placement["created"] = attributes["cdat"]
+        if itemClass == "keys" { placement["key-material"] = .bool(true) }
+        return placement
+    }
+
+    /// What guards a new item.
+    func guarding() throws(KeychainFailure) -> [String: Variant] {
+        guard let control = try control() else { return [:] }
+        return control.wire
+    }
+
+    /// Apple's words for items that are always readable, which are not made any more.
+    private static func isOldWord(_ word: String) -> Bool { word == "dk" || word == "dku" }
+
+    private func control() throws(KeychainFailure) -> SecAccessControl? {
+        guard let accessible else { return accessControl }
+        guard let plain = SecAccessControlCreateWithFlags(nil, accessible as NSString, [], nil)
+        else { throw KeychainFailure(errSecParam, "There is no such kSecAttrAccessible.") }
+        // What a search returns has both; they say the same unless somebody is to be asked.
+        guard let accessControl else { return plain }
+        guard accessControl.flags.isEmpty, accessControl.accessible == accessible else {
+            throw KeychainFailure(
+                errSecParam,
+                "An item has kSecAttrAccessControl or kSecAttrAccessible, not both."
+            )
+        }
+        return accessControl
+    }
+}
+
+// MARK: - Changes
+
+extension ItemDictionary {
+    /// The attributes of an item that these changes change.
+    ///
+    /// - Throws: `errSecReadOnly` for another creation date.
+    func updates(of item: [String: Variant]) throws(KeychainFailure) -> [String: Variant] {
+        var updates = attributes
+        let old = ItemForm(item["form"]?.asString ?? "")
+        if let date = updates.removeValue(forKey: "cdat") {
+            guard date == item["cdat"] else {
+                throw KeychainFailure(errSecReadOnly, "An item was created when it was.")
+            }
+        }
+        // A change is made when it is made.
+        updates["mdat"] = nil
+        if let synchronisation { updates["sync"] = .bool(try synchronisation.value()) }
+        var form = old.changed(by: form)
+        form["cdat"] = old["cdat"]
+        if let word = accessControl?.accessible ?? accessible {
+            form["pdmn"] = Self.isOldWord(word) ? .word(word) : .usual
+        }
+        if form.text != old.text { updates["form"] = .string(form.text) }
+        return updates
+    }
+
+    /// What guards an item after these changes; nil: what guards it now.
+    func guarding(
+        insteadOf item: [String: Variant]
+    ) throws(KeychainFailure) -> [String: Variant]? {
+        guard let control = try control() else { return nil }
+        var wire = control.wire
+        // When an item is readable says nothing about who is asked.
+        if accessControl == nil { wire["flags"] = item["flags"] ?? .uint64(0) }
+        let isSame =
+            wire["flags"] == item["flags"]
+            && control.accessible == Self.accessible(item, ItemForm(item["form"]?.asString ?? ""))
+        return isSame ? nil : wire
+    }
+
+    /// When an item is readable, as it was given.
+    static func accessible(_ item: [String: Variant], _ form: ItemForm) -> String {
+        if case .word(let word) = form["pdmn"] { return word }
+        return item["pdmn"]?.asString ?? ""
+    }
+}
+
+extension ItemDictionary.Synchronisation {
+    /// - Throws: `errSecParam` for `kSecAttrSynchronizableAny`, which is for queries.
+    func value() throws(KeychainFailure) -> Bool {
+        guard case .isSet(let value) = self else {
+            throw KeychainFailure(errSecParam, "An item is synchronised or it isn't.")
+        }
+        return value
+    }
+}
+
+// MARK: - Queries
+
+extension ItemDictionary {
+    /// What the service is asked for.
+    ///
+    /// A query that names no group stays in that of the program, and one that doesn't say otherwise
+    /// finds local items. A reference is to one item, wherever that is.
+    func wanted() -> [String: Variant] {
+        var wanted = attributes
+        wanted["class"] = itemClass.map(Variant.string)
+        wanted["id"] = id.map(Variant.string)
+        let isReferring = id != nil || list != nil
+        if !isReferring, wanted["agrp"] == nil { wanted["agrp"] = .string(AccessGroup.ofProgram) }
+        switch synchronisation {
+        case .isSet(let value): wanted["sync"] = .bool(value)
+        case nil where !isReferring: wanted["sync"] = .bool(false)
+        case .any, nil: break
+        }
+        if accessControl == nil { wanted["pdmn"] = accessible.map(Variant.string) }
+        // An item's own word for it counts.
+        wanted["mdat"] = nil
+        return wanted
+    }
+
+    /// Whether an item that the service found is what was meant.
+    func isMet(by item: [String: Variant]) -> Bool {
+        let form = ItemForm(item["form"]?.asString ?? "")
+        if let list, !list.contains(where: { $0.isOf(item) }) { return false }
+        if accessControl == nil, let accessible, Self.accessible(item, form) != accessible {
+            return false
+        }
+        for (name, value) in attributes {
+            guard case .int64 = value, case .instant(let date) = self.form[name] else { continue }
+            guard item[name]?.asInt64.map({ form.instant(name, $0) }) == date else { return false }
+        }
+        return true
     }
 
     /// Whose prompts.
@@ -135,16 +283,6 @@ extension ItemDictionary {
             forbidsInteraction: interaction != .allowed,
             reason: prompt
         )
-    }
-
-    /// What guards a new item.
-    func guarding() throws(KeychainFailure) -> [String: Variant] {
-        if let accessControl { return accessControl.wire }
-        guard let accessible else { return [:] }
-        guard SecAccessControlCreateWithFlags(nil, accessible as NSString, [], nil) != nil else {
-            throw KeychainFailure(errSecParam, "There is no such kSecAttrAccessible.")
-        }
-        return ["flags": .uint64(0), "accessible": .string(accessible)]
     }
 
     /// What the `kSecReturn…` keys ask for.
@@ -159,6 +297,7 @@ extension ItemDictionary {
         if returns.isEmpty { return .nothing }
         return .attributes(
             attributes,
+            returns,
             secret: returns.contains(.data) ? secret : nil,
             key: returns.contains(.reference) ? key : nil
         )

@@ -67,11 +67,9 @@ package struct RemoteKeychain {
         secret: [UInt8],
         _ accessControl: [String: Variant],
         _ use: Use,
-        replacing id: String? = nil
+        _ more: [String: Variant] = [:]
     ) async throws(KeychainFailure) -> String {
-        var options = try await use.options()
-        options["replaces"] = id.map(Variant.string)
-        let allOptions = options
+        let allOptions = try await use.options().merging(more) { $1 }
         return try await onKeychain { () async throws(DBusError) in
             try await proxy.add(
                 attributes: attributes,

@@ -45,7 +45,7 @@ public final class SecAccessControl: NSObject, Sendable {
     /// When it may be read, as the wire says it.
     package let accessible: String
 
-    fileprivate init(flags: SecAccessControlCreateFlags, accessible: String) {
+    init(flags: SecAccessControlCreateFlags, accessible: String) {
         self.flags = flags
         self.accessible = accessible
     }

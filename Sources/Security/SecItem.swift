@@ -94,6 +94,8 @@ private func perform(
     } catch {
         return error.status
     }
+    // Without a class nothing says what is meant.
+    guard item.itemClass != nil || item.id != nil else { return errSecParam }
     let refusal = KeychainFailure(errSecInternalComponent, "The loop can't wait for itself.")
     let outcome = blocking(orElse: Result<ItemResult, KeychainFailure>.failure(refusal)) {
         do throws(KeychainFailure) {

@@ -1,5 +1,6 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
+internal import Crypto
 internal import DBus
 public import Foundation
 internal import LocalAuthClient
@@ -31,6 +32,9 @@ public final class SecKey: NSObject, Sendable {
         guard isTemporary, let id else { return }
         onLoop { try? await RemoteKeychain().delete([id]) }
     }
+
+    /// What both halves are found by, as Apple makes it: the SHA-1 of the public one.
+    var label: [UInt8]? { publicKey.map { Array(Insecure.SHA1.hash(data: $0)) } }
 
     /// An object prints as what it is, without its secrets.
     public override var description: String {
@@ -91,32 +95,49 @@ public func SecKeyCreateRandomKey(
     return handOut(error) { () throws(KeychainFailure) in
         let item = try made.get()
         let key = try waiting { () async throws(KeychainFailure) in
-            try await RemoteKeychain().createKey(item.attributes, try item.guarding(), item.use)
+            try await RemoteKeychain()
+                .createKey(
+                    try item.stored(),
+                    try item.guarding(),
+                    item.use
+                )
         }
         return SecKey(
             id: key.id,
             publicKey: key.publicKey,
             use: item.use,
-            isTemporary: !item.isPermanent
+            isTemporary: item.attributes["perm"] != .bool(true)
         )
     }
 }
 
+/// What a new key is given: the attributes of the pair, and those of its private half.
+///
+/// - Throws: as ``ItemDictionary``; `errSecUnimplemented` for other keys than P-256.
 private func keyParameters(_ parameters: CFDictionary) throws(KeychainFailure) -> ItemDictionary {
-    var item = try ItemDictionary(parameters)
-    guard item.attributes["type"] == .uint32(73), item.keySize == 256 else {
+    var merged: [String: Any] = [:]
+    for (key, value) in parameters {
+        guard let key = key as? String else {
+            throw ItemDictionary.wrong("a key of a dictionary")
+        }
+        merged[key] = value
+    }
+    // The public half is not kept.
+    merged["public"] = nil
+    if let inner = merged.removeValue(forKey: "private") {
+        guard let inner = inner as? [String: Any] else { throw ItemDictionary.wrong("private") }
+        merged.merge(inner) { $1 }
+    }
+    merged[kSecClass as String] = kSecClassKey
+    var item = try ItemDictionary(merged as NSDictionary)
+    guard item.attributes["type"] == .uint32(73),
+        [nil, .uint32(256)].contains(item.attributes["bsiz"])
+    else {
         throw KeychainFailure(errSecUnimplemented, "Only keys on P-256 are made here.")
     }
-    item.attributes["type"] = nil
-    item.attributes["class"] = .string("keys")
-    // kSecAttrIsPermanent is false unless it is asked for.
-    let asked = parameters[kSecAttrIsPermanent as String] != nil
-    let inner = parameters[kSecPrivateKeyAttrs as String] as? NSDictionary
-    item.isPermanent =
-        item.isPermanent && (asked || inner?[kSecAttrIsPermanent as String] != nil)
-    if !item.isPermanent, item.attributes["atag"] == nil {
-        item.attributes["atag"] = .bytes([UInt8](UUID().uuidString.utf8))
-    }
+    item.setDefaults(ofKeyWith: 256, isPrivate: true)
+    // The keychain puts the hash of the public half in its place.
+    item.attributes["klbl"] = item.attributes["klbl"] ?? .bytes([])
     return item
 }
 

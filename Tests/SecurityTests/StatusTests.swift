@@ -45,7 +45,18 @@ struct StatusTests {
             ([kSecUseAuthenticationContext as String: "x"], errSecParam),
             ([kSecAttrAccessControl as String: "ak"], errSecParam),
             ([kSecUseAuthenticationUI as String: "maybe"], errSecParam),
-            ([kSecAttrKeyType as String: kSecAttrKeyTypeRSA], errSecUnimplemented),
+            ([kSecAttrKeyType as String: kSecAttrKeyTypeRSA], errSecParam),
+            ([:], errSecParam),
+            ([kSecClass as String: kSecClassKey, kSecAttrServer as String: "x"], errSecNoSuchAttr),
+            (
+                [kSecClass as String: kSecClassGenericPassword, kSecAttrPath as String: "x"],
+                errSecNoSuchAttr
+            ),
+            (
+                [kSecClass as String: kSecClassInternetPassword, kSecMatchPolicy as String: "x"],
+                errSecUnimplemented
+            ),
+            ([kSecClass as String: kSecClassKey, kSecAttrPort as String: 0.5], errSecParam),
         ]
         for (query, status) in wrong {
             #expect(SecItemCopyMatching(query as CFDictionary, nil) == status, "\(query)")

@@ -1,0 +1,86 @@
+internal import Foundation
+internal import Linux
+
+/// The access group of this program: what keeps its items apart from those of others.
+///
+/// It is what the program is called, so it protects nothing from a program that lies. It depends on
+/// what is installed alone, never on how the program was started: one that is started from a
+/// terminal today finds what it stored when it was started from a menu.
+package enum AccessGroup {
+    /// The group of items and queries that name none.
+    package static let ofProgram = of(
+        programFile(RunningProgram(pid: getpid()).path ?? ""),
+        bundleIdentifier: Bundle.main.bundleIdentifier,
+        sandbox: sandboxedApplication(SmallFile.read("/.flatpak-info", limit: 65_536) ?? []),
+        desktopFolders: desktopFolders
+    )
+
+    /// The first of these that there is: the identifier of the bundle, of the sandboxed
+    /// application, of the desktop file that starts the program; the name of the program's file.
+    ///
+    /// - Parameters:
+    ///   - path: The program's file.
+    ///   - bundleIdentifier: What `Info.plist` beside it says.
+    ///   - sandbox: The application that the sandbox is for.
+    ///   - desktopFolders: Where desktop files are installed.
+    /// - Returns: The group.
+    static func of(
+        _ path: String,
+        bundleIdentifier: String?,
+        sandbox: String?,
+        desktopFolders: [String]
+    ) -> String {
+        let name = path.split(separator: "/").last.map(String.init) ?? "unknown"
+        let candidates = [bundleIdentifier, sandbox].compactMap(\.self)
+        if let known = candidates.first(where: { !$0.isEmpty }) { return known }
+        let files = desktopFolders.lazy.compactMap { desktopFile(in: $0, of: path) }
+        return files.first ?? name
+    }
+
+    /// Where a program was started from; the kernel marks a file that was replaced since.
+    static func programFile(_ link: String) -> String {
+        link.hasSuffix(" (deleted)") ? String(link.dropLast(" (deleted)".count)) : link
+    }
+
+    private static var desktopFolders: [String] {
+        let home = FileManager.default.homeDirectoryForCurrentUser.path
+        return ["\(home)/.local/share", "/usr/local/share", "/usr/share"]
+            .map { "\($0)/applications" }
+    }
+
+    /// What `/.flatpak-info` says, which the sandbox puts there.
+    static func sandboxedApplication(_ bytes: [UInt8]) -> String? {
+        var isApplication = false
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            if line.hasPrefix("[") { isApplication = line == "[Application]" }
+            if isApplication, line.hasPrefix("name=") { return String(line.dropFirst(5)) }
+        }
+        return nil
+    }
+
+    /// The identifier of the desktop file in a folder that starts a program; of several the one
+    /// with the shortest name, because others are for single actions of it.
+    private static func desktopFile(in folder: String, of path: String) -> String? {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return files.filter { $0.hasSuffix(".desktop") }
+            .sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+            .prefix(4096)
+            .first { starts(SmallFile.read("\(folder)/\($0)", limit: 65_536) ?? [], path) }
+            .map { String($0.dropLast(".desktop".count)) }
+    }
+
+    /// Whether a desktop file starts the program at a path.
+    private static func starts(_ file: [UInt8], _ path: String) -> Bool {
+        for line in String(decoding: file, as: UTF8.self).split(separator: "\n") {
+            // What follows the first group are single actions.
+            if line.hasPrefix("["), line != "[Desktop Entry]" { return false }
+            guard line.hasPrefix("Exec=") else { continue }
+            let words = line.dropFirst(5).split(separator: " ")
+            guard let program = words.first?.trimmingCharacters(in: ["\""]) else { return false }
+            let folders = ["/usr/bin", "/usr/local/bin", "/bin"]
+            let places = program.hasPrefix("/") ? [program] : folders.map { "\($0)/\(program)" }
+            return places.contains { URL(filePath: $0).resolvingSymlinksInPath().path == path }
+        }
+        return false
+    }
+}

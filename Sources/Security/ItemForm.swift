@@ -1,0 +1,153 @@
+internal import DBus
+internal import Foundation
+
+/// How the values of an item were given, as far as the bus doesn't tell: bytes where a text is
+/// usual, a text where bytes are, a fraction of a second, an accessibility that is another's name.
+///
+/// It is stored beside the item, so that values come back as they were given.
+struct ItemForm: Hashable, Sendable {
+    enum Value: Hashable, Sendable {
+        case usual
+        /// Bytes for a text, a text for bytes.
+        case other
+        case instant(Date)
+        case word(String)
+    }
+
+    private var values: [String: Value] = [:]
+
+    init() {}
+
+    subscript(_ name: String) -> Value {
+        get { values[name] ?? .usual }
+        set { values[name] = newValue }
+    }
+
+    /// What an item has stored.
+    init(_ text: String) {
+        for entry in text.split(separator: " ") {
+            let parts = entry.split(separator: "=", maxSplits: 1).map(String.init)
+            guard let name = parts.first else { continue }
+            guard parts.count == 2 else {
+                values[name] = .other
+                continue
+            }
+            if let bits = UInt64(parts[1], radix: 16), parts[1].count == 16 {
+                let interval = TimeInterval(bitPattern: bits)
+                values[name] = .instant(Date(timeIntervalSince1970: interval))
+            } else {
+                values[name] = .word(parts[1])
+            }
+        }
+    }
+
+    /// What an item stores.
+    var text: String {
+        values.sorted { $0.key < $1.key }
+            .compactMap { name, value in
+                switch value {
+                case .usual: return nil
+                case .other: return name
+                case .word(let word): return "\(name)=\(word)"
+                case .instant(let date):
+                    let interval = date.timeIntervalSince1970
+                    guard interval != interval.rounded(.down) || name == "mdat" else { return nil }
+                    let digits = String(interval.bitPattern, radix: 16)
+                    let zeros = String(repeating: "0", count: 16 - digits.count)
+                    return "\(name)=\(zeros)\(digits)"
+                }
+            }
+            .joined(separator: " ")
+    }
+
+    /// This one with what a change says in its place.
+    func changed(by changes: ItemForm) -> ItemForm {
+        var result = self
+        result.values.merge(changes.values) { $1 }
+        // A change is when it was made, whatever the caller says.
+        result.values["mdat"] = nil
+        return result
+    }
+
+    // MARK: Texts
+
+    private static let textMark = "\u{1}text:"
+    private static let bytesMark = "\u{1}bytes:"
+
+    /// What crosses the bus for a text, or for bytes in its place.
+    ///
+    /// Bytes that are a text cross as that one, because both are the same value; a text with a zero
+    /// in it, and other bytes, are encoded.
+    static func text(_ key: String, _ value: Any) throws(KeychainFailure) -> String {
+        if let text = value as? String {
+            guard isPlain(text) else { return textMark + Data(text.utf8).base64EncodedString() }
+            return text
+        }
+        guard let data = value as? Data else { throw ItemDictionary.wrong(key) }
+        guard let text = String(validating: data, as: UTF8.self), isPlain(text) else {
+            return bytesMark + data.base64EncodedString()
+        }
+        return text
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        !text.utf8.contains(0) && !text.hasPrefix(textMark) && !text.hasPrefix(bytesMark)
+    }
+
+    /// Whether a text on the bus stands for another value.
+    static func isEncoded(_ value: Variant?) -> Bool { value?.asString.map(isPlain) == false }
+
+    /// The value of a text from the bus.
+    func value(_ name: String, _ text: String) -> Any {
+        if text.hasPrefix(Self.bytesMark) {
+            let data = Data(base64Encoded: String(text.dropFirst(Self.bytesMark.count)))
+            return (data ?? Data()) as NSData
+        }
+        if text.hasPrefix(Self.textMark) {
+            let data = Data(base64Encoded: String(text.dropFirst(Self.textMark.count)))
+            return String(decoding: data ?? Data(), as: UTF8.self) as NSString
+        }
+        return self[name] == .other ? Data(text.utf8) as NSData : text as NSString
+    }
+
+    /// The value of bytes from the bus.
+    func value(_ name: String, _ bytes: [UInt8]) -> Any {
+        self[name] == .other
+            ? String(decoding: bytes, as: UTF8.self) as NSString : Data(bytes) as NSData
+    }
+
+    // MARK: Instants
+
+    /// The whole seconds of an instant; nil for one that no calendar has.
+    static func seconds(_ date: Date) -> Int64? {
+        Int64(exactly: date.timeIntervalSince1970.rounded(.down))
+    }
+
+    /// The instant of whole seconds from the bus.
+    func instant(_ name: String, _ seconds: Int64) -> Date {
+        if case .instant(let date) = self[name] { return date }
+        return Date(timeIntervalSince1970: TimeInterval(seconds))
+    }
+}
+
+/// What names one item: a persistent reference, or a key.
+struct ItemReference: Sendable {
+    private let id: String?
+    private let label: [UInt8]?
+
+    /// - Throws: `errSecParam` for what is neither.
+    init(_ value: Any) throws(KeychainFailure) {
+        if let data = value as? Data {
+            (id, label) = (String(decoding: data, as: UTF8.self), nil)
+        } else if let key = value as? SecKey {
+            (id, label) = (key.id, key.label)
+        } else {
+            throw ItemDictionary.wrong("m_ItemList")
+        }
+    }
+
+    func isOf(_ item: [String: Variant]) -> Bool {
+        if let id { return item["id"]?.asString == id }
+        return label != nil && item["klbl"]?.asBytes == label
+    }
+}

@@ -1,0 +1,122 @@
+import ClientTestSupport
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Security
+
+/// A program sees its own items.
+@Suite(.timeLimit(.minutes(1)))
+struct AccessGroupTests {
+    private func add(_ more: [CFString: Any], _ itemClass: CFString) -> OSStatus {
+        var item: [CFString: Any] = [kSecClass: itemClass, kSecValueData: Data("secret".utf8)]
+        item.merge(more) { $1 }
+        return SecItemAdd(item as CFDictionary, nil)
+    }
+
+    private func count(_ query: [CFString: Any]) -> Int {
+        var wanted = query
+        wanted[kSecMatchLimit] = kSecMatchLimitAll
+        wanted[kSecReturnAttributes] = true
+        var found: CFTypeRef?
+        let status = SecItemCopyMatching(wanted as CFDictionary, &found)
+        return status == errSecSuccess ? (found as? [Any])?.count ?? -1 : 0
+    }
+
+    @Test("L27: A wipe on logout deletes the program's own items, and no other program's")
+    func wipe() async throws {
+        try await ClientDesk.run { _ in
+            let other: [CFString: Any] = [kSecAttrAccessGroup: "com.example.other"]
+            let classes: [(CFString, [CFString: Any])] = [
+                (kSecClassGenericPassword, [:]), (kSecClassInternetPassword, [:]),
+                (kSecClassKey, [kSecAttrKeyClass: kSecAttrKeyClassSymmetric]),
+            ]
+            for (itemClass, more) in classes {
+                #expect(add(more, itemClass) == errSecSuccess)
+                #expect(add(more.merging(other) { $1 }, itemClass) == errSecSuccess)
+                #expect(count([kSecClass: itemClass]) == 1)
+                let wipe = [kSecClass: itemClass] as CFDictionary
+                #expect(SecItemDelete(wipe) == errSecSuccess)
+                #expect(SecItemDelete(wipe) == errSecItemNotFound)
+                let theirs = other.merging([kSecClass: itemClass]) { $1 }
+                #expect(count(theirs) == 1)
+                #expect(SecItemUpdate(theirs as CFDictionary, [:] as NSDictionary) == 0)
+                #expect(SecItemDelete(theirs as CFDictionary) == errSecSuccess)
+            }
+        }
+    }
+
+    @Test("L27: An update of everything reaches the program's own items alone")
+    func update() async throws {
+        try await ClientDesk.run { _ in
+            let group = [kSecAttrAccessGroup: "com.example.other"]
+            #expect(add([kSecAttrAccount: "jo"], kSecClassGenericPassword) == errSecSuccess)
+            #expect(add(group, kSecClassGenericPassword) == errSecSuccess)
+            let all = [kSecClass: kSecClassGenericPassword] as CFDictionary
+            let changes = [kSecAttrLabel: "mine"] as CFDictionary
+            #expect(SecItemUpdate(all, changes) == errSecSuccess)
+            #expect(
+                count([
+                    kSecClass: kSecClassGenericPassword, kSecAttrLabel: "mine",
+                    kSecAttrAccessGroup: "com.example.other",
+                ]) == 0
+            )
+        }
+    }
+
+    @Test("An item says its group, and moves to another on purpose")
+    func move() async throws {
+        try await ClientDesk.run { _ in
+            #expect(add([:], kSecClassGenericPassword) == errSecSuccess)
+            let query: [CFString: Any] = [kSecClass: kSecClassGenericPassword]
+            var found: CFTypeRef?
+            let wanted = query.merging([kSecReturnAttributes: true]) { $1 }
+            #expect(SecItemCopyMatching(wanted as CFDictionary, &found) == errSecSuccess)
+            let attributes = found as? [String: Any]
+            #expect(attributes?["agrp"] as? String == AccessGroup.ofProgram)
+            let changes = [kSecAttrAccessGroup: "com.example.suite"] as CFDictionary
+            #expect(SecItemUpdate(query as CFDictionary, changes) == errSecSuccess)
+            #expect(count(query) == 0)
+            #expect(count(query.merging([kSecAttrAccessGroup: "com.example.suite"]) { $1 }) == 1)
+        }
+    }
+
+    @Test(
+        "L27: A program's group is its bundle's, its sandbox's, its desktop file's or its own name"
+    )
+    func names() throws {
+        let folder = try StateFolder("groups")
+        let path = folder.path
+        func group(
+            _ program: String,
+            bundle: String? = nil,
+            sandbox: String? = nil
+        ) -> String {
+            AccessGroup.of(
+                program,
+                bundleIdentifier: bundle,
+                sandbox: sandbox,
+                desktopFolders: ["/nonexistent", path]
+            )
+        }
+        func install(_ name: String, _ text: String) throws {
+            try Data(text.utf8).write(to: URL(filePath: "\(path)/\(name)"))
+        }
+        #expect(group("/opt/notes/bin/notes") == "notes")
+        let start = "Exec=/opt/notes/bin/notes"
+        try install("a.desktop", "[Desktop Entry]\nExec=/opt/a %u\n[Desktop Action x]\n\(start)\n")
+        #expect(group("/opt/notes/bin/notes") == "notes")
+        try install("org.example.Notes.New.desktop", "[Desktop Entry]\n\(start) --new\n")
+        let quoted = "Exec=\"/opt/notes/bin/notes\" %u"
+        try install("org.example.Notes.desktop", "[Desktop Entry]\n\(quoted)\n")
+        #expect(group("/opt/notes/bin/notes") == "org.example.Notes")
+        #expect(group("/opt/notes/bin/notes", sandbox: "org.example.Box") == "org.example.Box")
+        let all = group("/opt/notes/bin/notes", bundle: "org.example.B", sandbox: "org.example.Box")
+        #expect(all == "org.example.B")
+        #expect(AccessGroup.programFile("/opt/notes (deleted)") == "/opt/notes")
+        let flatpak = "[Context]\nname=x\n[Application]\nname=org.example.App\nruntime=y\n"
+        #expect(AccessGroup.sandboxedApplication(Array(flatpak.utf8)) == "org.example.App")
+        #expect(AccessGroup.sandboxedApplication([]) == nil)
+        #expect(!AccessGroup.ofProgram.isEmpty)
+    }
+}
