@@ -103,8 +103,9 @@ extension Connection {
         } catch {
             switch error.name {
             case .nameHasNoOwner: left(receiver.name)
-            case .accessDenied, .unknownMethod, .unknownInterface, .unknownObject:
-                // On such a bus nobody could be believed to read.
+            case .accessDenied, .unknownMethod, .unknownInterface, .unknownObject, .notSupported,
+                .failed:
+                // On such a bus nobody could be believed to read; dbus-broker says `Failed`.
                 stopCounting()
             default: break
             }

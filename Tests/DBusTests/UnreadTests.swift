@@ -263,6 +263,33 @@ struct UnreadTests {
         }
     }
 
+    @Test(
+        "L21: a bus that does not say what is unread keeps nobody waiting",
+        arguments: [
+            // What dbus-broker answers.
+            (DBusError.Name.failed, false), (.accessDenied, false), (.unknownMethod, false),
+            (.noReply, true),
+        ]
+    )
+    @BusActor
+    func withoutStatistics(_ error: DBusError.Name, isCounted: Bool) async throws {
+        try await PrivateBus.run { bus in
+            let server = try bus.connect()
+            server.serveStrangers()
+            let receiver = try #require(server.receiver(":1.4242"))
+            receiver.add(UnreadLimits.connection)
+            server.unread += UnreadLimits.connection
+            #expect(!receiver.hasCredit(beside: server.unread))
+            server.ask(receiver)
+            // In the same turn: the bus itself has not answered.
+            let question = try #require(server.pending.values.first)
+            question.finish(.failure(DBusError(error, "")))
+            #expect(server.countsUnread == isCounted)
+            #expect(receiver.hasCredit(beside: server.unread) == !isCounted)
+            #expect(server.unread == (isCounted ? UnreadLimits.connection : Amount()))
+        }
+    }
+
     @Test("L21: what was sent to somebody who has left is forgotten")
     @BusActor
     func leaving() async throws {
