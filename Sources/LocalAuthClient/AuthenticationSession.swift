@@ -25,13 +25,7 @@ public final class AuthenticationSession: Sendable {
     /// - Throws: why it could not.
     @BusActor
     public func check(_ policy: AuthenticationPolicy) async throws(AuthenticationError) {
-        let proxy = try await context.current()
-        let answer: (available: Bool, code: Int32, message: String)
-        do throws(DBusError) {
-            answer = try await proxy.canEvaluate(policy: policy.rawValue)
-        } catch {
-            throw AuthenticationError(error)
-        }
+        let answer = try await context.canEvaluate(policy.rawValue)
         guard !answer.available else { return }
         let code = AuthenticationError.Code(rawValue: Int(answer.code))
         throw AuthenticationError(code, answer.message)

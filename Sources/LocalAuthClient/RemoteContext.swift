@@ -9,6 +9,10 @@ package final class RemoteContext {
     private var proxy: Context1Proxy?
     private var making: Task<Result<Context1Proxy, AuthenticationError>, Never>?
     private var isInvalid = false
+    /// The biometric policy that was found to be possible before there was an object.
+    private var checked: UInt32?
+    /// The enrolment then, once somebody has asked for it.
+    private var checkedState: [UInt8]?
 
     package nonisolated init(_ connection: ServiceConnection) {
         self.connection = connection
@@ -53,6 +57,9 @@ package final class RemoteContext {
             let path = try await service.manager.createContext(properties: [:])
             let made = service.context(at: path)
             if isInvalid { made.sendInvalidate() }
+            // What was asked before counts on the object, too.
+            if let policy = checked { _ = try await made.canEvaluate(policy: policy) }
+            (checked, checkedState) = (nil, nil)
             proxy = made
             return .success(made)
         } catch {
@@ -66,6 +73,47 @@ package final class RemoteContext {
             proxy.destination == service.owner
         else { return nil }
         return proxy
+    }
+
+    /// Asks whether a policy could be evaluated; that takes no object of the service's.
+    ///
+    /// - Throws: `biometryNotAvailable` without a service.
+    func canEvaluate(
+        _ policy: UInt32
+    ) async throws(AuthenticationError) -> (available: Bool, code: Int32, message: String) {
+        let service = try await connection.current()
+        let isBiometric =
+            policy == AuthenticationPolicy.biometrics.rawValue
+            || policy == AuthenticationPolicy.biometricsOrCompanion.rawValue
+        do throws(DBusError) {
+            if let proxy = await existing() { return try await proxy.canEvaluate(policy: policy) }
+            let answer = try await service.manager.canEvaluate(policy: policy)
+            if isBiometric { (checked, checkedState) = (answer.available ? policy : nil, nil) }
+            return answer
+        } catch {
+            // Nothing runs that could end.
+            throw error.name == .noReply || error.name == .disconnected
+                ? .noService : AuthenticationError(error)
+        }
+    }
+
+    /// What represents the enrolment of the last evaluation, or of the last question whether there
+    /// could be one; empty: neither.
+    package func domainState() async -> [UInt8] {
+        if let proxy = await existing() {
+            return (try? await proxy.evaluatedPolicyDomainState()) ?? []
+        }
+        guard let policy = checked else { return [] }
+        if let checkedState { return checkedState }
+        // An object for this one question: a program may have a thousand contexts.
+        let other = RemoteContext(connection)
+        defer { withExtendedLifetime(other) {} }
+        guard let proxy = try? await other.current(),
+            (try? await proxy.canEvaluate(policy: policy)) != nil,
+            let state = try? await proxy.evaluatedPolicyDomainState()
+        else { return [] }
+        checkedState = state
+        return state
     }
 
     /// Tells the service what prompts look like that others start on this context.

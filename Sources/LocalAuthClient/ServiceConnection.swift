@@ -1,4 +1,5 @@
 package import DBus
+internal import LocalAuthBus
 
 /// How this process reaches the service: one connection for each bus, opened when it is first
 /// needed and again when it was lost.
@@ -10,6 +11,7 @@ package final class ServiceConnection {
     /// Where to look, in this order.
     private var addresses: [Connection.Address]
     private var connections: [Connection.Address: Connection] = [:]
+    private var found: RemoteService?
 
     package nonisolated init(_ addresses: [Connection.Address]) {
         self.addresses = addresses
@@ -20,6 +22,7 @@ package final class ServiceConnection {
     package func use(_ address: Connection.Address) {
         for connection in connections.values { connection.close() }
         connections = [:]
+        found = nil
         addresses = [address]
     }
 
@@ -33,12 +36,33 @@ package final class ServiceConnection {
         for address in addresses {
             guard let connection = connection(address) else { continue }
             do throws(DBusError) {
-                if let service = try await RemoteService.find(on: connection) { return service }
+                if let service = try await RemoteService.find(on: connection) {
+                    found = service
+                    return service
+                }
             } catch {
                 throw .noService
             }
         }
         throw .noService
+    }
+
+    /// Whether the service that was found last answers, or isn't there: then calls fail by
+    /// themselves.
+    package func isAnswering() async -> Bool {
+        guard let found else { return true }
+        do throws(DBusError) {
+            _ = try await found.connection.call(
+                to: found.owner,
+                path: Authentication1.path,
+                interface: "org.freedesktop.DBus.Peer",
+                member: "Ping",
+                timeout: .seconds(2)
+            )
+            return true
+        } catch {
+            return error.name != .noReply
+        }
     }
 
     private func connection(_ address: Connection.Address) -> Connection? {

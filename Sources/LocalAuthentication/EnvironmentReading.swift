@@ -11,10 +11,10 @@ struct EnvironmentReading: Hashable, Sendable {
     var isLidClosed = false
 
     @BusActor
-    static func now(_ session: AuthenticationSession) async -> EnvironmentReading {
+    static func now() async -> EnvironmentReading {
         var reading = EnvironmentReading()
         guard let service = try? await ServiceConnection.shared.current() else { return reading }
-        reading.domain = await DomainReading.now(session)
+        reading.domain = await DomainReading.now()
         reading.biometryCode = (try? await service.manager.canEvaluate(policy: 1).code) ?? -6
         reading.passcodeCode = (try? await service.manager.canEvaluate(policy: 2).code) ?? -6
         let sensors = (try? await service.sensors()) ?? []

@@ -14,14 +14,12 @@ final class EnvironmentWatch {
 
     /// Calls `changed` with a fresh reading after everything that may have changed one.
     nonisolated func start(
-        _ session: AuthenticationSession,
         _ changed: @escaping @Sendable (EnvironmentReading) -> Void
     ) {
-        onLoop { await self.follow(session, changed) }
+        onLoop { await self.follow(changed) }
     }
 
     private func follow(
-        _ session: AuthenticationSession,
         _ changed: @escaping @Sendable (EnvironmentReading) -> Void
     ) async {
         guard ownerWatch == nil, let service = try? await ServiceConnection.shared.current() else {
@@ -29,8 +27,8 @@ final class EnvironmentWatch {
         }
         ownerWatch = service.connection.watchName(Authentication1.busName) { [weak self] _ in
             onLoop {
-                await self?.listen(session, changed)
-                await self?.read(session, changed)
+                await self?.listen(changed)
+                await self?.read(changed)
             }
         }
         // A lost connection is no longer watched: the next observer starts again.
@@ -38,14 +36,13 @@ final class EnvironmentWatch {
     }
 
     private func listen(
-        _ session: AuthenticationSession,
         _ changed: @escaping @Sendable (EnvironmentReading) -> Void
     ) async {
         for source in sources { source.cancel() }
         sources = []
         guard let service = try? await ServiceConnection.shared.current() else { return }
         let read: @BusActor (Message) -> Void = { [weak self] _ in
-            onLoop { await self?.read(session, changed) }
+            onLoop { await self?.read(changed) }
         }
         for (interface, member) in [
             ("org.freedesktop.DBus.ObjectManager", nil),
@@ -66,7 +63,6 @@ final class EnvironmentWatch {
 
     /// One reading at a time; a change during a reading is seen by the next.
     private func read(
-        _ session: AuthenticationSession,
         _ changed: @Sendable (EnvironmentReading) -> Void
     ) async {
         isStale = true
@@ -74,7 +70,7 @@ final class EnvironmentWatch {
         isReading = true
         while isStale {
             isStale = false
-            changed(await EnvironmentReading.now(session))
+            changed(await EnvironmentReading.now())
         }
         isReading = false
     }

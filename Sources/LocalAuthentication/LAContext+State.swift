@@ -17,19 +17,13 @@ extension LAContext {
     func lastDomainState() -> Data? {
         guard !isInvalid else { return nil }
         let remote = session.context
-        let bytes = blocking(orElse: [UInt8]()) {
-            guard let proxy = await remote.existing() else { return [] }
-            return (try? await proxy.evaluatedPolicyDomainState()) ?? []
-        }
+        let bytes = blocking(orElse: [UInt8]()) { await remote.domainState() }
         return bytes.isEmpty ? nil : Data(bytes)
     }
 
     func currentDomainState() -> LADomainState {
         guard !isInvalid else { return LADomainState(DomainReading()) }
-        let session = session
-        return LADomainState(
-            blocking(orElse: DomainReading()) { await DomainReading.now(session) }
-        )
+        return LADomainState(blocking(orElse: DomainReading()) { await DomainReading.now() })
     }
 
     func give(_ credential: Data?, _ type: LACredentialType) -> Bool {

@@ -50,7 +50,7 @@ open class LAContext: NSObject, @unchecked Sendable {
         let refusal: AuthenticationError? =
             isInvalid
             ? Self.invalid
-            : blocking(orElse: Self.onLoop) {
+            : blocking(orElse: Self.unanswered) {
                 do throws(AuthenticationError) {
                     try await session.check(policy.wire)
                     return nil
@@ -155,6 +155,11 @@ open class LAContext: NSObject, @unchecked Sendable {
             Self.replies.async { reply(false, LAError(Self.invalid)) }
             return
         }
+        guard !isFork else {
+            // No queue runs here either.
+            reply(false, LAError(Self.unanswered(.forked)))
+            return
+        }
         let evaluation = start(session, options)
         // Capturing the context keeps a temporary one alive until its reply.
         evaluation.whenOver { [self] refusal in
@@ -179,10 +184,14 @@ open class LAContext: NSObject, @unchecked Sendable {
         .invalidContext,
         "The context was invalidated."
     )
-    private static let onLoop = AuthenticationError(
-        .systemCancel,
-        "The thread of the bus can't wait for itself."
-    )
+
+    private static func unanswered(_ reason: NoAnswer) -> AuthenticationError {
+        let isMisuse = reason == .onLoop
+        return AuthenticationError(
+            isMisuse ? .systemCancel : .biometryNotAvailable,
+            reason.message
+        )
+    }
 
     /// Whether it was invalidated.
     var isInvalid: Bool { invalidated.load(ordering: .acquiring) }

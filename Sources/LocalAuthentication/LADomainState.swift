@@ -11,9 +11,12 @@ struct DomainReading: Hashable, Sendable {
     var hasCompanion = false
 
     @BusActor
-    static func now(_ session: AuthenticationSession) async -> DomainReading {
+    static func now() async -> DomainReading {
+        // Of a context of its own: to look changes nothing for the one that is looked at.
+        let context = RemoteContext(.shared)
+        defer { withExtendedLifetime(context) {} }
         var reading = DomainReading()
-        guard let proxy = try? await session.context.current() else { return reading }
+        guard let proxy = try? await context.current() else { return reading }
         let type = (try? await proxy.biometryType()) ?? 0
         reading.biometryType = LABiometryType(rawValue: Int(type)) ?? .none
         // The service asks its sensors anew when it is asked whether it could evaluate.

@@ -34,7 +34,6 @@ public final class LAEnvironment: NSObject, Sendable {
     }
 
     private let observers = Mutex(Observers())
-    private let session = AuthenticationSession()
     private let watch = EnvironmentWatch()
     private let queue = DispatchQueue(label: "org.localauth.LocalAuthentication.environment")
 
@@ -44,10 +43,7 @@ public final class LAEnvironment: NSObject, Sendable {
 
     /// What could authenticate the user now.
     public var state: State {
-        let session = session
-        return State(
-            blocking(orElse: EnvironmentReading()) { await EnvironmentReading.now(session) }
-        )
+        State(blocking(orElse: EnvironmentReading()) { await EnvironmentReading.now() })
     }
 
     /// Tells an observer of changes from now on; it is not kept alive.
@@ -76,12 +72,9 @@ public final class LAEnvironment: NSObject, Sendable {
     }
 
     private func start() {
-        let session = session
-        let first = blocking(orElse: EnvironmentReading()) {
-            await EnvironmentReading.now(session)
-        }
+        let first = blocking(orElse: EnvironmentReading()) { await EnvironmentReading.now() }
         observers.withLock { if $0.last == nil { $0.last = first } }
-        watch.start(session) { [weak self] reading in self?.changed(reading) }
+        watch.start { [weak self] reading in self?.changed(reading) }
     }
 
     private func changed(_ reading: EnvironmentReading) {

@@ -1,5 +1,7 @@
 internal import DBus
 internal import Dispatch
+internal import Glibc
+internal import LocalAuthClient
 internal import Synchronization
 
 /// A value that another thread waits for.
@@ -12,28 +14,78 @@ private final class Arrival<Value: Sendable>: Sendable {
         arrived.signal()
     }
 
-    func wait() -> Value? {
-        arrived.wait()
+    /// Waits; nil when nothing came in time.
+    func wait(milliseconds: Int) -> Value? {
+        guard arrived.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else {
+            return nil
+        }
         return value.withLock { $0 }
     }
 }
 
+/// Why a call that blocks has no answer.
+package enum NoAnswer: Sendable {
+    /// It was made on the loop's own thread, where waiting would never end.
+    case onLoop
+    /// The process is a fork of the one that has the loop: no thread is here that could answer.
+    case forked
+    /// The service runs and doesn't answer.
+    case silent
+
+    /// A sentence for people.
+    package var message: String {
+        switch self {
+        case .onLoop: "The loop of the bus can't wait for itself."
+        case .forked: "A fork of a process can't use its connection: start a program in it."
+        case .silent:
+            "The authentication service doesn’t answer: “localauthctl doctor” says more."
+        }
+    }
+}
+
+/// The process whose threads these are.
+private let home = getpid()
+
+/// Whether this process is a fork of the one that has the loop.
+package var isFork: Bool { getpid() != home }
+
 /// Runs `body` on the bus loop and blocks the calling thread until it is done.
 ///
 /// Apple's calls that answer at once, or that prompt for an item, are synchronous. This needs
-/// neither the main thread nor a thread of Swift's pool.
+/// neither the main thread nor a thread of Swift's pool. A service that hangs is given up after two
+/// seconds: it is asked whether it is there, and what it still answers later is dropped. A prompt
+/// may be up for as long as the person takes, because the service answers that question meanwhile.
 ///
 /// - Parameters:
-///   - refusal: What is returned on the loop's own thread, where waiting would never end.
+///   - refusal: What is returned without an answer.
 ///   - body: What to run.
 /// - Returns: What the body returned.
+package func blocking<Value: Sendable>(
+    orElse refusal: (NoAnswer) -> Value,
+    _ body: @escaping @BusActor @Sendable () async -> Value
+) -> Value {
+    guard !isFork else { return refusal(.forked) }
+    guard EventLoop.shared.isIsolatingCurrentContext() != true else { return refusal(.onLoop) }
+    EventLoop.shared.startThread()
+    let answer = Arrival<Value>()
+    onLoop { answer.arrive(await body()) }
+    var patience = 500
+    while true {
+        if let value = answer.wait(milliseconds: patience) { return value }
+        let sign = Arrival<Bool>()
+        onLoop { sign.arrive(await ServiceConnection.shared.isAnswering()) }
+        // It may answer, or fail, while the sign is waited for.
+        if sign.wait(milliseconds: 1400) != true {
+            return answer.wait(milliseconds: 50) ?? refusal(.silent)
+        }
+        patience = 5000
+    }
+}
+
+/// As ``blocking(orElse:_:)``, for calls whose lack of an answer has one value.
 package func blocking<Value: Sendable>(
     orElse refusal: Value,
     _ body: @escaping @BusActor @Sendable () async -> Value
 ) -> Value {
-    guard EventLoop.shared.isIsolatingCurrentContext() != true else { return refusal }
-    EventLoop.shared.startThread()
-    let answer = Arrival<Value>()
-    onLoop { answer.arrive(await body()) }
-    return answer.wait() ?? refusal
+    blocking(orElse: { _ in refusal }, body)
 }

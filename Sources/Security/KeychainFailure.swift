@@ -1,4 +1,5 @@
 package import DBus
+internal import Foundation
 internal import LocalAuthBus
 package import LocalAuthClient
 
@@ -38,6 +39,21 @@ package struct KeychainFailure: Error, Hashable, Sendable {
     /// A bus error by the table of the contract; one that isn't in it is a failed authentication.
     package init(_ error: DBusError) {
         self.init(Self.statuses[error.name] ?? errSecAuthFailed, error.message)
+    }
+
+    package init(_ absence: NoAnswer) {
+        let isMisuse = absence == .onLoop
+        self.init(isMisuse ? errSecInternalComponent : errSecNotAvailable, absence.message)
+    }
+
+    /// As calls with keys tell it: a person who cancels is the prompt's error.
+    var keyError: NSError {
+        guard status == errSecUserCanceled else { return NSError(status: status, message) }
+        return NSError(
+            domain: "com.apple.LocalAuthentication",
+            code: -2,
+            userInfo: [NSLocalizedDescriptionKey: message]
+        )
     }
 
     package init(_ error: AuthenticationError) {

@@ -53,8 +53,10 @@ package struct RemoteKeychain {
     }
 
     private let proxy: Keychain1Proxy
+    private let service: ServiceConnection
 
     package init(_ service: ServiceConnection = .shared) async throws(KeychainFailure) {
+        self.service = service
         do throws(AuthenticationError) {
             proxy = try await service.current().keychain
         } catch {
@@ -69,7 +71,9 @@ package struct RemoteKeychain {
         _ use: Use,
         _ more: [String: Variant] = [:]
     ) async throws(KeychainFailure) -> String {
-        let allOptions = try await use.options().merging(more) { $1 }
+        let loan = try await passwordLoan(for: accessControl, use)
+        defer { withExtendedLifetime(loan.context) {} }
+        let allOptions = loan.options.merging(more) { $1 }
         return try await onKeychain { () async throws(DBusError) in
             try await proxy.add(
                 attributes: attributes,
@@ -145,7 +149,9 @@ extension RemoteKeychain {
         _ accessControl: [String: Variant],
         _ use: Use
     ) async throws(KeychainFailure) -> (id: String, publicKey: [UInt8]) {
-        let options = try await use.options()
+        let loan = try await passwordLoan(for: accessControl, use)
+        defer { withExtendedLifetime(loan.context) {} }
+        let options = loan.options
         return try await onKeychain { () async throws(DBusError) in
             try await proxy.createKey(
                 attributes: attributes,
@@ -215,6 +221,45 @@ extension RemoteKeychain {
             )
             return SecretTransport.packet(at: pair.ours)
         }
+    }
+}
+
+extension RemoteKeychain {
+    /// The options of a call that stores what an access control guards.
+    ///
+    /// Its application password is that of the context, and else the prompt asks for one, as
+    /// Apple's does.
+    /// - Throws: as the keychain's calls that prompt.
+    private func passwordLoan(
+        for accessControl: [String: Variant],
+        _ use: Use
+    ) async throws(KeychainFailure) -> (options: [String: Variant], context: RemoteContext?) {
+        var options = try await use.options()
+        let flags = SecAccessControlCreateFlags(
+            rawValue: CFOptionFlags(accessControl["flags"]?.asUInt64 ?? 0)
+        )
+        guard flags.contains(.applicationPassword) else { return (options, nil) }
+        let context = use.context?.remote ?? RemoteContext(service)
+        let object: Context1Proxy
+        do throws(AuthenticationError) {
+            object = try await context.current()
+        } catch {
+            throw KeychainFailure(error)
+        }
+        var more: [String: Variant] = [:]
+        more["interaction-not-allowed"] = options["interaction-not-allowed"]
+        let (wire, reason) = (more, use.text)
+        try await onKeychain { () async throws(DBusError) in
+            guard try await !object.isCredentialSet(credentialType: 0) else { return }
+            _ = try await object.evaluateAccessControl(
+                accessControl: accessControl,
+                operation: 0,
+                reason: reason,
+                options: wire
+            )
+        }
+        options["context"] = .objectPath(object.path)
+        return (options, context)
     }
 }
 

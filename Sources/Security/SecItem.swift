@@ -96,19 +96,13 @@ private func perform(
     }
     // Without a class nothing says what is meant.
     guard item.itemClass != nil || item.id != nil else { return errSecParam }
-    let refusal = KeychainFailure(errSecInternalComponent, "The loop can't wait for itself.")
-    let outcome = blocking(orElse: Result<ItemResult, KeychainFailure>.failure(refusal)) {
-        do throws(KeychainFailure) {
-            return .success(try await body(item, try await RemoteKeychain()))
-        } catch {
-            return .failure(error)
+    do throws(KeychainFailure) {
+        let result = try waiting { () async throws(KeychainFailure) in
+            try await body(item, try await RemoteKeychain())
         }
-    }
-    switch outcome {
-    case .success(let result):
         hand(result.object)
         return errSecSuccess
-    case .failure(let failure):
-        return failure.status
+    } catch {
+        return error.status
     }
 }

@@ -204,7 +204,7 @@ func handOut<Value>(
     do throws(KeychainFailure) {
         return try body()
     } catch let failure {
-        error?.pointee = .passRetained(NSError(status: failure.status, failure.message))
+        error?.pointee = .passRetained(failure.keyError)
         return nil
     }
 }
@@ -213,8 +213,7 @@ func handOut<Value>(
 func waiting<Value: Sendable>(
     _ body: @escaping @BusActor @Sendable () async throws(KeychainFailure) -> Value
 ) throws(KeychainFailure) -> Value {
-    let refusal = KeychainFailure(errSecInternalComponent, "The loop can't wait for itself.")
-    return try blocking(orElse: Result<Value, KeychainFailure>.failure(refusal)) {
+    try blocking(orElse: { Result<Value, KeychainFailure>.failure(KeychainFailure($0)) }) {
         do throws(KeychainFailure) {
             return .success(try await body())
         } catch {

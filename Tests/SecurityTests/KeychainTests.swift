@@ -260,3 +260,62 @@ struct KeychainTests {
         }
     }
 }
+
+extension KeychainTests {
+    @Test("A right that is saved again is another one, with a new secret and a new key")
+    func savedAgain() async throws {
+        try await ClientDesk.run { desk in
+            let store = LARightStore.shared
+            let first = try await store.saveRight(LARight(), identifier: "vault", secret: Data([1]))
+            let second = try await store.saveRight(
+                LARight(),
+                identifier: "vault",
+                secret: Data([2])
+            )
+            #expect(try await first.key.publicKey.bytes != second.key.publicKey.bytes)
+            let right = try await store.right(forIdentifier: "vault")
+            #expect(try await right.key.publicKey.bytes == second.key.publicKey.bytes)
+            var found: CFTypeRef?
+            let keys: [String: Any] = [
+                kSecClass as String: kSecClassKey, kSecMatchLimit as String: kSecMatchLimitAll,
+                kSecReturnAttributes as String: true,
+            ]
+            #expect(SecItemCopyMatching(keys as CFDictionary, &found) == errSecSuccess)
+            #expect((found as? [Any])?.count == 1)
+            await desk.agent.will(.type("passcode"))
+            try await desk.queue("match")
+            try await right.authorize(localizedReason: "open the vault")
+            #expect(try await right.secret.rawData == Data([2]))
+        }
+    }
+
+    @Test("A signature that the person cancels is LAError -2")
+    func canceledSignature() async throws {
+        try await ClientDesk.run { desk in
+            let control = try #require(
+                SecAccessControlCreateWithFlags(
+                    nil,
+                    kSecAttrAccessibleWhenUnlocked,
+                    [.privateKeyUsage, .biometryAny],
+                    nil
+                )
+            )
+            let parameters: [String: Any] = [
+                kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
+                kSecAttrTokenID as String: kSecAttrTokenIDSecureEnclave,
+                kSecPrivateKeyAttrs as String: [
+                    kSecAttrIsPermanent as String: true,
+                    kSecAttrAccessControl as String: control,
+                ] as [String: Any],
+            ]
+            var error: Unmanaged<CFError>?
+            let key = try #require(SecKeyCreateRandomKey(parameters as CFDictionary, &error))
+            await desk.agent.will(.cancel)
+            let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256
+            #expect(SecKeyCreateSignature(key, algorithm, Data() as CFData, &error) == nil)
+            let reason = try #require(error?.takeRetainedValue())
+            #expect(reason.domain == LAErrorDomain)
+            #expect(reason.code == LAError.userCancel.rawValue)
+        }
+    }
+}
