@@ -40,6 +40,10 @@ struct Feed<Value: Sendable>: Sendable {
     var userState = "active"
     /// Whether what it tells gets lost, as on a bus whose queues are full.
     var losesSignals = false
+    /// Whether the user's service manager runs the test's process.
+    var isUnit = false
+    /// When the user logged in, in microseconds of CLOCK_MONOTONIC.
+    var loginTime: UInt64 = 0
     /// What a look-up of a process is answered with instead.
     var fault: DBusError?
     /// How often each method was called and each property read.
@@ -56,7 +60,9 @@ struct Feed<Value: Sendable>: Sendable {
         connection.export(Self.user, [LogindUserInterface(logind: self)])
     }
 
-    nonisolated static let user = ObjectPath(trusted: "/org/freedesktop/login1/user/one")
+    nonisolated static let user = ObjectPath(
+        unchecked: "/org/freedesktop/login1/user/_\(getuid())"
+    )
 
     func start() throws { try connection.requestName(Self.name) }
 
@@ -77,6 +83,22 @@ struct Feed<Value: Sendable>: Sendable {
             to: nil,
             encode
         )
+    }
+
+    /// A session begins, as the login manager tells it.
+    func begin(_ session: StandInSession) {
+        tell("SessionNew", "so") { writer throws(DBusError) in
+            try writer.write(session.id)
+            try writer.write(session.path)
+        }
+        StandInSession.changed(connection, Self.user, "org.freedesktop.login1.User", [:])
+    }
+
+    /// The user logs in now, for the first time or again.
+    func logIn() {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        loginTime = UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
     }
 
     func prepareForSleep(_ isStarting: Bool) {
@@ -143,6 +165,8 @@ struct Feed<Value: Sendable>: Sendable {
     var service = "login"
     var kind = "user"
     var terminal = ""
+    /// What shows it.
+    var type = "tty"
     private(set) var isActive = true
     private(set) var isLocked = false
     private let connection: Connection
@@ -212,6 +236,7 @@ private struct LogindInterface: ServedInterface {
         methods: [
             "GetSessionByPID": .init(name: "GetSessionByPID", input: "u", output: "o"),
             "GetUser": .init(name: "GetUser", input: "u", output: "o"),
+            "GetUserByPID": .init(name: "GetUserByPID", input: "u", output: "o"),
             "Inhibit": .init(name: "Inhibit", input: "ssss", output: "h"),
         ],
         properties: ["LidClosed", "Docked", "PreparingForSleep"]
@@ -232,6 +257,11 @@ private struct LogindInterface: ServedInterface {
             }
             answer(call, session.path)
         case "GetUser": answer(call, StandInLogind.user)
+        case "GetUserByPID":
+            guard logind.isUnit else {
+                throw DBusError("org.freedesktop.login1.NoUserForPID", "It is nobody's.")
+            }
+            answer(call, StandInLogind.user)
         default:
             call.answer(.now(try logind.inhibitor()), "h") { value, writer throws(DBusError) in
                 try writer.write(value)
@@ -274,6 +304,7 @@ private struct LogindUserInterface: ServedInterface {
         properties: [
             .init(name: "Display", signature: "(so)", isWritable: false, change: .value),
             .init(name: "State", signature: "s", isWritable: false, change: .never),
+            .init(name: "TimestampMonotonic", signature: "t", isWritable: false, change: .never),
             .init(name: "Sessions", signature: "a(so)", isWritable: false, change: .value),
         ],
         introspection: #"<interface name="org.freedesktop.login1.User"/>"#
@@ -289,6 +320,7 @@ private struct LogindUserInterface: ServedInterface {
         into writer: inout MessageWriter
     ) throws(DBusError) {
         if property == "State" { return try writer.write(logind.userState) }
+        if property == "TimestampMonotonic" { return try writer.write(logind.loginTime) }
         let all = logind.more.map { SessionEntry(id: $0.id, path: $0.path) }
         if property == "Sessions" { return try writer.write(all) }
         try writer.structure("so") { writer throws(DBusError) in
@@ -340,6 +372,7 @@ private struct LogindSessionInterface: ServedInterface {
         properties: [
             ("Id", "s"), ("User", "(uo)"), ("Remote", "b"), ("Active", "b"), ("State", "s"),
             ("LockedHint", "b"), ("Seat", "(so)"), ("Service", "s"), ("Class", "s"), ("TTY", "s"),
+            ("Type", "s"),
         ]
         .map { .init(name: $0.0, signature: $0.1, isWritable: false, change: .value) },
         introspection: #"<interface name="org.freedesktop.login1.Session"/>"#
@@ -370,6 +403,7 @@ private struct LogindSessionInterface: ServedInterface {
         case "Service": try writer.write(session.service)
         case "Class": try writer.write(session.kind)
         case "TTY": try writer.write(session.terminal)
+        case "Type": try writer.write(session.type)
         case "Remote": try writer.write(session.isRemote)
         case "Active": try writer.write(session.isActive)
         case "State": try writer.write(session.isActive ? "active" : "online")

@@ -46,7 +46,13 @@ struct UnitTests {
         let site = try await Installation("install", "install-simulated")
         let files = try site.files()
         let installed = files.filter { $0.contains("/systemd/system/") }
-        #expect(installed.count == Self.services.count)
+        #expect(installed.count == Self.services.count + 1)
+        // Whoever logs in on a desktop does so before the eyes of the service.
+        let display = "usr/lib/systemd/system/display-manager.service.d/localauth.conf"
+        for key in ["Wants", "After"] {
+            let said = Installation.values(key, in: try site.text(display))
+            #expect(said == ["localauthd.service"], "\(key)")
+        }
         for service in Self.services {
             let unit = try site.text("usr/lib/systemd/system/\(service).service")
             for (key, value) in Self.hardening {

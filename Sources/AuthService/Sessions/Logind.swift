@@ -25,6 +25,12 @@ struct LoginSession: Equatable {
     /// Whether somebody may be asked in it.
     var isInFront: Bool { isActive && !isClosing }
 
+    /// Whether it is a desktop at this machine.
+    var isDesktop: Bool { isLocal && isGraphical }
+    /// Whether it is that, or what the login manager calls the user's service manager.
+    var isAtMachine: Bool { isLocal || isManager }
+    private let isManager: Bool
+
     /// Nil unless all that matters is there, and of its type.
     init?(_ properties: [String: Variant]) {
         guard let id = properties["Id"]?.asString, !id.isEmpty, id.utf8.count <= 256,
@@ -43,6 +49,7 @@ struct LoginSession: Equatable {
         terminal = properties["TTY"]?.asString ?? ""
         isGraphical = ["x11", "wayland", "mir"].contains(properties["Type"]?.asString ?? "")
         isLocal = !isRemote && Self.isPlace(properties)
+        isManager = !isRemote && properties["Class"]?.asString?.hasPrefix("manager") == true
     }
 
     /// Whether it is a user's, on a seat or of a login on a terminal.
@@ -102,7 +109,11 @@ final class Logind {
         case removed(session: ObjectPath, id: String)
         /// A user's last session ended.
         case loggedOut(uid: UInt32)
-        /// The list of sessions or users has changed.
+        /// A session has begun; nil: nobody says which.
+        case began(session: ObjectPath?)
+        /// Something of a user changed, such as the sessions; nil: nobody says whose.
+        case changedUser(uid: UInt32?)
+        /// The list of users has changed.
         case rearranged
         /// The machine goes to sleep, or is back.
         case sleeping(Bool)
@@ -224,7 +235,7 @@ final class Logind {
         }
         switch news {
         case (Self.session, let changed)?: hear(.changed(session: path, changed))
-        case (Self.user, _)?: hear(.rearranged)
+        case (Self.user, _)?: hear(.changedUser(uid: Self.user(at: path)))
         case (Self.manager, _)?: hear(.lidMoved)
         default: break
         }
@@ -249,9 +260,22 @@ final class Logind {
                 return uid
             }
             if let uid { hear(.loggedOut(uid: uid)) }
-        case "SessionNew", "UserNew": hear(.rearranged)
+        case "SessionNew":
+            let session = try? message.read("so") { reader throws(DBusError) in
+                _ = try reader.read(String.self)
+                return try reader.read(ObjectPath.self)
+            }
+            hear(.began(session: session))
+        case "UserNew": hear(.rearranged)
         default: break
         }
+    }
+
+    /// The user of an object, by its path, such as `…/user/_1000`.
+    private static func user(at path: ObjectPath) -> UInt32? {
+        let prefix = Self.path.rawValue + "/user/_"
+        guard path.rawValue.hasPrefix(prefix) else { return nil }
+        return UInt32(path.rawValue.dropFirst(prefix.count))
     }
 
     // MARK: - Sleep
@@ -300,7 +324,16 @@ final class Logind {
         return found
     }
 
-    /// The sessions of a user, the one that the login manager prefers first; at most 64.
+    /// A user who is logged in, or whose units run.
+    struct Login {
+        /// Since when, in microseconds of CLOCK_MONOTONIC; no unit of the user's service manager is
+        /// older.
+        let since: UInt64
+        /// The sessions, the one that the login manager prefers first; at most 64.
+        let sessions: [ObjectPath]
+    }
+
+    /// The sessions of a user, as in ``Login``.
     ///
     /// - Throws: What went wrong when they could not be found out.
     func sessions(ofUser uid: UInt32) async throws(DBusError) -> [ObjectPath] {
@@ -311,6 +344,27 @@ final class Logind {
             guard error.name.rawValue == "org.freedesktop.login1.NoSuchUser" else { throw error }
             return []
         }
+        return try await login(at: user, for: uid).sessions
+    }
+
+    /// The login of the user whose service manager runs a process; nil: none does.
+    ///
+    /// - Throws: What went wrong when that could not be found out, or when the process ended
+    ///   meanwhile.
+    func login(ofUnit peer: Peer) async throws(DBusError) -> Login? {
+        let process = try ProcessDescriptor.open(peer.pid)
+        guard try await session(of: peer) == nil else { return nil }
+        let (pid, uid) = (UInt32(clamping: peer.pid), peer.uid)
+        let user = try await path("GetUserByPID", pid, for: uid)
+        guard try await path("GetUser", uid, for: uid) == user else { return nil }
+        let login = try await login(at: user, for: uid)
+        guard !ProcessDescriptor.hasEnded(process) else {
+            throw DBusError(.failed, "The caller's process has ended.")
+        }
+        return login
+    }
+
+    private func login(at user: ObjectPath, for uid: UInt32) async throws(DBusError) -> Login {
         guard let owner, let found = await properties(of: Self.user, at: user, for: uid, owner)
         else { throw DBusError(.failed, "The user can't be looked up.") }
         var pairs: [Variant] = found["Display"].map { [$0] } ?? []
@@ -322,7 +376,7 @@ final class Logind {
             else { continue }
             paths.append(path)
         }
-        return paths
+        return Login(since: found["TimestampMonotonic"]?.asUInt64 ?? 0, sessions: paths)
     }
 
     /// Whether a user has a session that is not ending; nil: it doesn't say.

@@ -58,6 +58,7 @@ final class Sessions {
     /// The callers that are asked about for a property.
     private var awaited: Set<Caller> = []
     private var logind: Logind?
+    private var history = LoginHistory()
     private let callerLookUps = SharedLookUps<Caller, Spot?>()
     private let lidLookUps = SharedLookUps<Bool, Void>()
     private let catchUps = SharedLookUps<UInt32, Void>()
@@ -197,8 +198,9 @@ final class Sessions {
     /// The session in which an agent may ask its user; nil when there is none.
     ///
     /// An agent in no session can't show that its prompts are at the machine, whatever it says of
-    /// itself: it has none. Only root's agent of a process may be there, such as a PAM module in
-    /// sudo; its session is empty then, and in a user's session it is that one.
+    /// itself. It has none, but for the units of a user who has not been anywhere else. And root's
+    /// agent of a process may be there, such as a PAM module in sudo; its session is empty then,
+    /// and in a user's session it is that one.
     ///
     /// - Throws: AccessDenied for an agent that would ask everything of a remote session.
     func home(of agent: Peer, isForProcess: Bool) async throws(DBusError) -> Home? {
@@ -212,7 +214,13 @@ final class Sessions {
         else { return nil }
         guard case .session = spot else {
             if isRoots { return Home(session: "", isAtDisplay: false) }
-            throw .denied("an agent has to run in a login session, and the caller is in none")
+            if !isForProcess, let desktop = await desktop(ofUnit: agent) {
+                return Home(session: desktop.id, isAtDisplay: true)
+            }
+            throw .denied(
+                "an agent has to run in a login session, or as a unit of a user who has been at "
+                    + "this machine alone since the first login"
+            )
         }
         guard let session = session(at: spot, for: agent.uid), isRoots || session.uid == agent.uid
         else { return nil }
@@ -223,6 +231,25 @@ final class Sessions {
             session: session.id,
             isAtDisplay: session.shows(onTerminal: ProcessStatus.terminal(of: agent.pid))
         )
+    }
+
+    /// The desktop that a unit of its user belongs to; nil: none, or nobody can tell.
+    ///
+    /// Any program of the user can start one. What counts is that none came from afar (see
+    /// ``LoginHistory``).
+    private func desktop(ofUnit agent: Peer) async -> LoginSession? {
+        guard let logind, ProcessStatus.terminal(of: agent.pid) == "",
+            let login = try? await logind.login(ofUnit: agent)
+        else { return nil }
+        var desktops: [LoginSession] = []
+        for path in login.sessions {
+            guard let session = try? await load(path, for: agent.uid, logind),
+                session.isAtMachine
+            else { return nil }
+            if session.isDesktop { desktops.append(session) }
+        }
+        guard history.isAtMachine(agent.uid, since: login.since) else { return nil }
+        return desktops.count == 1 ? desktops.first : nil
     }
 
     /// Whether a caller is known to be in a remote session.
@@ -338,9 +365,27 @@ final class Sessions {
         case .loggedOut(let uid):
             rearranged()
             events.happened(.loggedOut(uid: uid))
+        case .began(let path):
+            // Nobody says where a session is that nobody names.
+            if let path { history.appeared(path) } else { history.begin() }
+            rearranged()
+        case .changedUser(let uid):
+            if let uid { lookAtNew(of: uid) }
+            rearranged()
         case .rearranged: rearranged()
         case .sleeping(let isSleeping): sleepChanged(isSleeping)
         case .lidMoved: onLoop { await self.lookAtLid() }
+        }
+    }
+
+    /// Finds out where the sessions are that have just come.
+    private func lookAtNew(of uid: UInt32) {
+        for path in history.belong(to: uid) {
+            onLoop {
+                let session = await self.logind?.session(at: path, for: uid)
+                let isAtMachine = session.map { $0.uid == uid && $0.isAtMachine } ?? false
+                self.history.found(path, of: uid, isAtMachine: isAtMachine)
+            }
         }
     }
 
@@ -349,6 +394,7 @@ final class Sessions {
         sessions = [:]
         callers = [:]
         users = [:]
+        history.begin()
         if isPresent {
             presence = .present
             onLoop { await self.lookAtLid() }

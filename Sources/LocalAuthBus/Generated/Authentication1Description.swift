@@ -152,12 +152,15 @@ private let introspection = """
     in, or in any if it is in none. Sessions take one normal and one fallback agent, processes \
     one; a connection has at most 4. The registration ends with UnregisterAgent, with the \
     connection, or with the process that it serves.&#10;&#10;Which session that is, the login \
-    manager says of the caller's process. Any other agent in no session is refused: nothing shows \
-    that its prompts would be at the machine.&#10;&#10;Options:&#10;- `fallback` (b, default \
-    false: used only when no other agent is there)&#10;- `process` (u, process id, default 0, the \
-    whole session: serves only that process and its children; it must belong to the caller's user, \
-    for root to anybody)&#10;&#10;Result: the id of the session that it serves, empty for root's \
-    process that is in none.&#10;&#10;Errors: `org.localauth.Error.AgentExists`; \
+    manager says of the caller's process. An agent in no session is refused, unless it is a unit \
+    of the user's own service manager, without a terminal, and the user has one desktop at this \
+    machine and has had sessions at this machine alone since that service manager was started: it \
+    serves that desktop. Of any other, nothing shows that its prompts would be at the \
+    machine.&#10;&#10;Options:&#10;- `fallback` (b, default false: used only when no other agent \
+    is there)&#10;- `process` (u, process id, default 0, the whole session: serves only that \
+    process and its children; it must belong to the caller's user, for root to \
+    anybody)&#10;&#10;Result: the id of the session that it serves, empty for root's process that \
+    is in none.&#10;&#10;Errors: `org.localauth.Error.AgentExists`; \
     `org.freedesktop.DBus.Error.AccessDenied` for a sandboxed caller, one in no session, or \
     another user's process; `InvalidArgs`; `LimitsExceeded`.&#10;&#10;Source: L2."/>
         <arg name="agent" type="o" direction="in"/>

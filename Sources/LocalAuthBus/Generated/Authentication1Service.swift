@@ -134,8 +134,11 @@ public protocol Authentication1Service: AnyObject {
     /// normal and one fallback agent, processes one; a connection has at most 4. The registration
     /// ends with UnregisterAgent, with the connection, or with the process that it serves.
     ///
-    /// Which session that is, the login manager says of the caller's process. Any other agent in no
-    /// session is refused: nothing shows that its prompts would be at the machine.
+    /// Which session that is, the login manager says of the caller's process. An agent in no
+    /// session is refused, unless it is a unit of the user's own service manager, without a
+    /// terminal, and the user has one desktop at this machine and has had sessions at this machine
+    /// alone since that service manager was started: it serves that desktop. Of any other, nothing
+    /// shows that its prompts would be at the machine.
     ///
     /// Options:
     /// - `fallback` (b, default false: used only when no other agent is there)
