@@ -9,6 +9,8 @@ public enum PromptProgress: Hashable, Sendable {
     case sensorReady(sensor: String, biometryType: UInt32)
     /// Another program has a sensor, which is waited for: its name, or empty.
     case sensorBusy(sensor: String, biometryType: UInt32, by: String)
+    /// A sensor gave up: `denied`, `missing` or `failed`.
+    case sensorFailed(sensor: String, biometryType: UInt32, cause: String)
     /// What to do better: one of the contract's hints, or one that is newer than this agent.
     case hint(String)
     /// A failed attempt, and how many are left.
@@ -43,6 +45,12 @@ public enum PromptProgress: Hashable, Sendable {
                 sensor: plainText(detail["sensor"]?.asString ?? "", limit: 64),
                 biometryType: detail["biometry-type"]?.asUInt32 ?? 0,
                 by: plainText(detail["by"]?.asString ?? "", limit: 64)
+            )
+        case .sensorFailed:
+            self = .sensorFailed(
+                sensor: plainText(detail["sensor"]?.asString ?? "", limit: 64),
+                biometryType: detail["biometry-type"]?.asUInt32 ?? 0,
+                cause: plainText(detail["cause"]?.asString ?? "", limit: 64)
             )
         case .hint:
             guard let hint = detail["hint"]?.asString else { return nil }

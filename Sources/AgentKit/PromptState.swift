@@ -63,7 +63,7 @@ package struct PromptState: Hashable, Sendable {
             if let index = sensors.firstIndex(where: { $0.biometryType == type }) {
                 sensors[index].isReady = true
             }
-        case .sensorBusy(_, let type, _):
+        case .sensorBusy(_, let type, _), .sensorFailed(_, let type, _):
             mood = .asking
             if let index = sensors.firstIndex(where: { $0.biometryType == type }) {
                 sensors[index].isReady = false

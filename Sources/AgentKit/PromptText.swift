@@ -85,6 +85,7 @@ public enum PromptText {
         case .promptShown: nil
         case .sensorReady(let sensor, let type): ready(sensor, type)
         case .sensorBusy(let sensor, let type, let program): busy(sensor, type, program)
+        case .sensorFailed(let sensor, let type, let cause): failed(sensor, type, cause)
         case .hint(let hint): advice(hint)
         case .noMatch(let left): localized("No match. %1$s", attempts(left))
         case .fallbackAvailable: nil
@@ -166,15 +167,28 @@ public enum PromptText {
             : localized("%1$s (%2$s is ready).", gesture(type), sensor)
     }
 
+    private static func device(_ sensor: String, _ type: UInt32) -> String {
+        switch type {
+        case 1: localized("The fingerprint reader")
+        case 2: localized("The camera")
+        case _ where sensor.isEmpty: localized("The sensor")
+        default: sensor
+        }
+    }
+
+    /// Which sensor gave up; the rest is what doctor is for.
+    private static func failed(_ sensor: String, _ type: UInt32, _ cause: String) -> String {
+        let device = device(sensor, type)
+        return switch cause {
+        case "denied": localized("%1$s may not be used: “localauthctl doctor” says why.", device)
+        case "missing": localized("%1$s is not connected any more.", device)
+        default: localized("%1$s does not work: “localauthctl doctor” says why.", device)
+        }
+    }
+
     /// Which sensor another program has.
     private static func busy(_ sensor: String, _ type: UInt32, _ program: String) -> String {
-        let device =
-            switch type {
-            case 1: localized("The fingerprint reader")
-            case 2: localized("The camera")
-            case _ where sensor.isEmpty: localized("The sensor")
-            default: sensor
-            }
+        let device = device(sensor, type)
         return program.isEmpty
             ? localized("%1$s is in use by another program.", device)
             : localized("%1$s is in use by %2$s.", device, program)

@@ -58,7 +58,8 @@ extension AuthEngine {
         case .exhausted: finish(id, .refused(.attemptsUsedUp))
         case nil:
             let isCompanion = proving.factors == [.companion]
-            finish(id, .refused(isCompanion ? .companionFailed : .sensorsFailed))
+            let fault = evaluations[id]?.prompt?.fault
+            finish(id, .refused(isCompanion ? .companionFailed : .sensorsFailed(fault)))
         }
     }
 

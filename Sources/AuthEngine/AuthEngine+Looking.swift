@@ -44,6 +44,11 @@ extension AuthEngine {
         case .sensorEnded(let operation):
             guard let (id, _) = end(operation) else { return }
             concludeIfIdle(id)
+        case .sensorFailed(let operation, let fault):
+            guard let (id, sensor) = end(operation) else { return }
+            if sensor.type != .none { evaluations[id]?.prompt?.fault = fault }
+            tell(id, .sensorFailed(sensor: sensor.name, type: sensor.type, fault))
+            concludeIfIdle(id)
         default: break
         }
     }

@@ -79,7 +79,7 @@ public struct AuthEngine: Hashable, Sendable {
         case .fellBack(let id): fellBack(id)
         case .confirmed(let id): confirmed(id)
         case .sensorReady, .sensorBusy, .sensorHinted, .sensorMismatched, .sensorMatched,
-            .sensorEnded:
+            .sensorEnded, .sensorFailed:
             sensorEvent(event)
         case .passcodeOffered(let id): passcodeOffered(id)
         case .passcodeVerified(let id, let verdict): passcodeVerified(id, verdict)

@@ -71,6 +71,8 @@ public enum Progress: Hashable, Sendable {
     case sensorReady(sensor: String, type: BiometryType)
     /// Another program has a sensor, which is waited for; its name, or empty.
     case sensorBusy(sensor: String, type: BiometryType, by: String)
+    /// A sensor gave up, and why.
+    case sensorFailed(sensor: String, type: BiometryType, SensorFault)
     /// What to do better.
     case hint(Hint)
     /// A failed attempt.

@@ -34,6 +34,8 @@ public enum Event: Hashable, Sendable {
     case sensorMatched(OperationID, template: String)
     /// The operation ended without either: a fault, a lost sensor, canceled.
     case sensorEnded(OperationID)
+    /// The operation ended because of a fault that a person should know of.
+    case sensorFailed(OperationID, SensorFault)
 
     /// A packet waits on the prompt's passcode channel.
     case passcodeOffered(EvaluationID)

@@ -61,7 +61,13 @@ extension Refusal {
         "The caller is in no session, and its prompt is not known to be shown at the machine: "
             + "biometric sensors can't be used."
     )
-    static let sensorsFailed = Refusal(.biometryNotAvailable, "The biometric sensors failed.")
+    static func sensorsFailed(_ fault: SensorFault?) -> Refusal {
+        guard let fault else {
+            return Refusal(.biometryNotAvailable, "The biometric sensors failed.")
+        }
+        return Refusal(.biometryNotAvailable, "No biometric sensor is left: \(fault.message)")
+    }
+
     static let sensorAway = Refusal(
         .biometryDisconnected,
         "The sensor that knows this user is not connected."

@@ -115,6 +115,30 @@ public struct SensorFact: Hashable, Sendable {
     }
 }
 
+/// Why a sensor gave up.
+public struct SensorFault: Hashable, Sendable {
+    /// What kind of fault it is; raw values are what the bus is told.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// It is not allowed what it needs.
+        case denied
+        /// Its device is gone.
+        case missing
+        /// Anything else.
+        case failed
+    }
+
+    /// What kind of fault it is.
+    public var kind: Kind
+    /// One sentence for people.
+    public var message: String
+
+    /// A fault with one sentence for people.
+    public init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+}
+
 /// What is known of a user's passcode at the moment of a look-up.
 public enum PasscodeFact: Hashable, Sendable {
     /// It can be verified.

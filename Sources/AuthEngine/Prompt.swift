@@ -41,6 +41,8 @@ struct Prompt: Hashable, Sendable {
     private(set) var failures: [BiometryType: Int] = [:]
     /// Wrong passcodes in this prompt.
     private(set) var wrongPasscodes = 0
+    /// Why the last sensor gave up that did; nil: none has.
+    var fault: SensorFault?
     /// Verifications in a row that said nothing.
     private(set) var verifierFailures = 0
 

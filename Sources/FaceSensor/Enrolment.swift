@@ -43,7 +43,9 @@ public struct Enrolment {
         sinceTaken += 1
         let nearest = taken.map { $0.distance(to: numbers) }.min() ?? .infinity
         let needed = sinceTaken > Self.still ? Self.frozen : Self.nearest
-        guard nearest >= needed else { return advise(nil) }
+        // Who moves not at all, or is a picture, is told what would help.
+        let isFrozen = sinceTaken > Self.still && nearest < Self.frozen
+        guard nearest >= needed else { return advise(isFrozen ? .turnLeft : nil) }
         taken.append(numbers)
         sinceTaken = 0
         return taken.count < Int(Self.stages) ? .stage(UInt32(taken.count)) : .done(taken)

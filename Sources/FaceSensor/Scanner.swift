@@ -29,12 +29,22 @@ public actor Scanner {
     private static let maximumBroken = 30
     /// How long after it was refused a camera is tried again; milliseconds.
     private static let busyPause: Int32 = 250
+    /// How long a face is looked at before an attempt has failed.
+    static let attempt = Duration.seconds(3)
+    /// After so many frames without a face whoever was there has left: what was seen of them is no
+    /// part of the next attempt.
+    static let framesOfLeaving = 10
+    /// How long nobody has to be there until fewer pictures are looked at.
+    static let idleAfter = Duration.seconds(10)
+    /// How long it then waits between two pictures; milliseconds.
+    private static let idlePause: Int32 = 450
 
     private let thread: SerialThread
     private let makeEye: () throws(FaceFault) -> Eye
     private let openCamera: Opener
     private let threshold: FaceThreshold
     private let asksForLife: Bool
+    private let now: @Sendable () -> ContinuousClock.Instant
     private var eye: Eye?
 
     /// The thread on which the camera and the engine may block.
@@ -49,13 +59,16 @@ public actor Scanner {
     ///   - asksForLife: Whether a match takes the emitter's light and a turn of the head.
     ///   - eye: Makes the engine, on the scanner's thread.
     ///   - camera: Opens the camera, on the scanner's thread.
+    ///   - now: The time.
     /// - Throws: ``FaceFault/failed(_:)`` when the kernel refuses a thread.
     public init(
         threshold: FaceThreshold,
         asksForLife: Bool,
         eye: sending @escaping () throws(FaceFault) -> Eye,
-        camera: sending @escaping Opener
+        camera: sending @escaping Opener,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) throws(FaceFault) {
+        self.now = now
         thread = try translating { () throws(SystemError) in try SerialThread(named: "camera") }
         self.threshold = threshold
         self.asksForLife = asksForLife
@@ -85,11 +98,17 @@ public actor Scanner {
             threshold: threshold,
             lifeCheck: asksForLife ? LifeCheck(using: &random) : nil
         )
+        var attempt = FaceAttempt()
         return try scan(camera, interruption, isWaiting, report) { sight in
+            attempt.see(sight, at: now())
             switch recognition.see(sight) {
             case .nothing: break
             case .hint(let hint): report(.hint(hint))
-            case .noMatch: report(.noMatch)
+            case .noMatch:
+                // A face gets its time: one that was seen for a moment has not failed.
+                guard attempt.hasFailed(at: now()) else { break }
+                report(.noMatch)
+                report(.hint(.lookAtCamera))
             case .match(let id): return id
             }
             return nil
@@ -161,6 +180,7 @@ public actor Scanner {
             let camera = try takeCamera(expected, interruption, report)
             report(.ready)
             var broken = 0
+            var lastFace = now()
             while true {
                 let frame = try camera.nextFrame(interruption)
                 if isWaiting() { continue }
@@ -175,6 +195,10 @@ public actor Scanner {
                 // Raised while the engine looked: its result no longer counts.
                 if interruption.isRaised { throw .interrupted }
                 if let value = judge(sight) { return value }
+                if sight.count > 0 { lastFace = now() }
+                // An infrared camera's frames are lit and dark in turns: none may be left out.
+                guard !asksForLife, now() - lastFace > Self.idleAfter else { continue }
+                if interruption.isRaised(within: Self.idlePause) { throw .interrupted }
             }
         } catch {
             throw .camera(error)

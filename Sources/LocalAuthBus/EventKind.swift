@@ -7,6 +7,8 @@ public enum EventKind: String, CaseIterable, Hashable, Sendable {
     case sensorReady = "sensor-ready"
     /// Another program has a sensor, which is waited for.
     case sensorBusy = "sensor-busy"
+    /// A sensor gave up, and why.
+    case sensorFailed = "sensor-failed"
     /// What the person should do better.
     case hint
     /// A failed attempt.

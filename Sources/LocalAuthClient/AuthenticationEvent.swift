@@ -9,6 +9,8 @@ public enum AuthenticationEvent: Hashable, Sendable {
     case sensorReady(sensor: String, BiometryType)
     /// Another program has a sensor, which is waited for; `by` names it where that is known.
     case sensorBusy(sensor: String, BiometryType, by: String)
+    /// A sensor gave up; the cause is `denied`, `missing` or `failed`.
+    case sensorFailed(sensor: String, BiometryType, cause: String)
     /// What the person could do better, such as `move-closer`.
     case hint(String)
     /// Somebody else, or nothing recognisable.
@@ -40,6 +42,12 @@ public enum AuthenticationEvent: Hashable, Sendable {
                 sensor: detail["sensor"]?.asString ?? "",
                 BiometryType(rawValue: detail["biometry-type"]?.asUInt32 ?? 0) ?? .none,
                 by: detail["by"]?.asString ?? ""
+            )
+        case .sensorFailed:
+            self = .sensorFailed(
+                sensor: detail["sensor"]?.asString ?? "",
+                BiometryType(rawValue: detail["biometry-type"]?.asUInt32 ?? 0) ?? .none,
+                cause: detail["cause"]?.asString ?? ""
             )
         case .hint: self = .hint(detail["hint"]?.asString ?? "")
         case .noMatch: self = .noMatch(attemptsLeft: attempts)

@@ -2,8 +2,7 @@ import DBus
 
 /// What a sensor could not do, for the administrator.
 ///
-/// The daemon shows people only its own sentences, so a sensor's own message can be read only in
-/// the log and in Health.
+/// The daemon shows people a fault once, so it is kept for the log and for Health.
 @BusActor final class FaultNotes {
     /// What was asked of the sensor.
     enum Request: Hashable {

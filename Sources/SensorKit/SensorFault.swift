@@ -19,13 +19,16 @@ public enum SensorFault: Error, Hashable, Sendable {
     case duplicate
     /// The hardware went away.
     case disconnected
+    /// The sensor is not allowed what it needs: one sentence for people says what, and who can
+    /// change it.
+    case denied(String)
     /// Anything else: one sentence for people.
     case failed(String)
 
     /// What the driver says in its own words.
     var sentence: String? {
         switch self {
-        case .inUse(let sentence), .failed(let sentence): sentence
+        case .inUse(let sentence), .denied(let sentence), .failed(let sentence): sentence
         case .canceled, .busy, .noTemplates, .full, .duplicate, .disconnected: nil
         }
     }
@@ -39,6 +42,7 @@ public enum SensorFault: Error, Hashable, Sendable {
         case .full: DBusError(.sensorFull, "There is no room for another template.")
         case .duplicate: DBusError(.sensorDuplicate, "This is enrolled already.")
         case .disconnected: DBusError(.sensorDisconnected, "The sensor is not connected.")
+        case .denied(let message): DBusError(.sensorDenied, message)
         case .failed(let message): DBusError(.sensorFailed, message)
         }
     }

@@ -9,7 +9,7 @@ struct EnrolledFingers {
         let id: String
         /// In seconds since 1970; 0: not known.
         let created: Int64
-        /// Whether the id is derived from the print; else it is derived from the finger's name.
+        /// Whether its files can be seen.
         let isSeen: Bool
     }
 
@@ -19,7 +19,7 @@ struct EnrolledFingers {
     /// Whether every change shows in the files; then fprintd isn't asked while they stay the same.
     let isComplete: Bool
 
-    /// Joins what fprintd lists with the files.
+    /// Joins what fprintd lists with the files, and with the ids that were given before.
     ///
     /// `stamps` are earlier ids that ``stamped(_:)`` made.
     init(
@@ -27,34 +27,25 @@ struct EnrolledFingers {
         prints: [PrintStore.Print]?,
         in store: PrintStore,
         user: String,
-        stamps: [String]
+        stamps: [String],
+        identify: (Finger, _ print: String?, _ modified: Int64, _ stamp: String?) -> String
     ) {
         var entries: [Entry] = []
         for finger in fingers {
             let own = (prints ?? []).filter { $0.finger == finger }
-            if let id = store.identifier(of: own, user: user) {
-                let newest = own.map(\.modified).max() ?? 0
-                entries.append(
-                    Entry(
-                        finger: finger,
-                        id: id,
-                        created: newest / 1_000_000_000,
-                        isSeen: true
-                    )
+            let print = store.identifier(of: own, user: user)
+            let stamp = stamps.last { $0.hasPrefix(finger.rawValue + ".") }
+            let modified = own.map(\.modified).max() ?? 0
+            let id = identify(finger, print, modified, stamp)
+            let time = id.split(separator: ".").last.flatMap { Int64($0) } ?? 0
+            entries.append(
+                Entry(
+                    finger: finger,
+                    id: id,
+                    created: (print == nil ? time : modified) / 1_000_000_000,
+                    isSeen: print != nil
                 )
-            } else {
-                let prefix = finger.rawValue + "."
-                let stamp = stamps.last { $0.hasPrefix(prefix) }
-                let time = stamp.flatMap { Int64($0.dropFirst(prefix.count)) } ?? 0
-                entries.append(
-                    Entry(
-                        finger: finger,
-                        id: stamp ?? finger.rawValue,
-                        created: time / 1_000_000_000,
-                        isSeen: false
-                    )
-                )
-            }
+            )
         }
         self.entries = entries.sorted { $0.created < $1.created }
         self.prints = prints
@@ -63,8 +54,13 @@ struct EnrolledFingers {
 
     /// An id for a finger whose print can't be seen, other than those of earlier enrolments.
     static func stamped(_ finger: Finger) -> String {
+        "\(finger.rawValue).\(now)"
+    }
+
+    /// In nanoseconds since 1970.
+    static var now: Int64 {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        return "\(finger.rawValue).\(now.tv_sec * 1_000_000_000 + now.tv_nsec)"
+        return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
     }
 }

@@ -81,6 +81,7 @@ extension FingerprintSensor {
         _ user: String
     ) async throws(SensorFault) -> String {
         lists[uid] = nil
+        readers.known.forget(finger, uid: uid, sensor: name)
         let list = try await enrolled(uid, user)
         guard let new = list.first(where: { $0.finger == finger }) else {
             throw .failed("fprintd did not keep the print.")
@@ -92,7 +93,10 @@ extension FingerprintSensor {
             log(.warning, "a label can't be written to \(Readers.stateFolder)")
         }
         // The next listing has its new id.
-        if !new.isSeen { lists[uid] = nil }
+        if !new.isSeen {
+            readers.known.forget(finger, uid: uid, sensor: name)
+            lists[uid] = nil
+        }
         return id
     }
 }

@@ -1,6 +1,7 @@
 import DBus
 import Fingerprint
 import SensorKit
+import ServiceProgram
 
 extension FingerprintSensor {
     /// How long listing may take: the daemon gives up after two seconds.
@@ -22,7 +23,21 @@ extension FingerprintSensor {
             in: store,
             user: user,
             stamps: readers.labels.identifiers(uid: uid, sensor: name)
-        )
+        ) { finger, print, modified, stamp in
+            readers.known.identifier(
+                of: finger,
+                uid: uid,
+                sensor: name,
+                print: print,
+                modified: modified,
+                stamp: stamp,
+                now: EnrolledFingers.now
+            )
+        }
+        readers.known.keep(only: fingers, uid: uid, sensor: name)
+        if !readers.known.write() {
+            log(.warning, "template ids can't be written to \(Readers.stateFolder)")
+        }
         if let known = lists[uid], known.entries.map(\.id) != list.entries.map(\.id) {
             host.templatesChanged(of: uid)
         }

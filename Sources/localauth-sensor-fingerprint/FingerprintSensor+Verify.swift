@@ -120,7 +120,9 @@ extension FingerprintSensor {
         try end.get()
     }
 
-    static let failure = "The fingerprint reader failed several times."
+    static let failure =
+        "The fingerprint reader failed several times: unplug it and plug it in again, or restart "
+        + "the machine if it is built in."
 
     /// Whether to continue; false when the machine goes to sleep.
     func isAwake(_ operation: SensorOperation) throws(FprintFault) -> Bool {

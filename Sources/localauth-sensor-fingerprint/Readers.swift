@@ -11,6 +11,8 @@ import ServiceProgram
 /// same name when it comes back.
 @BusActor final class Readers {
     private(set) var labels: LabelFile
+    /// The ids that templates have.
+    var known: KnownPrints
     private(set) var sensors: [FingerprintSensor] = []
     private let roster: SensorRoster
     private let system: Connection
@@ -44,6 +46,7 @@ import ServiceProgram
         }
         self.system = system
         labels = LabelFile(folder: Self.stateFolder)
+        known = KnownPrints(folder: Self.stateFolder)
         system.onDisconnect {
             log(.error, "the connection to the system bus is lost")
             exit(EXIT_FAILURE)

@@ -9,8 +9,8 @@ extension FprintFault {
         case .gone: "The fingerprint reader is not connected."
         case .lost: "fprintd ended, or can't be started: is it installed?"
         case .denied:
-            "fprintd doesn't let this service do that: it needs a polkit rule, see "
-                + "localauth-sensor-fingerprint(1)."
+            "polkit doesn't let the fingerprint sensor do that: an administrator allows it with "
+                + "the rule 50-localauth-fingerprint.rules, see localauth-sensor-fingerprint(1)."
         case .noPrints: "No finger of this user is enrolled."
         case .duplicate: "This finger is enrolled already."
         case .full: "The reader has no room for another print."
@@ -32,7 +32,8 @@ extension SensorFault {
             case .canceled: .canceled
             case .duplicate: .duplicate
             case .full: .full
-            case .lost, .denied, .silent, .failed: .failed(fault.text)
+            case .denied: .denied(fault.text)
+            case .lost, .silent, .failed: .failed(fault.text)
             }
     }
 }

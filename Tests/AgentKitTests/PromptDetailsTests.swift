@@ -89,6 +89,10 @@ import Testing
             decode("sensor-busy")
                 == .sensorBusy(sensor: "Face", biometryType: 2, by: "zoom")
         )
+        #expect(
+            decode("sensor-failed")
+                == .sensorFailed(sensor: "Face", biometryType: 2, cause: "48 hours")
+        )
         #expect(decode("hint") == .hint("center"))
         #expect(decode("no-match") == .noMatch(attemptsLeft: 2))
         #expect(decode("fallback-available") == .fallbackAvailable)

@@ -171,7 +171,7 @@ extension Life {
     private mutating func sensorEvent(_ operation: OperationID) -> Event {
         switch Int.random(in: 0..<11, using: &random) {
         case 0: .sensorReady(operation)
-        case 10: .sensorBusy(operation, by: "")
+        case 10: .sensorBusy(operation, by: "zoom")
         case 1: .sensorHinted(operation, Hint(rawValue: "hold-still"))
         case 2: .sensorEnded(operation)
         case 3, 4: .sensorMatched(operation, template: "t")

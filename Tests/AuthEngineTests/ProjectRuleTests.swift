@@ -44,6 +44,21 @@ struct ProjectRuleTests {
         #expect(desk.grant(id)?.sensor == "finger")
     }
 
+    @Test("A sensor that gives up says why to the prompt, and the refusal says it again")
+    func fault() {
+        var desk = Desk(.finger)
+        let id = desk.evaluate(.biometrics)
+        let fault = SensorFault(.denied, "polkit says no.")
+        let effects = desk.send(.sensorFailed(desk.operations[0].id, fault))
+        let progress = Progress.sensorFailed(sensor: "finger", type: .fingerprint, fault)
+        #expect(effects.contains(.tell(id, progress)))
+        let replies = effects.compactMap { effect in
+            if case .reply(id, .refused(let refusal)) = effect { refusal } else { nil }
+        }
+        #expect(replies.map(\.code) == [.biometryNotAvailable])
+        #expect(replies.first?.message.hasSuffix("polkit says no.") == true)
+    }
+
     @Test("L5: -1 comes when no modality has attempts left; after a face last it waits as L6b says")
     func lastModality() {
         var settings = Settings()

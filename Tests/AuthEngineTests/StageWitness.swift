@@ -282,7 +282,7 @@ struct StageWitness: Hashable {
             case .passcodeRequired: stage.contains(.passcode)
             case .passcodeRejected: stage.contains(.passcode) || known.isStruck
             case .noMatch, .fallbackAvailable, .confirmationRequired, .sensorReady, .sensorBusy,
-                .hint:
+                .sensorFailed, .hint:
                 !stage.isDisjoint(with: [.biometry, .companion])
             case .promptShown: true
             case .success: stage.isEmpty

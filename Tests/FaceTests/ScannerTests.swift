@@ -38,12 +38,27 @@ import Testing
 
     private static let templates = [FaceTemplate(id: "mine", faces: [Seen.numbers()])]
 
-    private func scanner(_ frames: [UInt8], isEndless: Bool = false) throws -> Scanner {
-        try Scanner(
+    /// `pace`: how much later it is each time that the scanner looks at its clock.
+    private func scanner(
+        _ frames: [UInt8],
+        isEndless: Bool = false,
+        pace: Duration = .seconds(1)
+    ) throws -> Scanner {
+        let begin = ContinuousClock.now
+        let looks = Mutex(0)
+        return try Scanner(
             threshold: .ordinary,
             asksForLife: false,
             eye: { () throws(FaceFault) in { Self.eye($0) } },
-            camera: { (_, _) throws(CameraFault) in List(frames, isEndless: isEndless) }
+            camera: { (_, _) throws(CameraFault) in List(frames, isEndless: isEndless) },
+            now: {
+                begin
+                    + pace
+                    * looks.withLock { count in
+                        count += 1
+                        return count
+                    }
+            }
         )
     }
 
@@ -60,7 +75,39 @@ import Testing
         let id = try await scanner(frames)
             .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
         #expect(id == "mine")
-        #expect(reports.all == [.ready, .noMatch])
+        #expect(reports.all == [.ready, .noMatch, .hint(.lookAtCamera)])
+    }
+
+    @Test("A face that was looked at for less than three seconds has failed no attempt")
+    func passing() async throws {
+        let frames = [UInt8](repeating: 2, count: 30) + [1, 1]
+        let reports = Reports()
+        let id = try await scanner(frames, pace: .milliseconds(10))
+            .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
+        #expect(id == "mine")
+        #expect(reports.all == [.ready])
+    }
+
+    @Test("Who passes, and comes back later, begins anew")
+    func passingTwice() async throws {
+        // Two clocks' ticks a frame: 1.2 s of a stranger, nobody, and 1.2 s again.
+        let passing = [UInt8](repeating: 2, count: 10) + [UInt8](repeating: 0, count: 12)
+        let reports = Reports()
+        let id = try await scanner(passing + passing + [1, 1], pace: .milliseconds(40))
+            .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
+        #expect(id == "mine")
+        #expect(!reports.all.contains(.noMatch))
+    }
+
+    @Test("When nobody was there for ten seconds, two pictures a second are looked at")
+    func emptyRoom() async throws {
+        let clock = ContinuousClock()
+        let begin = clock.now
+        let empty = [UInt8](repeating: 0, count: 4)
+        let id = try await scanner(empty + [1, 1], pace: .seconds(6))
+            .verify(Self.templates, camera: .replay, Interruption()) { _ in }
+        #expect(id == "mine")
+        #expect(clock.now - begin > .milliseconds(900))
     }
 
     @Test("Enroll tells five stages and answers five faces")

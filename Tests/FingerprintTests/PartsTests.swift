@@ -129,6 +129,59 @@ struct PartsTests {
         }
     }
 
+    @Test("An id stays when the print's file is seen later, or no more, and goes with the print")
+    func knownPrints() throws {
+        try withFolder { folder in
+            var known = KnownPrints(folder: folder)
+            func ask(_ print: String?, _ modified: Int64, _ now: Int64) -> String {
+                known.identifier(
+                    of: .leftThumb,
+                    uid: 1,
+                    sensor: "S",
+                    print: print,
+                    modified: modified,
+                    stamp: nil,
+                    now: now
+                )
+            }
+            /// Another process, with what this one wrote down.
+            func reopen() {
+                let isWritten = known.write()
+                #expect(isWritten)
+                known = KnownPrints(folder: folder)
+            }
+            #expect(ask(nil, 0, 10) == "left-thumb")
+            // Now it sees the file that was there all the while.
+            reopen()
+            #expect(ask("aa", 9, 20) == "left-thumb")
+            reopen()
+            #expect(ask("aa", 9, 30) == "left-thumb")
+            #expect(ask(nil, 0, 40) == "left-thumb")
+            // A print that was replaced is another template.
+            #expect(ask("bb", 9, 50) == "bb")
+            known.keep(only: [.rightThumb], uid: 1, sensor: "S")
+            #expect(ask(nil, 0, 60) == "left-thumb")
+            // Written after it was listed: it may be another finger's.
+            #expect(ask("cc", 61, 70) == "cc")
+            known.forget(.leftThumb, uid: 1, sensor: "S")
+            #expect(ask("dd", 5, 80) == "dd")
+            let stamped = known.identifier(
+                of: .rightThumb,
+                uid: 1,
+                sensor: "S",
+                print: "ee",
+                modified: 99,
+                stamp: "right-thumb.100",
+                now: 200
+            )
+            #expect(stamped == "right-thumb.100")
+            reopen()
+            try write("x\ty\n1\tS\tno-finger\tid\t\t1\n", to: folder + "/fingerprint-ids")
+            known = KnownPrints(folder: folder)
+            #expect(ask(nil, 0, 1) == "left-thumb")
+        }
+    }
+
     @Test("A label that ends in a carriage return stays in its own line")
     func carriageReturns() throws {
         try withFolder { folder in

@@ -87,7 +87,8 @@ final class AuditTrail {
         // One that is asked again has not recovered yet.
         case .noHardware, .starting, .lidClosed, .suspended, .remoteSession: return
         }
-        let cause = sensor.process.distrust ?? reason.wire
+        let fault = sensor.process.fault.map { "\(reason.wire): \($0)" }
+        let cause = sensor.process.distrust ?? fault ?? reason.wire
         guard faults[sensor.name] != cause else { return }
         // Names come and go; what is forgotten here is at worst written twice.
         if faults.count >= SensorDirectory.limit { faults = [:] }

@@ -65,7 +65,8 @@ extension AuthService {
                     name: sensor.name,
                     description: sensor.facts.description,
                     unavailability: isHidden ? .remoteSession : sensor.unavailability,
-                    distrust: sensor.process.distrust
+                    distrust: sensor.process.distrust,
+                    fault: sensor.process.fault
                 )
             )
             // One that is not trusted, or that sleeps, is not asked.

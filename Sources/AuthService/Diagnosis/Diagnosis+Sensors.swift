@@ -57,7 +57,7 @@ extension Diagnosis {
                 message: health.state == .degraded
                     ? "\(sensor.name) is degraded: \(health.message)"
                     : "\(sensor.name) is failed: \(health.message)",
-                remedy: remedy(forHealth: health.message)
+                remedy: remedy(forHealth: health.message, of: sensor.name)
             )
         }
         if let distrust = sensor.distrust {
@@ -68,6 +68,14 @@ extension Diagnosis {
                 remedy: "Correct what describes the sensor, as localauthd(8) says, or its user."
             )
         }
+        if let fault = sensor.fault {
+            return Check(
+                name: name,
+                state: sensor.unavailability == nil ? .warning : .failed,
+                message: "\(sensor.name) did something wrong: \(fault)",
+                remedy: "Update the sensor: its program does not keep to the protocol."
+            )
+        }
         guard let unavailability = sensor.unavailability else {
             return Check(name: name, state: .ok, message: sensor.description)
         }
@@ -76,14 +84,14 @@ extension Diagnosis {
                 name: name,
                 state: .warning,
                 message: "\(sensor.name) is still starting.",
-                remedy: remedy(for: .starting)
+                remedy: remedy(for: .starting, of: sensor.name)
             )
         }
         return Check(
             name: name,
             state: isExpected(unavailability) ? .warning : .failed,
             message: "\(sensor.name) can't be used: \(unavailability.rawValue).",
-            remedy: remedy(for: unavailability)
+            remedy: remedy(for: unavailability, of: sensor.name)
         )
     }
 
@@ -92,7 +100,7 @@ extension Diagnosis {
         [.lidClosed, .suspended, .remoteSession].contains(unavailability)
     }
 
-    private static func remedy(for unavailability: Unavailability) -> String {
+    private static func remedy(for unavailability: Unavailability, of name: String) -> String {
         switch unavailability {
         case .starting: "Ask again in a moment."
         case .lidClosed: "Open the lid, or dock with an external sensor."
@@ -100,14 +108,41 @@ extension Diagnosis {
         case .incompatible: "Update the sensor or the service: they share no protocol version."
         case .untrusted: "Run the sensor as root or as the user of the service."
         case .remoteSession: "Sit down at the machine: sensors are not for remote sessions."
-        case .crashed, .failed, .noHardware: "Restart the sensor and look into its log."
+        case .noHardware: "Plug the device in, or switch it on in the firmware's settings."
+        case .crashed, .failed:
+            "It is tried again by itself. Why it ended: journalctl -u \(unit(of: name))."
         }
     }
 
-    /// A face sensor says in `Health` that its models are missing.
-    private static func remedy(forHealth message: String) -> String {
-        message.lowercased().contains("model")
-            ? "Install the models of the sensor, or name their folder with its option --models."
-            : "Restart the sensor and look into its log."
+    /// The unit of a sensor, as ours are called.
+    private static func unit(of name: String) -> String {
+        // Further readers are served by the program of the first one.
+        let program = name.hasPrefix("Fingerprint") ? "fingerprint" : name.lowercased()
+        return "localauth-sensor-\(program)"
+    }
+
+    /// What to do about what a sensor says in `Health`, by a word of that.
+    private static let remedies = [
+        (
+            "model",
+            "Install the models of the sensor, or name their folder with its option --models."
+        ),
+        ("polkit", "Install 50-localauth-fingerprint.rules in /usr/share/polkit-1/rules.d."),
+        ("device", "Close that program, or wait: the sensor looks as soon as the device is free."),
+        ("virtual", "Name a camera of the machine with the sensor's option --camera."),
+        ("USB", "Connect a USB camera: only such a one can be recognized again."),
+        ("format", "Use another camera: one that gives YUYV, MJPG or GREY pictures."),
+        ("installed", "Install the package fprintd."),
+        ("several", "Unplug the reader and plug it in again, or restart the machine."),
+        ("suspend", "Leave the reader alone for half a minute."),
+        (
+            "connected",
+            "Plug the device in, or switch it on in the firmware's settings."
+        ),
+        ("damaged", "Remove that template and enrol again: localauthctl templates."),
+    ]
+
+    private static func remedy(forHealth message: String, of name: String) -> String {
+        remedies.first { message.contains($0.0) }?.1 ?? remedy(for: .failed, of: name)
     }
 }

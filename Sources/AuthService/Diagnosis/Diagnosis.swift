@@ -37,6 +37,8 @@ struct Diagnosis: Sendable {
         var unavailability: Unavailability?
         /// Why it is not trusted; nil when it is.
         var distrust: String?
+        /// What it did wrong last; nil: nothing.
+        var fault: String?
         /// How it is, by its own words; nil when it was not asked.
         var health: Health?
     }

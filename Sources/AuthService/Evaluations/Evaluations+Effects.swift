@@ -215,7 +215,11 @@ extension Evaluations {
                 else { return self.handle(.sensorEnded(operation)) }
                 self.accept(.sensorMatched(operation, template: template), of: uid)
             }
-        case .refused, .ended:
+        case .refused(let error):
+            looking[operation] = nil
+            let fault = SensorFault(error)
+            handle(fault.map { .sensorFailed(operation, $0) } ?? .sensorEnded(operation))
+        case .ended:
             looking[operation] = nil
             handle(.sensorEnded(operation))
         }
@@ -234,6 +238,18 @@ extension Evaluations {
     }
 }
 
+extension SensorFault {
+    /// Why an operation was refused; nil: not because of a fault.
+    fileprivate init?(_ error: DBusError) {
+        switch error.name {
+        case .sensorDenied: self.init(.denied, error.message)
+        case .sensorDisconnected: self.init(.missing, error.message)
+        case .sensorFailed: self.init(.failed, error.message)
+        default: return nil
+        }
+    }
+}
+
 extension Progress {
     /// The kind and the detail of an `Event`, or of an agent's `Update`.
     var wire: (kind: EventKind, detail: [String: Variant]) {
@@ -247,6 +263,14 @@ extension Progress {
                 [
                     "sensor": .string(sensor), "biometry-type": .uint32(type.rawValue),
                     "by": .string(program),
+                ]
+            )
+        case .sensorFailed(let sensor, let type, let fault):
+            (
+                .sensorFailed,
+                [
+                    "sensor": .string(sensor), "biometry-type": .uint32(type.rawValue),
+                    "cause": .string(fault.kind.rawValue), "message": .string(fault.message),
                 ]
             )
         case .hint(let hint): (.hint, ["hint": .string(hint.rawValue)])

@@ -77,11 +77,18 @@ final class SensorOperations {
             let template = try await proxy.verify(operation: number, uid: uid, options: [:])
             // A match with a template that isn't the user's doesn't count.
             guard await self.templates.contains(template, of: uid) else {
+                if !self.templates.isUnknown(of: uid) {
+                    self.process.fail(.failed, because: Self.unknownTemplate)
+                }
                 throw DBusError(sensor: .sensorFailed)
             }
+            self.process.worked()
             return template
         }
     }
+
+    /// Why a match counts for nothing.
+    static let unknownTemplate = "It matched with a template that the user doesn't have."
 
     /// Enrols the user.
     ///
@@ -141,7 +148,7 @@ final class SensorOperations {
                     continue
                 }
                 guard error.name == .sensorBusy, let own = operations[number] else {
-                    return .refused(DBusError(sensor: error.name))
+                    return .refused(DBusError(sensor: error))
                 }
                 await wait(number, own)
             }
@@ -209,7 +216,7 @@ final class SensorOperations {
         operations[number]?.overdue = EventLoop.shared.schedule(after: Self.patience) {
             [weak self] in
             guard let self, operations[number] != nil else { return }
-            process.fail(.failed)
+            process.fail(.failed, because: "It did not end an operation that was canceled.")
         }
         // An operation that was never sent to the sensor has nothing to end.
         resumeWaiters()
@@ -306,7 +313,9 @@ final class SensorOperations {
         } catch {
             // The bus says that it is gone where the signal about it was lost.
             let lost: [DBusError.Name] = [.noReply, .serviceUnknown, .nameHasNoOwner]
-            if isSame(), lost.contains(error.name) { process.fail(.failed) }
+            if isSame(), lost.contains(error.name) {
+                process.fail(.failed, because: "It does not answer.")
+            }
         }
         scheduleHealthCheck()
     }

@@ -17,9 +17,6 @@ final class SensorProcess {
     /// How long the bus may take to start a sensor.
     static let longestStart = Duration.seconds(30)
 
-    /// What a sensor says of how it is.
-    typealias Health = (state: String, message: String)
-
     /// Where it is in its life.
     enum State: Equatable {
         /// It is being started, or asked who it is, or how it ended.
@@ -53,6 +50,8 @@ final class SensorProcess {
     private var trust = SensorTrust.refused("")
     /// Why it is not trusted, for people; nil when it is.
     private(set) var distrust: String?
+    /// What it did wrong last, for people; nil: nothing since it worked.
+    private(set) var fault: String?
     private var descriptor: OwnedDescriptor?
     private var subscriptions: [EventSource] = []
     private var isActivating = false
@@ -72,7 +71,7 @@ final class SensorProcess {
     private var announcement: EventSource?
     private var isRemoved = false
     private let looks = SharedLookUps<String, Bool>()
-    private let healthLookUps = SharedLookUps<String, Result<Health, DBusError>>()
+    let healthLookUps = SharedLookUps<String, Result<Health, DBusError>>()
 
     init(
         name: String,
@@ -313,7 +312,7 @@ final class SensorProcess {
             }
             guard owner == proxy.destination else { return false }
             guard SensorProperties.isComplete(properties) || !speaksVersion(properties) else {
-                fail(.failed)
+                fail(.failed, because: "It does not say its type, its strength and its presence.")
                 return false
             }
             take(properties, into: SensorProperties())
@@ -335,9 +334,13 @@ final class SensorProcess {
 
     private func take(_ properties: [String: Variant], into known: SensorProperties) {
         var new = known
-        guard new.updateVersions(properties) else { return fail(.failed) }
+        guard new.updateVersions(properties) else {
+            return fail(.failed, because: SensorProperties.fault(of: "ProtocolVersions"))
+        }
         guard !new.versions.isDisjoint(with: Self.versions) else { return exclude(.incompatible) }
-        guard new.update(properties) else { return fail(.failed) }
+        if let property = new.update(properties) {
+            return fail(.failed, because: SensorProperties.fault(of: property))
+        }
         if case .granted(_, let most) = trust { new.strength = min(new.strength, most) }
         guard new != facts || state != .ready else { return }
         if state != .ready { backOff.recovered(at: Instant.now()) }
@@ -448,7 +451,12 @@ final class SensorProcess {
     // MARK: - Faults
 
     /// It can't be used until it has recovered, which is looked at after a growing while.
-    func fail(_ reason: Unavailability) {
+    ///
+    /// - Parameters:
+    ///   - reason: How it is now.
+    ///   - fault: What it did wrong; nil: nothing but that it ended or said so itself.
+    func fail(_ reason: Unavailability, because fault: String? = nil) {
+        self.fault = fault
         let wait = backOff.failed(at: Instant.now(), wasReady: state == .ready)
         events?.lost()
         if state != .broken(reason) { settle(.broken(reason)) }
@@ -458,6 +466,11 @@ final class SensorProcess {
             retry = nil
             onLoop { await self.recover() }
         }
+    }
+
+    /// It did what it was asked: what was wrong before is over.
+    func worked() {
+        fault = nil
     }
 
     private func recover() async {
@@ -473,22 +486,6 @@ final class SensorProcess {
         case .ok, .degraded: await probe(owner)
         case .failed, nil: fail(.failed)
         }
-    }
-
-    /// Asks it how it is; several that want to know share one question.
-    func health(_ proxy: Sensor1Proxy) async throws(DBusError) -> Health {
-        let answer = await healthLookUps.share(proxy.destination) {
-            do throws(DBusError) {
-                let health = try await proxy.connection.budget
-                    .run(.questions, for: CallBudget.service) { () throws(DBusError) in
-                        try await proxy.health(timeout: Self.patience)
-                    }
-                return .success(health)
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try answer.get()
     }
 
     /// Looks again at once: what it failed at before sleep is not held against it.

@@ -23,6 +23,11 @@ struct SensorProperties: Equatable {
         needed.isSubset(of: properties.keys)
     }
 
+    /// What is wrong with a property, for people.
+    static func fault(of property: String) -> String {
+        "Its property \(property) has a wrong type, or a value that does not exist."
+    }
+
     /// Takes over the versions alone: what else another version means is not known.
     ///
     /// - Returns: false when they are of a wrong type.
@@ -37,35 +42,36 @@ struct SensorProperties: Equatable {
 
     /// Takes over what is known of `properties`.
     ///
-    /// - Returns: false when a value is of a wrong type or none of those that exist.
-    mutating func update(_ properties: [String: Variant]) -> Bool {
-        for (name, value) in properties {
+    /// - Returns: The first property whose value is of a wrong type or none of those that exist; nil
+    ///   when there is none.
+    mutating func update(_ properties: [String: Variant]) -> String? {
+        for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
             switch name {
             case "Description":
-                guard let text = value.asString else { return false }
+                guard let text = value.asString else { return name }
                 description = DisplayText.cleaned(text, limit: DisplayText.titleLimit)
             case "BiometryType":
-                guard let type = value.asUInt32.flatMap(BiometryType.init) else { return false }
+                guard let type = value.asUInt32.flatMap(BiometryType.init) else { return name }
                 self.type = type
             case "Strength":
-                guard let strength = value.asString.flatMap(Strength.init) else { return false }
+                guard let strength = value.asString.flatMap(Strength.init) else { return name }
                 self.strength = strength
             case "Present":
-                guard let isPresent = value.asBool else { return false }
+                guard let isPresent = value.asBool else { return name }
                 self.isPresent = isPresent
             case "Unavailability":
-                guard let word = value.asString else { return false }
+                guard let word = value.asString else { return name }
                 // A word that the contract doesn't have is a fault of the sensor.
                 unavailability = word.isEmpty ? nil : Unavailability(rawValue: word) ?? .failed
             case "EnrollStages":
-                guard let stages = value.asInt32 else { return false }
+                guard let stages = value.asInt32 else { return name }
                 enrollStages = max(-1, min(stages, 1000))
             case "BuiltIn":
-                guard let isBuiltIn = value.asBool else { return false }
+                guard let isBuiltIn = value.asBool else { return name }
                 self.isBuiltIn = isBuiltIn
             default: break
             }
         }
-        return true
+        return nil
     }
 }

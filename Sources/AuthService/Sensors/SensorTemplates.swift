@@ -76,7 +76,7 @@ final class SensorTemplates {
             await look.value
             guard isSaid, await process.isOwner(proxy.destination), isSame() else { return nil }
             guard let checked = Self.checked(list) else {
-                process.fail(.failed)
+                process.fail(.failed, because: "It lists templates that no sensor can have.")
                 return nil
             }
             return checked
@@ -122,7 +122,7 @@ final class SensorTemplates {
             if process.owner == proxy.destination, error.name == .noReply, !Task.isCancelled {
                 process.fail(.failed)
             }
-            throw error.name == .limitsExceeded ? error : DBusError(sensor: error.name)
+            throw error.name == .limitsExceeded ? error : DBusError(sensor: error)
         }
     }
 
@@ -152,7 +152,22 @@ final class SensorTemplates {
 }
 
 extension DBusError {
-    /// A sensor's error in our own words: what it says itself is for its own log.
+    /// A sensor's error: which it is in our own words, and then what a trusted sensor says of it.
+    init(sensor error: DBusError) {
+        let own = DBusError(sensor: error.name)
+        let reason = DisplayText.cleaned(error.message, limit: DisplayText.reasonLimit)
+        let isTold = error.name == own.name && !DisplayText.isBlank(reason)
+        self =
+            switch own.name {
+            case .sensorFailed where isTold:
+                DBusError(.sensorFailed, "The sensor failed: \(reason)")
+            case .sensorDenied where isTold:
+                DBusError(.sensorDenied, "The sensor is not allowed to: \(reason)")
+            default: own
+            }
+    }
+
+    /// A sensor's error in our own words.
     init(sensor name: Name) {
         self =
             switch name {
@@ -163,6 +178,7 @@ extension DBusError {
             case .sensorDuplicate: DBusError(.sensorDuplicate, "This is enrolled already.")
             case .sensorDisconnected:
                 DBusError(.sensorDisconnected, "The sensor is not connected.")
+            case .sensorDenied: DBusError(.sensorDenied, "The sensor is not allowed to.")
             default: DBusError(.sensorFailed, "The sensor failed.")
             }
     }

@@ -165,8 +165,12 @@ private let introspection = """
         <annotation name="org.localauth.Delivery" value="unicast"/>
         <annotation name="org.gtk.GDBus.DocString" value="Progress of an evaluation, sent to the \
     creator only.&#10;&#10;Kinds and details:&#10;- `prompt-shown`&#10;- `sensor-ready` (`sensor` \
-    s, `biometry-type` u)&#10;- `hint` (`hint` s, as in `org.localauth.Sensor1.Event`)&#10;- \
-    `no-match` (`attempts-left` u)&#10;- `fallback-available`&#10;- `confirmation-required`&#10;- \
+    s, `biometry-type` u)&#10;- `sensor-busy` (`sensor` s, `biometry-type` u, `by` s: another \
+    program has the sensor, its name or empty; the sensor looks as soon as it is free, and \
+    `sensor-ready` comes again)&#10;- `sensor-failed` (`sensor` s, `biometry-type` u, `cause` s: \
+    `denied`, `missing` or `failed`, `message` s: a sensor gave up; the others and the passcode go \
+    on)&#10;- `hint` (`hint` s, as in `org.localauth.Sensor1.Event`)&#10;- `no-match` \
+    (`attempts-left` u)&#10;- `fallback-available`&#10;- `confirmation-required`&#10;- \
     `passcode-required` (`cause` s)&#10;- `passcode-rejected` (`attempts-left` \
     u)&#10;&#10;Receivers ignore kinds and keys that they don't know. The verdict is never in \
     it."/>

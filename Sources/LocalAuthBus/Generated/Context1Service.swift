@@ -438,6 +438,10 @@ public struct Context1Signals {
     /// Kinds and details:
     /// - `prompt-shown`
     /// - `sensor-ready` (`sensor` s, `biometry-type` u)
+    /// - `sensor-busy` (`sensor` s, `biometry-type` u, `by` s: another program has the sensor, its
+    ///   name or empty; the sensor looks as soon as it is free, and `sensor-ready` comes again)
+    /// - `sensor-failed` (`sensor` s, `biometry-type` u, `cause` s: `denied`, `missing` or
+    ///   `failed`, `message` s: a sensor gave up; the others and the passcode go on)
     /// - `hint` (`hint` s, as in `org.localauth.Sensor1.Event`)
     /// - `no-match` (`attempts-left` u)
     /// - `fallback-available`

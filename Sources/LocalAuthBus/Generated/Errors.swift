@@ -87,6 +87,9 @@ extension DBusError.Name {
     /// `org.localauth.Sensor1.Error.Canceled`.
     public static let sensorCanceled: Self = "org.localauth.Sensor1.Error.Canceled"
 
+    /// `org.localauth.Sensor1.Error.Denied`.
+    public static let sensorDenied: Self = "org.localauth.Sensor1.Error.Denied"
+
     /// `org.localauth.Sensor1.Error.Disconnected`.
     public static let sensorDisconnected: Self = "org.localauth.Sensor1.Error.Disconnected"
 

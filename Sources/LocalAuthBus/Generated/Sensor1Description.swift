@@ -56,7 +56,7 @@ private let introspection = """
     org.localauth.Sensor1.Error.Canceled&#10; org.localauth.Sensor1.Error.Busy&#10; \
     org.localauth.Sensor1.Error.NoTemplates&#10; org.localauth.Sensor1.Error.Full&#10; \
     org.localauth.Sensor1.Error.Duplicate&#10; org.localauth.Sensor1.Error.Disconnected&#10; \
-    org.localauth.Sensor1.Error.Failed"/>
+    org.localauth.Sensor1.Error.Denied&#10; org.localauth.Sensor1.Error.Failed"/>
       <method name="Verify">
         <annotation name="org.localauth.Stream" value="operation"/>
         <annotation name="org.gtk.GDBus.DocString" value="Looks for a match until one comes, \
@@ -65,8 +65,9 @@ private let introspection = """
     The sensor looks at nothing until that is answered. A canceled scan or a fault of the sensor \
     is not an attempt. No options are defined yet; unknown ones are ignored.&#10;&#10;Errors: \
     `org.localauth.Sensor1.Error.Canceled` after Cancel; `Busy` while another operation runs; \
-    `NoTemplates` when nothing is enrolled for the user; `Disconnected`; \
-    `Failed`.&#10;&#10;Source: R1, R8, L5, L20."/>
+    `NoTemplates` when nothing is enrolled for the user; `Disconnected`; `Denied` when the sensor \
+    is not allowed what it needs; `Failed`. The message of `Denied` and `Failed` is one sentence \
+    for people: what went wrong, and what to do about it.&#10;&#10;Source: R1, R8, L5, L20."/>
         <arg name="operation" type="t" direction="in"/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
@@ -79,7 +80,7 @@ private let introspection = """
     exists once the reply is sent, not before. No options are defined yet; unknown ones are \
     ignored.&#10;&#10;Errors: `org.localauth.Sensor1.Error.Canceled` after Cancel; `Busy` while \
     another operation runs; `Full` when MaxTemplates is reached; `Duplicate` for what is enrolled \
-    already; `Disconnected`; `Failed`.&#10;&#10;Source: R40, L12."/>
+    already; `Disconnected`; `Denied`; `Failed`.&#10;&#10;Source: R40, L12."/>
         <arg name="operation" type="t" direction="in"/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="label" type="s" direction="in"/>
@@ -144,9 +145,11 @@ private let introspection = """
     (`hint` s: `move-closer`, `move-away`, `center`, `too-dark`, `too-bright`, `hold-still`, \
     `swipe-too-short`, `too-fast`, `lift-and-retry`, `clean-sensor`, `look-at-camera`, \
     `confirm-presence`, `turn-left` or `turn-right`)&#10;- `stage` (`stage` u, done so far; \
-    `stages` i, in all, -1 unknown)&#10;&#10;Receivers ignore kinds and keys that they don't know. \
-    A bus may drop signals, so nothing is counted, locked or refused by one: it is there to be \
-    shown.&#10;&#10;Source: R8, R51, L20."/>
+    `stages` i, in all, -1 unknown)&#10;- `busy` (`by` s, a name, may be empty: another program \
+    has the device. The sensor waits for it, and `ready` follows, again, within 0.5 s of its being \
+    free)&#10;&#10;Receivers ignore kinds and keys that they don't know. A bus may drop signals, \
+    so nothing is counted, locked or refused by one: it is there to be shown.&#10;&#10;Source: R8, \
+    R51, L20, L25."/>
         <arg name="operation" type="t"/>
         <arg name="kind" type="s"/>
         <arg name="detail" type="a{sv}"/>

@@ -27,7 +27,9 @@ public protocol Sensor1Service: AnyObject {
     /// unknown ones are ignored.
     ///
     /// Errors: `org.localauth.Sensor1.Error.Canceled` after Cancel; `Busy` while another operation
-    /// runs; `NoTemplates` when nothing is enrolled for the user; `Disconnected`; `Failed`.
+    /// runs; `NoTemplates` when nothing is enrolled for the user; `Disconnected`; `Denied` when the
+    /// sensor is not allowed what it needs; `Failed`. The message of `Denied` and `Failed` is one
+    /// sentence for people: what went wrong, and what to do about it.
     ///
     /// Source: R1, R8, L5, L20.
     func verify(
@@ -44,7 +46,7 @@ public protocol Sensor1Service: AnyObject {
     ///
     /// Errors: `org.localauth.Sensor1.Error.Canceled` after Cancel; `Busy` while another operation
     /// runs; `Full` when MaxTemplates is reached; `Duplicate` for what is enrolled already;
-    /// `Disconnected`; `Failed`.
+    /// `Disconnected`; `Denied`; `Failed`.
     ///
     /// Source: R40, L12.
     func enroll(
@@ -329,11 +331,13 @@ public struct Sensor1Signals {
     ///   `hold-still`, `swipe-too-short`, `too-fast`, `lift-and-retry`, `clean-sensor`,
     ///   `look-at-camera`, `confirm-presence`, `turn-left` or `turn-right`)
     /// - `stage` (`stage` u, done so far; `stages` i, in all, -1 unknown)
+    /// - `busy` (`by` s, a name, may be empty: another program has the device. The sensor waits for
+    ///   it, and `ready` follows, again, within 0.5 s of its being free)
     ///
     /// Receivers ignore kinds and keys that they don't know. A bus may drop signals, so nothing is
     /// counted, locked or refused by one: it is there to be shown.
     ///
-    /// Source: R8, R51, L20.
+    /// Source: R8, R51, L20, L25.
     public func event(
         operation: UInt64,
         kind: String,

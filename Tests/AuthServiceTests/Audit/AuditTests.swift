@@ -217,7 +217,8 @@ struct AuditTests {
             sensor.changed("Strength")
             let record = try await bench.journal.record("sensor-failed")
             #expect(record["LOCALAUTH_SENSOR"] == "Third")
-            #expect(record["LOCALAUTH_CAUSE"] == "failed")
+            let cause = record["LOCALAUTH_CAUSE"] ?? ""
+            #expect(cause.hasPrefix("failed: Its property Strength "), "\(cause)")
             sensor.changed("Strength")
             _ = try await bench.manager(sensor.connection).version()
             let count = bench.journal.records.seen.count {

@@ -142,6 +142,19 @@ struct SensorOperationTests {
         }
     }
 
+    @Test("What a sensor gives as reason for its fault reaches the prompt and the caller")
+    func reason() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await Self.enrolled(bench)
+            let evaluation = bench.evaluate(person)
+            try await sensor.operation().fail(.sensorDenied)
+            #expect(await evaluation.error() == .biometryNotAvailable)
+            _ = try await person.updates.first("sensor-failed") {
+                $0.kind == "sensor-failed" && $0.cause == "denied"
+            }
+        }
+    }
+
     @Test("L16: a sensor whose operation goes on for 5 s after Cancel is failed, and recovers")
     func unanswered() async throws {
         try await ServiceBench.run { bench in
@@ -170,6 +183,10 @@ struct SensorOperationTests {
             let evaluation = bench.evaluate(person)
             try await sensor.operation().succeed("template-2")
             #expect(await evaluation.error() == .biometryNotAvailable)
+            let checks = try await bench.manager(person.connection).diagnose()
+            let told = checks.compactMap { $0["message"]?.asString }
+            let words = "a template that the user doesn't have"
+            #expect(told.contains { $0.contains(words) }, "\(told)")
         }
     }
 

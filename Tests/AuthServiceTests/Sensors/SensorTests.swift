@@ -135,6 +135,9 @@ struct SensorTests {
             }
             _ = try await states.first("failed") { $0 == "failed" }
             try await bench.waitForDevice(is: "")
+            let checks = try await bench.manager(sensor.connection).diagnose()
+            let told = checks.compactMap { $0["message"]?.asString }
+            #expect(told.contains { $0.contains("Its property \(name) has a wrong") }, "\(told)")
         }
     }
 

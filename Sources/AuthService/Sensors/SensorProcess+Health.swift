@@ -1,0 +1,23 @@
+import DBus
+import LocalAuthBus
+
+extension SensorProcess {
+    /// What a sensor says of how it is.
+    typealias Health = (state: String, message: String)
+
+    /// Asks it how it is; several that want to know share one question.
+    func health(_ proxy: Sensor1Proxy) async throws(DBusError) -> Health {
+        let answer = await healthLookUps.share(proxy.destination) {
+            do throws(DBusError) {
+                let health = try await proxy.connection.budget
+                    .run(.questions, for: CallBudget.service) { () throws(DBusError) in
+                        try await proxy.health(timeout: Self.patience)
+                    }
+                return .success(health)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try answer.get()
+    }
+}
