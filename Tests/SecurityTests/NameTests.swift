@@ -1,0 +1,142 @@
+import ClientTestSupport
+// Nothing but Security: it brings along what Apple's brings.
+import Security
+import TestSupport
+import Testing
+
+/// The names that real code uses.
+@Suite(.timeLimit(.minutes(1)))
+struct NameTests {
+    @Test("Random bytes fill the whole buffer, and no two are alike")
+    func random() {
+        var (first, second) = ([UInt8](repeating: 0, count: 64), [UInt8](repeating: 0, count: 64))
+        #expect(SecRandomCopyBytes(kSecRandomDefault, 64, &first) == errSecSuccess)
+        #expect(SecRandomCopyBytes(nil, 48, &second) == errSecSuccess)
+        #expect(first != second)
+        #expect(Set(first[48...]) != [0])
+        // Not a byte more than was asked for.
+        #expect(second[48...].allSatisfy { $0 == 0 })
+        #expect(SecRandomCopyBytes(kSecRandomDefault, 0, &first) == errSecSuccess)
+    }
+
+    @Test("Types are told apart by their numbers")
+    func types() throws {
+        let control = try #require(
+            SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [], nil)
+        )
+        let objects: [(CFTypeRef, CFTypeID)] = [
+            (control, SecAccessControlGetTypeID()),
+            ("text" as NSString, CFStringGetTypeID()),
+            (NSMutableString(string: "text"), CFStringGetTypeID()),
+            (Data([1]) as NSData, CFDataGetTypeID()),
+            (["a": 1] as NSDictionary, CFDictionaryGetTypeID()),
+            ([1] as NSArray, CFArrayGetTypeID()),
+            (NSDate(), CFDateGetTypeID()),
+            (NSError(domain: "d", code: 1), CFErrorGetTypeID()),
+            (NSNumber(value: 1), CFNumberGetTypeID()),
+            (NSNumber(value: 1.5), CFNumberGetTypeID()),
+            (NSNumber(value: true), CFBooleanGetTypeID()),
+            (kCFBooleanFalse as CFTypeRef, CFBooleanGetTypeID()),
+        ]
+        for (object, type) in objects { #expect(CFGetTypeID(object) == type, "\(object)") }
+        let all = [
+            SecKeyGetTypeID(), SecAccessControlGetTypeID(), SecCertificateGetTypeID(),
+            SecTrustGetTypeID(), SecPolicyGetTypeID(), SecIdentityGetTypeID(), CFStringGetTypeID(),
+            CFDataGetTypeID(), CFDictionaryGetTypeID(), CFArrayGetTypeID(), CFDateGetTypeID(),
+            CFErrorGetTypeID(), CFNumberGetTypeID(), CFBooleanGetTypeID(),
+        ]
+        #expect(Set(all).count == all.count)
+    }
+
+    @Test("Values are compared, hashed and read by Core Foundation's names")
+    func values() {
+        let bytes: [UInt8] = [1, 2, 3]
+        let data = CFDataCreate(kCFAllocatorDefault, bytes, 3)
+        #expect(CFDataGetLength(data) == 3)
+        #expect(CFDataGetBytePtr(data)?[2] == 3)
+        #expect(CFEqual(data, Data(bytes) as NSData))
+        #expect(!CFEqual(data, Data([1, 2]) as NSData))
+        #expect(CFHash(data) == CFHash(Data(bytes) as NSData))
+        #expect(CFBooleanGetValue(NSNumber(value: true)))
+        #expect(CFArrayGetCount([1, 2] as NSArray) == 2)
+        #expect(CFDictionaryGetCount(["a": 1] as NSDictionary) == 1)
+        #expect(kCFBundleIdentifierKey as String == "CFBundleIdentifier")
+        let error = NSError(
+            domain: "d",
+            code: 1,
+            userInfo: [NSLocalizedFailureReasonErrorKey: "because"]
+        )
+        #expect(CFErrorCopyFailureReason(error) as String? == "because")
+    }
+
+    @Test("Every status has a sentence of its own, and its number is Apple's")
+    func statuses() {
+        let known: [(OSStatus, OSStatus)] = [
+            (errSecDiskFull, -34), (errSecInvalidOwnerEdit, -25244),
+            (errSecNoTrustSettings, -25263),
+            (errSecPkcs12VerifyFailure, -25264), (errSecInvalidTrustSettings, -25262),
+            (errSecInvalidSignature, -67688),
+            (errSecTimestampRevocationNotification, -67898), (errSecCertificateRevoked, -67820),
+        ]
+        for (status, number) in known {
+            #expect(status == number)
+            #expect(SecCopyErrorMessageString(status, nil) as String? != nil, "\(status)")
+        }
+        #expect(SecCopyErrorMessageString(12_345, nil) == nil)
+        let sentence = SecCopyErrorMessageString(errSecItemNotFound, nil) as String?
+        #expect(sentence == "The specified item could not be found in the keychain.")
+    }
+
+    @Test("Every algorithm has Apple's text")
+    func algorithms() {
+        let known: [(SecKeyAlgorithm, String)] = [
+            (.rsaSignatureDigestPSSSHA224, "algid:sign:RSA:digest-PSS:SHA224:SHA224:24"),
+            (.rsaSignatureMessagePSSSHA256, "algid:sign:RSA:message-PSS:SHA256:SHA256:32"),
+            (.rsaSignatureDigestPKCS1v15Raw, "algid:sign:RSA:digest-PKCS1v15"),
+            (.ecdsaSignatureMessageRFC4754SHA512, "algid:sign:ECDSA:message-RFC4754:SHA512"),
+            (.rsaEncryptionOAEPSHA512AESGCM, "algid:encrypt:RSA:OAEP:SHA512:AESGCM"),
+            (
+                .eciesEncryptionCofactorVariableIVX963SHA384AESGCM,
+                "algid:encrypt:ECIES:ECDHC:KDFX963:SHA384:AESGCM-KDFIV"
+            ),
+            (.ecdhKeyExchangeStandardX963SHA1, "algid:keyexchange:ECDH:KDFX963:SHA1"),
+        ]
+        for (algorithm, text) in known { #expect(algorithm.rawValue as String == text) }
+    }
+
+    @Test("Certificates and trust say that there are none")
+    func certificates() {
+        #expect(SecCertificateCreateWithData(nil, Data([0x30]) as NSData) == nil)
+        var trust: SecTrust?
+        let none = [SecCertificate]() as NSArray
+        let policy = SecPolicyCreateBasicX509()
+        #expect(SecTrustCreateWithCertificates(none, policy, &trust) == errSecUnimplemented)
+        #expect(trust == nil)
+    }
+
+    @Test("A pair from the older calls signs a digest, and verifies it")
+    func older() async throws {
+        try await ClientDesk.run { _ in
+            let parameters: [String: Any] = [
+                kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
+                kSecAttrKeySizeInBits as String: 256,
+                kSecPrivateKeyAttrs as String: [kSecAttrIsPermanent as String: true],
+            ]
+            var (publicKey, privateKey): (SecKey?, SecKey?)
+            let status = SecKeyGeneratePair(parameters as CFDictionary, &publicKey, &privateKey)
+            #expect(status == errSecSuccess)
+            let (one, other) = (try #require(privateKey), try #require(publicKey))
+            #expect(CFGetTypeID(one) == SecKeyGetTypeID())
+            let digest = [UInt8](repeating: 7, count: 32)
+            var (signature, count) = ([UInt8](repeating: 0, count: 128), 8)
+            let short = SecKeyRawSign(one, .PKCS1, digest, 32, &signature, &count)
+            #expect(short == errSecBufferTooSmall)
+            count = signature.count
+            #expect(SecKeyRawSign(one, .PKCS1, digest, 32, &signature, &count) == errSecSuccess)
+            #expect(SecKeyRawVerify(other, .PKCS1, digest, 32, signature, count) == errSecSuccess)
+            signature[count - 1] ^= 1
+            let forged = SecKeyRawVerify(other, .PKCS1, digest, 32, signature, count)
+            #expect(forged == errSecVerifyFailed)
+        }
+    }
+}
