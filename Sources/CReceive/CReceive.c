@@ -33,6 +33,8 @@ struct receive_watch {
     /// What was read, and not given to sd-bus: from `start` to `end`. Nil at first.
     unsigned char *bytes;
     size_t start, end;
+    /// How many bytes were read since that was asked.
+    size_t news;
     /// How many bytes came before `start`.
     uint64_t position;
     /// How many bytes are still to come of the message that sd-bus is being given.
@@ -140,6 +142,7 @@ static ssize_t fill(struct receive_watch *watch, int flags) {
     ssize_t count = syscall(SYS_recvmsg, watch->socket, &message, flags);
     if (count <= 0) return count;
     watch->end += (size_t)count;
+    watch->news += (size_t)count;
     if (message.msg_controllen > 0 || message.msg_flags & MSG_CTRUNC)
         keep_descriptors(watch, &message);
     return count;
@@ -284,6 +287,12 @@ uint64_t receive_watch_size(const struct receive_watch *watch) { return watch->s
 
 int receive_watch_is_empty(const struct receive_watch *watch) {
     return watch->start == watch->end;
+}
+
+size_t receive_watch_take_news(struct receive_watch *watch) {
+    size_t news = watch->news;
+    watch->news = 0;
+    return news;
 }
 
 void receive_watch_leave_out(struct receive_watch *watch, const char *name, int leaves_out) {

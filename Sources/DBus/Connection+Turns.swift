@@ -102,10 +102,10 @@ extension Connection {
     /// Whether the bus has taken nearly all that was sent.
     var hasRoom: Bool { sd_bus_get_events(bus) & POLLOUT == 0 && isReady(POLLOUT) }
 
-    /// Whether the socket is ready for reading or writing now.
-    func isReady(_ events: Int32) -> Bool {
+    /// Whether the socket is ready for reading or writing now, or within some milliseconds.
+    func isReady(_ events: Int32, within milliseconds: Int32 = 0) -> Bool {
         var state = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-        return poll(&state, 1, 0) > 0
+        return poll(&state, 1, milliseconds) > 0
     }
 
     /// Whether something has come that was not read.

@@ -78,6 +78,8 @@ public final class Connection {
     var turns = Turns()
     /// How many messages in a row were read while others waited to be served.
     private var readInRow = 0
+    /// How often in a row there was more to read than fits into the socket.
+    private var burstsInRow = 0
     var servesStrangers = false
     var countsUnread = false
     /// What all receivers together may not have taken yet.
@@ -215,16 +217,36 @@ public final class Connection {
     func processOne() -> Bool {
         guard isOpen else { return false }
         let hasRead = readOne()
-        if !hasRead { finishOverdue() }
+        if !hasRead {
+            // Before anything is served, which takes longer than to read hundreds of calls.
+            if isBehind() { return true }
+            finishOverdue()
+        }
         readInRow = hasRead ? readInRow + 1 : 0
         // Answers to calls of this side may lie behind strangers' calls: reading goes first.
         guard readInRow.isMultiple(of: Self.readsBeforeTurn) else { return true }
+        burstsInRow = 0
         return serveNext() || hasRead
     }
 
     /// More than fit into a socket: the bus keeps the others, and from 64 descriptors on loses what
     /// this side is answered.
     private static let readsBeforeTurn = 256
+
+    /// Waits a moment for what the bus has kept back, if so much came that it filled the socket.
+    ///
+    /// False when no more has come, or so much came in a row that others have their turn.
+    private func isBehind() -> Bool {
+        guard let watch, receive_watch_take_news(watch) >= Self.burst, !turns.isEmpty,
+            burstsInRow < Self.burstsBeforeTurn, isReady(POLLIN, within: 2)
+        else { return false }
+        burstsInRow += 1
+        return true
+    }
+
+    /// About as many bytes of small messages as a socket takes.
+    private static let burst = 32 * 1024
+    private static let burstsBeforeTurn = 32
 
     private func readOne() -> Bool {
         if let watch { receive_watch_begin(watch) }

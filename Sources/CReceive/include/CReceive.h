@@ -44,6 +44,9 @@ int receive_watch_end(struct receive_watch *watch);
 /// Whether all that was read was given to sd-bus.
 int receive_watch_is_empty(const struct receive_watch *watch);
 
+/// How many bytes were read since this was asked last.
+size_t receive_watch_take_news(struct receive_watch *watch);
+
 /// From here on, calls of the connection with this unique name are left out, or are not.
 ///
 /// Of two whose numbers share a place only one is left out.
