@@ -41,7 +41,7 @@ extension FingerprintSensor {
             case .asleep: continue
             case .fault(.lost) where faults < Self.patience, .broken where faults < Self.patience:
                 faults += 1
-            case .broken: throw .failed(Self.failure)
+            case .broken: throw await meaning(of: .failed(Self.failure))
             case .fault(let fault): throw SensorFault(fault)
             }
         }
@@ -68,11 +68,20 @@ extension FingerprintSensor {
             do throws(FprintFault) {
                 return try await open(for: user) { operation.isCanceled }
             } catch {
-                guard error == .inUse else { throw SensorFault(error) }
+                guard error == .inUse else { throw await meaning(of: error) }
             }
             operation.busy()
             _ = await changes.wait(atMost: Self.busyPause) { operation.isCanceled }
         }
+    }
+
+    /// What a fault means: a reader that is pulled out fails in many ways, before fprintd says that
+    /// it is gone.
+    private func meaning(of fault: FprintFault) async -> SensorFault {
+        guard case .failed = fault, let key else { return SensorFault(fault) }
+        await readers.directory.refresh()
+        let isThere = readers.directory.readers.contains { $0.key == key }
+        return isThere ? SensorFault(fault) : .disconnected
     }
 
     /// Scans until a match; each attempt starts and stops the verification of fprintd.
