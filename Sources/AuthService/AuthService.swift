@@ -269,6 +269,10 @@ extension AuthService: SensorEvents {
         sensorsChanged()
     }
 
+    func sensorArrived(_ sensor: SensorLink) {
+        enrolments.sensorsChanged()
+    }
+
     func sensorRemoved(_ sensor: SensorLink) {
         if let device = devices.removeValue(forKey: sensor.name) {
             connection.unexport(device.path)

@@ -8,6 +8,12 @@ struct ExportedObject {
     let owner: Peer?
     /// Whether object managers above it list it.
     let isManaged: Bool
+    /// What a reader of a property, nil for all, has to wait for; nil: nothing.
+    let preparation: Preparation?
+
+    /// See ``Connection/export(_:_:visibleTo:managed:preparation:)``.
+    typealias Preparation =
+        @BusActor (_ property: String?) -> (@BusActor @Sendable () async -> Void)?
 
     func isVisible(to peer: Peer) -> Bool { owner == nil || owner === peer }
 }
@@ -21,14 +27,24 @@ extension Connection {
     ///     automatically.
     ///   - owner: The only caller for whom the object exists; nil: for everybody.
     ///   - managed: Whether object managers above it list it.
+    ///   - preparation: What is done before a property is read, or all of them (nil); without any
+    ///     the answer comes in the same turn of the loop.
     public func export(
         _ path: ObjectPath,
         _ interfaces: [any ServedInterface],
         visibleTo owner: Peer? = nil,
-        managed: Bool = false
+        managed: Bool = false,
+        preparation: (
+            @BusActor (_ property: String?) -> (@BusActor @Sendable () async -> Void)?
+        )? = nil
     ) {
         unexport(path)
-        let object = ExportedObject(interfaces: interfaces, owner: owner, isManaged: managed)
+        let object = ExportedObject(
+            interfaces: interfaces,
+            owner: owner,
+            isManaged: managed,
+            preparation: preparation
+        )
         objects[path.rawValue] = object
         if managed {
             announceAdded(path.rawValue, object)

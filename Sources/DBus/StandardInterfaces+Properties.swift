@@ -43,10 +43,12 @@ extension Connection {
 
     private func get(_ standard: StandardCall, _ object: ExportedObject) throws(DBusError) {
         let peer = standard.call.peer
-        try standard.reply("ss", "v") { (reader) throws(DBusError) in
+        let found = try standard.call.read("ss") { (reader) throws(DBusError) in
             let interface = try reader.read(String.self)
             return try object.property(try reader.read(String.self), of: interface)
-        } write: { (found, writer) throws(DBusError) in
+        }
+        try answer(standard, object.preparation?(found.property.name), "v") {
+            (writer) throws(DBusError) in
             try writer.variant(found.property.signature) { (writer) throws(DBusError) in
                 try found.served.get(found.property.name, for: peer, into: &writer)
             }
@@ -55,21 +57,38 @@ extension Connection {
 
     private func getAll(_ standard: StandardCall, _ object: ExportedObject) throws(DBusError) {
         let peer = standard.call.peer
-        try standard.reply("s", "a{sv}") { (reader) throws(DBusError) in
+        let name = try standard.call.read("s") { (reader) throws(DBusError) in
             try reader.read(String.self)
-        } write: { (name, writer) throws(DBusError) in
-            let served = object.interface(name)
-            guard let served else {
-                guard name.hasPrefix("org.freedesktop.DBus.") || name.isEmpty else {
-                    throw DBusError(.unknownInterface, "There is no interface '\(name)'.")
-                }
-                // The standard interfaces have no properties.
-                try writer.write([String: Variant]())
-                return
+        }
+        guard let served = object.interface(name) else {
+            guard name.hasPrefix("org.freedesktop.DBus.") || name.isEmpty else {
+                throw DBusError(.unknownInterface, "There is no interface '\(name)'.")
             }
-            let properties = type(of: served).description.properties
+            // The standard interfaces have no properties.
+            return try answer(standard, nil, "a{sv}") { (writer) throws(DBusError) in
+                try writer.write([String: Variant]())
+            }
+        }
+        let properties = type(of: served).description.properties
+        try answer(standard, object.preparation?(nil), "a{sv}") { (writer) throws(DBusError) in
             try StandardInterface.write(properties, of: served, for: peer, to: &writer)
         }
+    }
+
+    /// Answers at once, or when what has to be waited for is done: then the call counts as a
+    /// question.
+    private func answer(
+        _ standard: StandardCall,
+        _ preparation: (@BusActor @Sendable () async -> Void)?,
+        _ output: String,
+        _ write: @escaping @Sendable @BusActor (inout MessageWriter) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        guard let preparation else {
+            return try standard.reply(output) { (writer) throws(DBusError) in try write(&writer) }
+        }
+        if let quota { try standard.call.count(in: quota, as: .question) }
+        let answer = Answer<Void>.later { () throws(DBusError) in await preparation() }
+        standard.call.answer(answer, output) { (_, writer) throws(DBusError) in try write(&writer) }
     }
 
     private func set(_ standard: StandardCall, _ object: ExportedObject) throws(DBusError) {

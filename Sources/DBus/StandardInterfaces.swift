@@ -50,9 +50,17 @@ struct StandardCall {
         write: (Input, inout MessageWriter) throws(DBusError) -> Void
     ) throws(DBusError) {
         let arguments = try call.read(input, read)
+        try reply(output) { (writer) throws(DBusError) in try write(arguments, &writer) }
+    }
+
+    /// Answers a call whose arguments were read.
+    func reply(
+        _ output: String,
+        write: (inout MessageWriter) throws(DBusError) -> Void
+    ) throws(DBusError) {
         try OutgoingMessage.tryReply(to: call.message, output) {
             (writer: inout MessageWriter) throws(DBusError) in
-            try write(arguments, &writer)
+            try write(&writer)
         }
         call.noteAnswered()
     }

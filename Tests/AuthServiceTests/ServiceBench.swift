@@ -11,6 +11,7 @@ final class ServiceBench {
     let verifier: ScriptedVerifier
     let uid = getuid()
     private var people: [Person] = []
+    private var sensors: [ScriptedSensor] = []
 
     private init(_ daemon: TestDaemon, _ verifier: ScriptedVerifier) {
         self.daemon = daemon
@@ -59,8 +60,17 @@ final class ServiceBench {
         let sensor = ScriptedSensor(name, on: try bus.connect())
         prepare(sensor)
         try sensor.appear()
+        sensors.append(sensor)
         try await waitForDevice(name, is: unavailability)
         return sensor
+    }
+
+    /// Returns when the daemon has read what its sensors and its verifier have sent: it answers
+    /// them in the order in which they sent it, and others before or after.
+    func heard() async {
+        for connection in [verifier.connection] + sensors.map(\.connection) {
+            _ = try? await manager(connection).version()
+        }
     }
 
     /// A user at the desk, with a prompt agent; never root.
@@ -89,12 +99,13 @@ final class ServiceBench {
         return Context1Proxy(connection, destination: daemon.owner, path: path)
     }
 
-    /// What CanEvaluate answers.
+    /// What CanEvaluate answers to what the daemon was told.
     func canEvaluate(
         _ policy: UInt32 = 1,
         as connection: Connection? = nil
     ) async throws -> (available: Bool, code: Int32, message: String) {
-        try await manager(connection ?? client).canEvaluate(policy: policy)
+        await heard()
+        return try await manager(connection ?? client).canEvaluate(policy: policy)
     }
 
     /// What a call answers that has to be answered within this time.

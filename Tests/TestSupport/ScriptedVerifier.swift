@@ -13,8 +13,12 @@ public import LocalAuthBus
 
     /// Where it serves.
     public let connection: Connection
-    /// Whether everybody has a passcode.
-    public var isPasscodeSet: Bool
+    /// Whether everybody has a passcode; it tells the service when that changes.
+    public var isPasscodeSet: Bool {
+        didSet { if isPasscodeSet != oldValue, tells { signals.changed(uid: .max) } }
+    }
+    /// Whether it tells of a change.
+    public var tells = true
     /// Whether a passcode that isn't set may come back, as that of a locked account.
     public var isLocked = false
     /// Whether it can say that a passcode is gone for good.
@@ -54,6 +58,10 @@ public import LocalAuthBus
             [Passcode1Interface(self)]
         )
         try connection.requestName(Self.name)
+    }
+
+    private var signals: Passcode1Signals {
+        Passcode1Signals(connection, path: Passcode1.path)
     }
 
     /// Whether a passcode is set, unless it is broken.

@@ -120,17 +120,11 @@ final class Evaluations {
         context: ContextObject? = nil
     ) -> Answer<Availability> {
         let uid = peer.uid
-        guard policy == .biometricsOrPasscode else {
-            return .later { () throws(DBusError) in
-                let facts = await self.facts.find(for: peer, uid: uid)
-                return self.availability(policy, uid, facts, context)
-            }
-        }
-        if let passcode = verifier.warmAnswer(for: uid, at: Instant.now()) {
-            return .now(availability(policy, uid, Facts(passcode: passcode), context))
+        if let facts = facts.told(policy, to: peer) {
+            return .now(availability(policy, uid, facts, context))
         }
         return .later { () throws(DBusError) in
-            let facts = Facts(passcode: await self.verifier.passcode(of: uid))
+            let facts = await self.facts.findOut(policy, for: peer)
             return self.availability(policy, uid, facts, context)
         }
     }

@@ -1,4 +1,5 @@
 import AuthEngine
+import AuthStore
 import DBus
 
 /// Finds out what an answer depends on: enrolments, the passcode, and where the caller stands.
@@ -8,6 +9,57 @@ struct FactFinder {
     let verifier: PasscodeVerifier
     let sessions: Sessions
     let connection: Connection
+
+    // MARK: - For CanEvaluate
+
+    /// What an answer depends on, as it was told; nil: some of it isn't known (L11b).
+    ///
+    /// It is answered at once. Behind the answer sensors and verifier are asked all the same.
+    func told(_ policy: Policy, to peer: Peer) -> Facts? {
+        let (uid, now) = (peer.uid, Instant.now())
+        guard let passcode = verifier.told(of: uid, at: now) else { return nil }
+        guard policy != .biometricsOrPasscode else {
+            verifier.askBehind(uid)
+            return Facts(passcode: passcode)
+        }
+        guard let place = sessions.toldPlace(of: peer), enrolments.isTold(of: uid, at: now) else {
+            return nil
+        }
+        verifier.askBehind(uid)
+        enrolments.askBehind(uid)
+        return facts(of: uid, passcode, at: place)
+    }
+
+    /// The same once it is known: what isn't is asked.
+    func findOut(_ policy: Policy, for peer: Peer) async -> Facts {
+        let uid = peer.uid
+        guard policy != .biometricsOrPasscode else {
+            return Facts(passcode: await verifier.findOut(uid))
+        }
+        let around =
+            sessions.isAbsent
+            ? nil : onLoop { await sessions.refresh(peer, for: uid, isDecision: false) }
+        let templates = onLoop { await enrolments.findOut(uid) }
+        let passcode = await verifier.findOut(uid)
+        await templates.value
+        await around?.value
+        // The lid may have been found open meanwhile.
+        if !enrolments.isComplete(for: uid) { await enrolments.refresh(uid) }
+        return facts(of: uid, passcode, at: await sessions.place(of: peer, for: uid))
+    }
+
+    private func facts(
+        of uid: UInt32,
+        _ passcode: PasscodeFact,
+        at place: Sessions.Place
+    ) -> Facts {
+        var facts = Facts(sensors: enrolments.facts(of: uid), passcode: passcode)
+        facts.take(place)
+        if place.isRemote { facts.withholdSensors() }
+        return facts
+    }
+
+    // MARK: - For decisions
 
     /// Everything that an answer depends on, asked anew.
     ///
@@ -33,13 +85,8 @@ struct FactFinder {
         if !enrolments.isComplete(for: uid) { await enrolments.refresh(uid) }
         if isDecision { await sessions.catchUp(uid) }
         let place = await sessions.place(of: peer, for: uid, isUnlock: isUnlock)
-        var facts = Facts(
-            sensors: enrolments.facts(of: uid),
-            passcode: passcode,
-            processes: processes
-        )
-        facts.take(place)
-        if place.isRemote { facts.withholdSensors() }
+        var facts = facts(of: uid, passcode, at: place)
+        facts.processes = processes
         return facts
     }
 

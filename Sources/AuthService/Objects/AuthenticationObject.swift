@@ -109,16 +109,7 @@ final class AuthenticationObject: Authentication1Service {
             sensors: service.sensors
         )
         context.export()
-        let uid = client.peer.uid
-        guard !service.enrolments.isCurrent(uid), !service.sensors.sensors.isEmpty else {
-            return .now(context.path)
-        }
-        // The first context of a user waits until the sensors said what is enrolled: a domain state
-        // is read as a property, which can't wait.
-        return .later { [service] () throws(DBusError) in
-            await service.enrolments.refresh(uid)
-            return context.path
-        }
+        return .now(context.path)
     }
 
     // MARK: - Agents

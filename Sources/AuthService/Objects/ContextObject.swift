@@ -1,4 +1,5 @@
 import AuthEngine
+import AuthStore
 import DBus
 import KeychainStore
 import Linux
@@ -66,7 +67,9 @@ final class ContextObject: Context1Service {
 
     func export() {
         client.contexts[id] = self
-        connection.export(path, [Context1Interface(self)], visibleTo: client.peer)
+        connection.export(path, [Context1Interface(self)], visibleTo: client.peer) {
+            [weak self] in self?.preparation(for: $0)
+        }
     }
 
     /// The object goes; the engine has heard of it already.
@@ -333,6 +336,18 @@ final class ContextObject: Context1Service {
 
     func evaluatedPolicyDomainState(for peer: Peer?) throws(DBusError) -> [UInt8] {
         evaluatedDomainState
+    }
+
+    /// The domain state is read once it is told what is enrolled (L11b); a reader of it, or of all
+    /// properties, has the sensors asked behind the answer.
+    private func preparation(for property: String?) -> (@BusActor @Sendable () async -> Void)? {
+        guard property == nil || property == "DomainState", !isInvalid else { return nil }
+        let (uid, enrolments) = (client.peer.uid, evaluations.facts.enrolments)
+        guard enrolments.isTold(of: uid, at: Instant.now()) else {
+            return { await enrolments.findOut(uid) }
+        }
+        enrolments.askBehind(uid)
+        return nil
     }
 
     func domainState(for peer: Peer?) throws(DBusError) -> [String: Variant] {

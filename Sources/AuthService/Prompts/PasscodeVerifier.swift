@@ -22,9 +22,6 @@ final class PasscodeVerifier {
     static let patience = Duration.seconds(5)
     /// Longer than it takes until a check has its turn and PAM its deadline.
     static let longestVerify = Duration.seconds(100)
-    /// How long an answer to `IsSet` serves CanEvaluate of policy 2; everything else asks again.
-    static let warmth = Duration.milliseconds(100)
-
     /// How long a question waits for it to be started, and for the end of a pause after a fault.
     static let startPatience = Duration.seconds(10)
     /// How long the bus may take to start it.
@@ -54,7 +51,10 @@ final class PasscodeVerifier {
     private var backOff = BackOff()
     /// Until then it is left alone.
     private var restsUntil = Instant(nanoseconds: 0)
-    private var answers: [UInt32: (state: PasscodeState, at: Instant)] = [:]
+    /// What it said last of each user; nil: it couldn't be asked.
+    private var answers: [UInt32: PasscodeState?] = [:]
+    private lazy var standing = StandingAnswers { [unowned self] uid in answers[uid] = nil }
+    private var news: EventSource?
     private let lookUps = SharedLookUps<UInt32, Void>()
     private let connection: Connection
     /// Who may be the verifier.
@@ -89,6 +89,8 @@ final class PasscodeVerifier {
         guard owner != holder else { return }
         let (before, process) = (self.owner, process)
         (holder, self.owner, self.process, answers) = (owner, nil, nil, [:])
+        news?.cancel()
+        standing.askAnew()
         if let owner {
             await identify(owner)
         } else if let before, await !connection.hasEndedWell(before, process) {
@@ -105,6 +107,8 @@ final class PasscodeVerifier {
         process = try? ProcessDescriptor.open(peer.pid)
         absence = nil
         self.owner = owner
+        // The bus takes this before any question, so what changes after an answer is heard.
+        news = proxy(owner).onChanged { [weak self] uid in self?.changed(uid) }
         backOff.recovered(at: Instant.now())
         arrivals.notifyAll()
     }
@@ -115,12 +119,43 @@ final class PasscodeVerifier {
         restsUntil = now + backOff.failed(at: now, wasReady: wasReady)
     }
 
-    /// The last answer, while it is warm; over a socketpair nobody can be asked.
-    func warmAnswer(for uid: UInt32, at now: Instant) -> PasscodeFact? {
-        if connection.isPeerToPeer { return .unknown }
-        guard let answer = answers[uid], now - answer.at < Self.warmth else { return nil }
-        return answer.state == .set ? .set : .missing
+    // MARK: - What it told
+
+    /// What IsSet says may be another; of anybody, when no user is named.
+    private func changed(_ uid: UInt32) {
+        if uid == .max { standing.doubtAll() } else { standing.doubt(uid) }
     }
+
+    /// What it said last, unless it said since that this may be another; nil: it is to be asked.
+    ///
+    /// Who is gone can't tell, so nothing that it said stands. One that couldn't be asked is asked
+    /// no more than once a second.
+    func told(of uid: UInt32, at now: Instant) -> PasscodeFact? {
+        // Over a socketpair there is none.
+        if connection.isPeerToPeer { return .unknown }
+        guard standing.stands(of: uid), let answer = answers[uid] else { return nil }
+        guard let answer, owner != nil else {
+            return standing.isRecent(of: uid, at: now) ? .unknown : nil
+        }
+        return answer == .set ? .set : .missing
+    }
+
+    /// The same once it is known; those who wait share one question.
+    func findOut(_ uid: UInt32) async -> PasscodeFact {
+        if let told = told(of: uid, at: Instant.now()) { return told }
+        await standing.join(uid)
+        if let told = told(of: uid, at: Instant.now()) { return told }
+        return await passcode(of: uid)
+    }
+
+    /// Asks behind an answer, at most once a second: its signal may have got lost, and it can't
+    /// watch every source of users.
+    func askBehind(_ uid: UInt32) {
+        guard standing.isDue(of: uid, at: Instant.now()) else { return }
+        onLoop { _ = await self.state(of: uid) }
+    }
+
+    // MARK: - Asking
 
     /// Whether the user has a passcode that can be verified now.
     func passcode(of uid: UInt32) async -> PasscodeFact {
@@ -134,29 +169,35 @@ final class PasscodeVerifier {
     /// What is known of the user's passcode; nil: nobody says.
     func state(of uid: UInt32) async -> PasscodeState? {
         await lookUps.share(uid) { await self.ask(uid) }
-        return owner == nil ? nil : answers[uid]?.state
+        return owner == nil ? nil : answers[uid] ?? nil
     }
 
     private func ask(_ uid: UInt32, isAgain: Bool = false) async {
+        standing.begin(uid)
+        defer { standing.end(uid) }
         guard let owner = await currentOwner() else {
-            answers[uid] = nil
+            answers[uid] = .some(nil)
             return
         }
-        let proxy = Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
-        let said = await state(of: uid, proxy)
+        let said = await state(of: uid, proxy(owner))
         if said == nil { await catchUp() }
         guard self.owner == owner else {
             // It was leaving when the question came: the next one says.
             if !isAgain { await ask(uid, isAgain: true) }
             return
         }
-        // Where the question did not get through, the last answer of the same verifier stands.
-        guard let state = said else { return }
-        if answers.count > 1024 {
-            answers = answers.filter { Instant.now() - $0.value.at < Self.warmth }
+        // Where the question did not get through, the last answer of the same verifier stands,
+        // unless it said meanwhile that it may be another.
+        guard let state = said else {
+            if !standing.stands(of: uid) { answers[uid] = .some(nil) }
+            return
         }
-        if answers[uid]?.state != state { found(uid, state) }
-        answers[uid] = (state, Instant.now())
+        if answers[uid] != state { found(uid, state) }
+        answers[uid] = state
+    }
+
+    private func proxy(_ owner: String) -> Passcode1Proxy {
+        Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
     }
 
     /// Only a verifier that says so has a passcode count as removed: where it can't be asked, or
@@ -164,7 +205,7 @@ final class PasscodeVerifier {
     private func state(of uid: UInt32, _ proxy: Passcode1Proxy) async -> PasscodeState? {
         try? await connection.budget.run(.questions, for: uid) { () throws(DBusError) in
             if try await proxy.isSet(uid: uid, timeout: Self.patience) { return .set }
-            if self.answers[uid]?.state == .removed { return .removed }
+            if self.answers[uid] == .removed { return .removed }
             let isRemoved = (try? await proxy.isRemoved(uid: uid, timeout: Self.patience)) ?? false
             return isRemoved ? .removed : .withheld
         }
@@ -244,7 +285,7 @@ final class PasscodeVerifier {
         isAgain: Bool
     ) async -> PasscodeVerdict {
         guard let owner = await currentOwner() else { return .failed }
-        let proxy = Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
+        let proxy = proxy(owner)
         do throws(DBusError) {
             let isCorrect = try await connection.budget.run(.passcodes, for: uid) {
                 () throws(DBusError) in

@@ -25,7 +25,7 @@ enum MethodQuotas {
     /// The kind of each method that the service has.
     static let table: CallQuota.Table = [
         Authentication1.interface: [
-            "CanEvaluate": .shared, "CanInteract": .question, "CreateContext": .question,
+            "CanEvaluate": .shared, "CanInteract": .question, "CreateContext": .immediate,
             "Diagnose": .question,
             "Evaluate": .use, "Invalidate": .immediate, "Monitor": .immediate,
             "RegisterAgent": .question, "ReportUnlock": .question, "RequirePasscode": .question,

@@ -5,7 +5,7 @@ import KeychainStore
 import LocalAuthBus
 import ServiceProgram
 
-/// Who has which templates where, asked anew for each answer that depends on it (L11b, L12).
+/// Who has which templates where, as it was told, and asked anew for each decision (L11b, L12).
 @BusActor
 final class Enrolments {
     /// What the record calls a companion; no name of a sensor has such a sign in it.
@@ -16,8 +16,10 @@ final class Enrolments {
     private var changed: Set<UInt32> = []
     /// Those of them whose record could not be written: each look-up tries again.
     private var unwritten: Set<UInt32> = []
-    /// Users whose templates were asked for since the sensors changed.
-    private var current: Set<UInt32> = []
+    /// Users whose templates were asked for since something of them, or of the sensors, changed.
+    private lazy var standing = StandingAnswers { [unowned self] uid in
+        for sensor in sensors.sensors.values { sensor.templates.forget(uid) }
+    }
     /// Sensors that announced a change of a user's templates which was not looked at yet.
     private var announced: [UInt32: Set<String>] = [:]
     private var announcements = Allowance(limit: 20)
@@ -76,21 +78,46 @@ final class Enrolments {
     /// Whether the enrolment as it is known is on the disk; nothing is to rest on it before.
     func isWritten(_ uid: UInt32) -> Bool { !unwritten.contains(uid) }
 
-    /// Whether the last look-up still stands: a sensor that sleeps would not have told otherwise.
-    func isCurrent(_ uid: UInt32) -> Bool {
-        current.contains(uid) && !sensors.sensors.values.contains { $0.process.isAsleep }
+    /// Whether what is known may be answered without asking: every sensor has said what the user
+    /// has, and that nothing of it changed since.
+    ///
+    /// One that doesn't say it counts as unusable, and is asked no more than once a second.
+    func isTold(of uid: UInt32, at now: Instant) -> Bool {
+        guard standing.stands(of: uid), !changed.contains(uid) else { return false }
+        let isRecent = standing.isRecent(of: uid, at: now)
+        return sensors.sensors.values.allSatisfy { sensor in
+            if sensor.process.isLeaving { return false }
+            if sensor.process.isStarting || sensor.process.mayHaveRecovered { return isRecent }
+            guard sensor.isUsable, sensor.templates[uid] == nil else { return true }
+            return sensor.templates.isUnknown(of: uid) && isRecent
+        }
+    }
+
+    /// Returns when it is told, or nobody says it; those who wait share one question.
+    func findOut(_ uid: UInt32) async {
+        guard !isTold(of: uid, at: Instant.now()) else { return }
+        await standing.join(uid)
+        if !isTold(of: uid, at: Instant.now()) { await refresh(uid) }
+    }
+
+    /// Asks behind an answer, at most once a second; a difference is announced.
+    ///
+    /// What was told may have got lost, and a sensor doesn't notice everything.
+    func askBehind(_ uid: UInt32) {
+        guard standing.isDue(of: uid, at: Instant.now()) else { return }
+        onLoop { await self.refresh(uid) }
     }
 
     /// The sensors came, went or changed: what was listed may not stand any more.
     func sensorsChanged() {
-        current = []
+        standing.askAnew()
     }
 
     /// A sensor says that a user's templates changed, by us or behind our back.
     ///
     /// Of users that nothing is kept of and nobody asks for there is nothing to change.
     func templatesChanged(at sensor: String, uid: UInt32) {
-        current.remove(uid)
+        standing.doubt(uid)
         guard known[uid] != nil || events.isAskedFor(uid) else { return }
         announced[uid, default: []].insert(sensor)
         if postponed.isEmpty, announcements.take(at: Instant.now()) {
@@ -184,7 +211,8 @@ final class Enrolments {
     }
 
     private func ask(_ uid: UInt32) async {
-        current.insert(uid)
+        standing.begin(uid)
+        defer { standing.end(uid) }
         let doubts = sensors.sorted.map { sensor in onLoop { await sensor.process.reconsider() } }
         for doubt in doubts { await doubt.value }
         let asked = sensors.sorted.filter { $0.isUsable || $0.process.isStarting }
@@ -238,7 +266,7 @@ final class Enrolments {
         }
         guard isWritten else {
             unwritten.insert(uid)
-            current.remove(uid)
+            standing.doubt(uid)
             return
         }
         changed.remove(uid)

@@ -57,7 +57,11 @@ final class SensorLink: SensorProcessEvents {
 
     func left() {
         operations.endBegun()
+    }
+
+    func arrived() {
         templates.forget()
+        events.sensorArrived(self)
     }
 
     func stopped() {
@@ -86,6 +90,8 @@ final class SensorLink: SensorProcessEvents {
 protocol SensorEvents: AnyObject {
     /// What a sensor says of itself, or its state, has changed.
     func sensorChanged(_ sensor: SensorLink)
+    /// Another process is the sensor now, whatever it says of itself.
+    func sensorArrived(_ sensor: SensorLink)
     /// The bus knows a sensor no more.
     func sensorRemoved(_ sensor: SensorLink)
     /// A sensor says that a user's templates changed.

@@ -99,16 +99,6 @@ final class SensorProcess {
         }
     }
 
-    var isUsable: Bool { unavailability == nil }
-
-    /// Whether it is not there at all.
-    var isAway: Bool {
-        switch state {
-        case .asleep, .leaving, .ready: !facts.isPresent
-        case .probing, .broken: owner == nil
-        }
-    }
-
     /// Whether it is about to say who it is: neither there yet nor absent.
     var isStarting: Bool {
         !isRemoved && (state == .probing || (isActivating && owner == nil))
@@ -132,12 +122,6 @@ final class SensorProcess {
     var proxy: Sensor1Proxy? {
         owner.map { Sensor1Proxy(connection, destination: $0, path: Sensor1.path) }
     }
-
-    /// Whether it sleeps, or is about to: what changes meanwhile, it can't tell.
-    var isAsleep: Bool { state == .asleep || state == .leaving }
-
-    /// Whether what it said of itself is why it can't be used.
-    private var saidNo: Bool { !facts.isPresent || facts.unavailability != nil }
 
     /// What it can be asked through, once it is awake: one that sleeps is woken first.
     ///
@@ -192,6 +176,7 @@ final class SensorProcess {
         // That the one before left may have been said, and lost.
         if self.owner != nil { ownerLeft() }
         if !isStarting { startedAt = Instant.now() }
+        events?.arrived()
         detach()
         self.owner = owner
         state = .probing

@@ -6,8 +6,11 @@ import LocalAuthBus
 protocol SensorProcessEvents: AnyObject {
     /// It is gone or broken: what runs has ended, and what it listed is void.
     func lost()
-    /// It gave up its name: what it had begun has ended; the rest is lost, or the next one's.
+    /// It gave up its name: what it had begun has ended; the rest is lost, or the next one's. What
+    /// it listed stands if it ended in good order.
     func left()
+    /// Another process has the name: it has listed nothing yet.
+    func arrived()
     /// What runs has ended.
     func stopped()
     /// The surroundings keep it from being used: what runs is to be canceled.

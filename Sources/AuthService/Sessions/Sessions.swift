@@ -144,7 +144,7 @@ final class Sessions {
     /// Where a user is asked when this caller wants it.
     ///
     /// An unlock is what a locked session waits for.
-    func place(of peer: Peer, for uid: UInt32, isUnlock: Bool) async -> Place {
+    func place(of peer: Peer, for uid: UInt32, isUnlock: Bool = false) async -> Place {
         await settled()
         if isAbsent { return Place(session: Self.only(of: uid)) }
         guard presence == .present, let spot = await spot(of: peer, for: uid) else {
@@ -153,15 +153,21 @@ final class Sessions {
         return place(at: spot, for: uid, isUnlock: isUnlock)
     }
 
-    /// Where a caller is asked, for a property; nil: that is not known yet, and announced later.
-    func knownPlace(of peer: Peer) -> Place? {
+    /// Where a caller is asked, as it was told; nil: that is not known yet.
+    func toldPlace(of peer: Peer) -> Place? {
         if isAbsent { return Place(session: Self.only(of: peer.uid)) }
         let caller = Caller(name: peer.name, uid: peer.uid)
         guard presence == .present, let spot = callers[caller], isLoaded(spot, for: peer.uid) else {
-            askLater(peer)
             return nil
         }
         return place(at: spot, for: peer.uid, isUnlock: false)
+    }
+
+    /// The same for a property; nil: that is not known yet, and announced later.
+    func knownPlace(of peer: Peer) -> Place? {
+        if let place = toldPlace(of: peer) { return place }
+        askLater(peer)
+        return nil
     }
 
     private func place(at spot: Spot, for uid: UInt32, isUnlock: Bool) -> Place {

@@ -149,7 +149,7 @@ struct FullDiskTests {
             let before = try await bench.state(context)
             #expect(before.count == 32)
             try disk.fill()
-            let template = sensor.add(for: person.peer.uid, announcing: false)
+            let template = sensor.add(for: person.peer.uid)
             for _ in 0..<2 {
                 #expect(try await bench.canEvaluateCode(context) == -6)
                 #expect(try await bench.state(context).isEmpty)

@@ -172,9 +172,11 @@ struct ContextRuleTests {
 
             let templates = sensor.templates
             sensor.templates = [:]
+            sensor.signals.templatesChanged(uid: person.peer.uid)
             #expect(try await bench.canEvaluateCode(context) == -7)
             #expect(try await context.evaluatedPolicyDomainState().isEmpty)
             sensor.templates = templates
+            sensor.signals.templatesChanged(uid: person.peer.uid)
             #expect(try await bench.canEvaluateCode(context) == 0)
             let again = try await context.evaluatedPolicyDomainState()
             #expect(again.count == 32 && again != state, "removed and added again")
@@ -208,11 +210,11 @@ struct ContextRuleTests {
             }
             let first = try await states()
             seen = [first.combined]
-            _ = key.add(for: bench.uid, announcing: false)
+            _ = key.add(for: bench.uid)
             let second = try await states()
             #expect(second.biometry.count == 32 && second.biometry != second.combined)
             #expect(seen.insert(second.combined).inserted)
-            _ = finger.add(for: bench.uid, announcing: false)
+            _ = finger.add(for: bench.uid)
             let third = try await states()
             #expect(third.biometry != second.biometry)
             #expect(seen.insert(third.combined).inserted)

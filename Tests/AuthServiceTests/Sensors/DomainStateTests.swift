@@ -33,6 +33,8 @@ struct DomainStateTests {
             let context = try await bench.context(on: leaver)
             let asked = sensor.count(of: "ListTemplates")
             sensor.isSilent = true
+            sensor.signals.templatesChanged(uid: bench.uid)
+            await bench.heard()
             onLoop { _ = try? await context.canEvaluate(policy: 1) }
             try await eventually("the sensor to be asked") {
                 sensor.count(of: "ListTemplates") > asked
@@ -63,8 +65,7 @@ struct DomainStateTests {
                 if let state = values["EvaluatedPolicyDomainState"] { evaluated.record(state) }
             }
             var seen: Set<[UInt8]> = [try await bench.state(context)]
-            // Unannounced: whoever asks finds out.
-            let id = sensor.add(for: bench.uid, announcing: false)
+            let id = sensor.add(for: bench.uid)
             #expect(try await bench.canEvaluateCode(context) == 0)
             #expect(seen.insert(try await context.evaluatedPolicyDomainState()).inserted)
             let second = sensor.add(for: bench.uid)
@@ -74,6 +75,7 @@ struct DomainStateTests {
                 seen.insert(try await bench.state(context)).inserted
             }
             sensor.templates[bench.uid]?.removeAll { $0.id == id }
+            sensor.signals.templatesChanged(uid: bench.uid)
             #expect(try await bench.canEvaluateCode(context) == 0)
             #expect(seen.insert(try await bench.state(context)).inserted)
             #expect(try await bench.canEvaluateCode(context) == 0)
@@ -173,6 +175,7 @@ struct DomainStateTests {
             #expect(after["biometry"] == before["biometry"])
             #expect(after["combined"] != before["combined"])
             key.templates = [:]
+            key.signals.templatesChanged(uid: bench.uid)
             #expect(try await bench.canEvaluateCode(context, 4) == 0)
             #expect(try await context.domainState()["biometry"] == before["biometry"])
             _ = finger.add(for: bench.uid)
@@ -203,10 +206,12 @@ struct DomainStateTests {
 
 extension ServiceBench {
     func state(_ context: Context1Proxy) async throws -> [UInt8] {
-        try await context.domainState()["biometry"]?.asBytes ?? []
+        await heard()
+        return try await context.domainState()["biometry"]?.asBytes ?? []
     }
 
     func canEvaluateCode(_ context: Context1Proxy, _ policy: UInt32 = 1) async throws -> Int32 {
-        try await context.canEvaluate(policy: policy).code
+        await heard()
+        return try await context.canEvaluate(policy: policy).code
     }
 }

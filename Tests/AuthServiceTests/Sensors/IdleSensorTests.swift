@@ -27,6 +27,8 @@ struct IdleSensorTests {
             var processes: Set<Int32> = []
             for _ in 0..<2 {
                 #expect(try await bench.canEvaluate().code == -7)
+                // It is asked behind the answer.
+                try await bench.bus.waitForOwner(of: Self.name)
                 processes.insert(try await bench.process("Sleepy"))
                 try await bench.bus.waitForOwner(of: Self.name, false)
                 for _ in 0..<5 {
@@ -55,6 +57,33 @@ struct IdleSensorTests {
             async let answer = bench.canEvaluate()
             let second = try await bench.successor { _ = $0.add(for: bench.uid, announcing: false) }
             #expect(try await answer.code == 0)
+            withExtendedLifetime(second) {}
+        }
+    }
+
+    @Test("L11b: what a sensor said before it fell asleep is answered, and it is woken behind that")
+    func told() async throws {
+        try await ServiceBench.run { bench in
+            let first = try await bench.sensor("Sleepy")
+            _ = first.add(for: bench.uid)
+            #expect(try await bench.canEvaluate().code == 0)
+            try await bench.allowSuccessor()
+            first.connection.releaseName(Self.name)
+            try await bench.bus.waitForOwner(of: Self.name, false)
+            // By the last answer the daemon knows how it ended.
+            for _ in 0..<4 { await bench.heard() }
+            // Nobody is there to be asked.
+            try await eventually("a start") {
+                try expect(
+                    try await bench.manager.canEvaluate(policy: 1).code == 0,
+                    "a finger that is known"
+                )
+                return bench.isWanted
+            }
+            let second = try await bench.successor { _ in }
+            try await eventually("the next one's list") {
+                try await bench.canEvaluate().code == -7
+            }
             withExtendedLifetime(second) {}
         }
     }
@@ -110,7 +139,7 @@ struct IdleSensorTests {
 
 extension ServiceBench {
     /// Has the bus wait for `successor` when somebody needs the sensor, which is there now.
-    fileprivate func allowSuccessor(
+    func allowSuccessor(
         of name: String = "org.localauth.Sensor1.Sleepy"
     ) async throws {
         let script = bus.folder + "/want"
@@ -118,8 +147,10 @@ extension ServiceBench {
         try await bus.offer(name, ["/bin/sh", script])
     }
 
-    fileprivate func waitUntilWanted() async throws {
-        try await eventually("a start") { access(self.bus.folder + "/wanted", F_OK) == 0 }
+    var isWanted: Bool { access(bus.folder + "/wanted", F_OK) == 0 }
+
+    func waitUntilWanted() async throws {
+        try await eventually("a start") { self.isWanted }
     }
 
     /// The sensor that the bus was asked to start.

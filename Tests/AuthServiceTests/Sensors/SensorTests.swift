@@ -67,6 +67,7 @@ struct SensorTests {
             silent.isSilent = true
             let states = try await bench.announcedStates(of: "Silent")
             let asked = silent.count(of: "ListTemplates")
+            silent.signals.templatesChanged(uid: bench.uid)
             let first = try await bench.answer(within: .seconds(3)) {
                 try await bench.canEvaluate()
             }

@@ -1,0 +1,256 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// What sensors and verifier tell is answered at once, and nothing from before it (L11b).
+@Suite("Told, not asked", .timeLimit(.minutes(2)))
+struct ToldTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test("L11b: CanEvaluate is answered in the turn in which it came, also the first of an app")
+    func sameTurn() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            for policy in UInt32(1)...4 {
+                _ = try await bench.canEvaluate(policy, as: person.connection)
+            }
+            let app = try person.app(bench.bus)
+            let context = try await bench.context(on: person.connection)
+            // Nobody answers a question any more.
+            sensor.isSilent = true
+            bench.verifier.isHeld = true
+            for connection in [person.connection, app] {
+                for policy in UInt32(1)...4 {
+                    try await Self.expectSameTurn(connection, policy, at: TestDaemon.root)
+                }
+            }
+            for policy in UInt32(1)...4 {
+                try await Self.expectSameTurn(person.connection, policy, at: context.path)
+            }
+            sensor.speak()
+        }
+    }
+
+    /// Two calls that come one after the other: a first that had to wait is answered after the
+    /// second, which waits for nothing.
+    @BusActor private static func expectSameTurn(
+        _ connection: Connection,
+        _ policy: UInt32,
+        at path: ObjectPath
+    ) async throws {
+        var answered: [String] = []
+        let isManager = path == TestDaemon.root
+        let question = try connection.startCall(
+            to: TestDaemon.name,
+            path: path,
+            interface: isManager ? Authentication1.interface : Context1.interface,
+            member: "CanEvaluate",
+            signature: "u"
+        ) { writer throws(DBusError) in try writer.write(policy) }
+        let ping = try connection.startCall(
+            to: TestDaemon.name,
+            path: TestDaemon.root,
+            interface: "org.freedesktop.DBus.Peer",
+            member: "Ping"
+        )
+        question.onEnd { _ in answered.append("CanEvaluate") }
+        ping.onEnd { _ in answered.append("Ping") }
+        _ = try await ping.reply()
+        let reply = try await question.reply()
+        #expect(answered == ["CanEvaluate", "Ping"], "policy \(policy) at \(path.rawValue)")
+        let isAvailable = try reply.read("bis") { reader throws(DBusError) in
+            let isAvailable = try reader.read(Bool.self)
+            _ = (try reader.read(Int32.self), try reader.read(String.self))
+            return isAvailable
+        }
+        #expect(isAvailable == (policy != 3), "policy \(policy)")
+    }
+
+    @Test("L11b: however often CanEvaluate is called, each is asked once a second for a user")
+    func onceASecond() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let manager = bench.manager(person.connection)
+            let start = ContinuousClock.now
+            _ = try await bench.canEvaluate(as: person.connection)
+            // The template was told of as well, which may have been listed by then or not.
+            let lists = sensor.count(of: "ListTemplates")
+            let questions = bench.verifier.asked.seen.count
+            for number in 0..<1000 {
+                _ = try await manager.canEvaluate(policy: UInt32(number % 4) + 1)
+            }
+            let seconds = Int((ContinuousClock.now - start).components.seconds)
+            #expect(sensor.count(of: "ListTemplates") - lists <= seconds + 1)
+            #expect(bench.verifier.asked.seen.count - questions <= seconds + 1)
+            // All at once, of whom nothing is known: they share the question.
+            bench.verifier.isPasscodeSet = false
+            sensor.signals.templatesChanged(uid: person.peer.uid)
+            await bench.heard()
+            let before = sensor.count(of: "ListTemplates")
+            let again = ContinuousClock.now
+            let calls = try (0..<100)
+                .map { _ in
+                    try person.connection.startCall(
+                        to: TestDaemon.name,
+                        path: TestDaemon.root,
+                        interface: Authentication1.interface,
+                        member: "CanEvaluate",
+                        signature: "u"
+                    ) { writer throws(DBusError) in try writer.write(UInt32(1)) }
+                }
+            for call in calls { _ = try await call.reply() }
+            let passed = Int((ContinuousClock.now - again).components.seconds)
+            #expect(sensor.count(of: "ListTemplates") - before <= passed + 2)
+        }
+    }
+
+    @Test("L11b: after a change was told nothing is answered from before it")
+    func changes() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            for round in 0..<5 {
+                #expect(try await bench.canEvaluateCode(context) == 0)
+                let state = try await bench.state(context)
+                let templates = sensor.templates
+                sensor.templates = [:]
+                sensor.signals.templatesChanged(uid: person.peer.uid)
+                if round.isMultiple(of: 2) {
+                    #expect(try await bench.state(context).isEmpty)
+                }
+                #expect(try await bench.canEvaluateCode(context) == -7)
+                sensor.templates = templates
+                sensor.signals.templatesChanged(uid: person.peer.uid)
+                let after = try await bench.state(context)
+                #expect(after.count == 32 && after != state)
+                bench.verifier.isPasscodeSet = false
+                #expect(try await bench.canEvaluate(as: person.connection).code == -5)
+                #expect(try await bench.canEvaluate(2, as: person.connection).code == -5)
+                bench.verifier.isPasscodeSet = true
+                #expect(try await bench.canEvaluate(2, as: person.connection).code == 0)
+            }
+        }
+    }
+
+    @Test("L11b: a domain state is not read before it is known what was changed")
+    func waitingProperty() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            let state = try await bench.state(context)
+            sensor.unanswered = ["ListTemplates"]
+            let asked = sensor.count(of: "ListTemplates")
+            _ = sensor.add(for: person.peer.uid)
+            await bench.heard()
+            let states = Witness<[UInt8]>()
+            let read = onLoop {
+                let known = try? await context.domainState()
+                states.record(known?["biometry"]?.asBytes ?? [])
+            }
+            try await eventually("the question") { sensor.count(of: "ListTemplates") > asked }
+            // Whoever reads something else waits for nobody.
+            for _ in 0..<3 { _ = try await context.biometryType() }
+            #expect(states.seen.isEmpty)
+            sensor.speak()
+            await read.value
+            #expect(states.seen.first?.count == 32 && states.seen.first != state)
+        }
+    }
+
+    /// Runs `body` until it took so little time that nobody was asked because time had passed.
+    @BusActor private static func inLessThanASecond(
+        _ body: @BusActor () async throws -> Bool
+    ) async throws -> Bool {
+        for _ in 0..<30 {
+            let start = ContinuousClock.now
+            let isSo = try await body()
+            if ContinuousClock.now - start < .seconds(1) { return isSo }
+        }
+        throw TestFailure("expected less than a second for a few calls")
+    }
+
+    @Test("L11b: signals that somebody else sends in a sensor's or the verifier's name are nothing")
+    func forged() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let uid = person.peer.uid
+            let forger = try bench.bus.connect()
+            let isUntouched = try await Self.inLessThanASecond {
+                sensor.signals.templatesChanged(uid: uid)
+                guard try await bench.canEvaluate(as: person.connection).code == 0 else {
+                    return false
+                }
+                let before = (sensor.count(of: "ListTemplates"), bench.verifier.asked.seen.count)
+                Sensor1Signals(forger, path: ScriptedSensor.path).templatesChanged(uid: uid)
+                Sensor1Signals(forger, path: ScriptedSensor.path)
+                    .templatesChanged(uid: uid, to: bench.daemon.owner)
+                for destination in [nil, bench.daemon.owner] {
+                    Passcode1Signals(forger, path: Passcode1.path)
+                        .changed(uid: .max, to: destination)
+                }
+                _ = try await bench.manager(forger).version()
+                _ = try await bench.canEvaluate(as: person.connection)
+                let after = (sensor.count(of: "ListTemplates"), bench.verifier.asked.seen.count)
+                return before == after
+            }
+            #expect(isUntouched)
+        }
+    }
+
+    @Test("L11b, L12: what changed behind a sensor's back is found behind an answer, and announced")
+    func behindItsBack() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            let state = try await bench.state(context)
+            let told = Witness<[UInt8]>()
+            _ = context.onPropertiesChanged { values, _ in
+                let state = values["DomainState"]?.asDictionary?["biometry"]?.asBytes
+                if let state { told.record(state) }
+            }
+            #expect(try await bench.canEvaluate(as: person.connection).code == 0)
+            _ = sensor.add(for: person.peer.uid, announcing: false)
+            try await eventually("the announcement") {
+                _ = try await bench.canEvaluate(as: person.connection)
+                return !told.seen.isEmpty
+            }
+            #expect(told.seen.allSatisfy { $0.count == 32 && $0 != state })
+            sensor.templates = [:]
+            try await eventually("nothing to be enrolled") {
+                try await bench.canEvaluate(as: person.connection).code == -7
+            }
+            // Whoever only reads the property has the sensors asked, too.
+            told.forget()
+            _ = sensor.add(for: person.peer.uid, announcing: false)
+            try await eventually("the announcement") {
+                _ = try await context.domainState()
+                return !told.seen.isEmpty
+            }
+            // A change of the passcode whose signal got lost.
+            bench.verifier.tells = false
+            bench.verifier.isPasscodeSet = false
+            try await eventually("no passcode") {
+                try await bench.canEvaluate(2, as: person.connection).code == -5
+            }
+        }
+    }
+
+    @Test("L11b: a verifier that left can't tell, so it is asked before the next answer")
+    func absentVerifier() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            #expect(try await bench.canEvaluate(2, as: person.connection).code == 0)
+            try await bench.allowSuccessor(of: ScriptedVerifier.name)
+            bench.verifier.connection.releaseName(ScriptedVerifier.name)
+            try await bench.bus.waitForOwner(of: ScriptedVerifier.name, false)
+            await bench.heard()
+            async let answer = bench.manager(person.connection).canEvaluate(policy: 2)
+            try await bench.waitUntilWanted()
+            let next = try ScriptedVerifier(on: bench.bus, isPasscodeSet: false)
+            #expect(try await answer.code == -5)
+            #expect(next.asked.seen.contains(person.peer.uid))
+        }
+    }
+}
