@@ -150,6 +150,7 @@ import TestSupport
         uid: UInt32 = getuid(),
         agentFor process: UInt32? = nil,
         terminal: String = "",
+        type: String = "tty",
         configuration: String = ""
     )
         async throws
@@ -157,7 +158,7 @@ import TestSupport
         bus = try PrivateBus()
         logind = try StandInLogind(bus)
         session = StandInSession("c1", at: logind, isRemote: isRemote)
-        session.terminal = terminal
+        (session.terminal, session.type) = (terminal, type)
         logind.current = session
         logind.display = session
         if startsLogind { try logind.start() }

@@ -18,9 +18,8 @@ struct UnitAgentTests {
         let bench: SessionBench
         var logind: StandInLogind { bench.logind }
 
-        init() async throws {
-            bench = try await SessionBench()
-            bench.session.type = "wayland"
+        init(type: String = "wayland") async throws {
+            bench = try await SessionBench(type: type)
             bench.logind.isUnit = true
             bench.logind.current = nil
             try await settle()
@@ -120,13 +119,13 @@ struct UnitAgentTests {
     @Test("L2: a unit that can't be tied to one desktop is no agent", arguments: Doubt.allCases)
     @BusActor
     func doubt(_ doubt: Doubt) async throws {
-        let desk = try await Desk()
+        let desk = try await Desk(type: doubt == .noDesktop ? "tty" : "wayland")
         var options: [String: Variant] = [:]
         switch doubt {
         case .loggedInUnseen: desk.logind.loginTime = 1
         case .isNoUnit: desk.logind.isUnit = false
         case .servesProcess: options["process"] = .uint32(UInt32(getpid()))
-        case .noDesktop: desk.bench.session.type = "tty"
+        case .noDesktop: break
         case .twoDesktops:
             let other = StandInSession("c2", at: desk.logind)
             other.type = "x11"
