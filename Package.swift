@@ -115,6 +115,7 @@ let package = Package(
             dependencies: [
                 "DBus", "Linux", "LocalAuthBus", "LocalAuthClient",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
         ),
         .target(
@@ -302,7 +303,8 @@ let package = Package(
             dependencies: [
                 "AuthEngine", "ClientTestSupport", "DBus", "LocalAuthentication", "Security",
                 "localauth-sensor-simulated", "localauthd",
-                .product(name: "Crypto", package: "swift-crypto"), "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"), "TestSupport",
             ]
         ),
         // Deprecated spellings and old habits are what these are about: no strict settings.

@@ -203,7 +203,15 @@ struct ItemDictionary: Sendable {
     private mutating func takeFacts(of key: SecKey) throws(KeychainFailure) {
         guard itemClass == nil || itemClass == "keys" else { throw Self.wrong("v_Ref") }
         itemClass = "keys"
-        id = id ?? key.id
+        if key.isKept {
+            id = id ?? key.id
+        } else if let software = key.software {
+            let facts: [String: Variant] = [
+                "klbl": .bytes(software.label), "kcls": .uint32(software.isPrivate ? 1 : 0),
+                "type": .uint32(software.type),
+            ]
+            attributes.merge(facts) { given, _ in given }
+        }
     }
 
     private static func unimplemented(_ key: String) -> KeychainFailure {

@@ -140,7 +140,7 @@ struct ItemReference: Sendable {
         if let data = value as? Data {
             (id, label) = (String(decoding: data, as: UTF8.self), nil)
         } else if let key = value as? SecKey {
-            (id, label) = (key.id, key.label)
+            (id, label) = (key.id, key.id == nil ? key.label : nil)
         } else {
             throw ItemDictionary.wrong("m_ItemList")
         }

@@ -1,6 +1,26 @@
 internal import DBus
 
 extension ItemDictionary {
+    /// The size that is asked for.
+    var bits: Int? { attributes["bsiz"]?.asUInt32.map(Int.init) }
+
+    /// Whether a key on P-256 is made in the service: where somebody is asked before it is used,
+    /// and where it stays and the program says that it is not to have its bytes.
+    func isForService(isPermanent: Bool) -> Bool {
+        let isGuarded = accessControl?.flags.isEmpty == false
+        return isGuarded || (isPermanent && attributes["tkid"] != nil)
+    }
+
+    /// Makes this the item of a key in this process.
+    mutating func take(_ key: SoftwareKey) {
+        itemClass = "keys"
+        secret = [UInt8](key.bytes)
+        attributes["type"] = .uint32(key.type)
+        attributes["bsiz"] = .uint32(UInt32(key.bits))
+        setDefaults(ofKeyWith: UInt32(key.bits), isPrivate: key.isPrivate)
+        attributes["klbl"] = attributes["klbl"] ?? .bytes(key.label)
+    }
+
     /// Says of a key what Apple's keychain says of one that is given no more than its type.
     mutating func setDefaults(ofKeyWith bits: UInt32, isPrivate: Bool) {
         var facts: [String: Variant] = [

@@ -11,6 +11,8 @@ extension RemoteKeychain {
         guard item.list == nil else {
             throw KeychainFailure(errSecParam, "A new item has no kSecMatchItemList.")
         }
+        var item = item
+        try item.takeKey()
         let id = try await add(
             try item.stored(),
             secret: item.secret ?? [],
@@ -20,7 +22,7 @@ extension RemoteKeychain {
         )
         guard !item.returns.isEmpty else { return .nothing }
         guard let stored = try await search(["id": .string(id)]).first else { return .nothing }
-        return item.result(stored, secret: item.secret ?? [])
+        return try item.result(stored, secret: item.secret ?? [])
     }
 
     /// Finds items.
@@ -31,8 +33,8 @@ extension RemoteKeychain {
         for attributes in found {
             guard results.count < limit else { break }
             guard let id = attributes["id"]?.asString else { continue }
-            guard query.returns.contains(.data) else {
-                results.append(query.result(attributes, secret: nil))
+            guard query.needsSecret(of: attributes) else {
+                results.append(try query.result(attributes, secret: nil))
                 continue
             }
             let secret: [UInt8]
@@ -43,7 +45,7 @@ extension RemoteKeychain {
                 else { throw error }
                 continue
             }
-            results.append(query.result(attributes, secret: secret))
+            results.append(try query.result(attributes, secret: secret))
         }
         guard !results.isEmpty else { throw Self.notFound }
         if query.returns.isEmpty { return .nothing }
@@ -285,12 +287,67 @@ extension ItemDictionary {
         )
     }
 
+    /// Whether what is to be returned is made of an item's secret.
+    func needsSecret(of item: [String: Variant]) -> Bool {
+        let isMaterial = item["class"] == .string("keys") && item["public-key"] == nil
+        return returns.contains(.data) || (returns.contains(.reference) && isMaterial)
+    }
+
+    private func reference(
+        to item: [String: Variant],
+        _ id: String,
+        _ secret: [UInt8]?
+    ) throws(KeychainFailure) -> SecKey {
+        if let point = item["public-key"]?.asBytes {
+            return SecKey(id: id, publicKey: point, use: use)
+        }
+        let (type, half) = (item["type"]?.asUInt32, item["kcls"]?.asUInt32)
+        guard type == 42 || type == 73, half == 0 || half == 1 else {
+            throw KeychainFailure(errSecUnimplemented, "There are no references to such keys.")
+        }
+        let key = try SoftwareKey(Data(secret ?? []), isRSA: type == 42, isPrivate: half == 1)
+        return SecKey(key, id: id, isExtractable: item["extr"] != .bool(false))
+    }
+
+    /// Takes the bytes of the key that is added by its reference, or says what its bytes are.
+    ///
+    /// - Throws: `errSecParam` for bytes that are no key.
+    mutating func takeKey() throws(KeychainFailure) {
+        guard itemClass == "keys" else { return }
+        if let key {
+            guard !key.isKept, let software = key.software, id == nil || id == key.id else {
+                throw KeychainFailure(errSecDuplicateItem, "The key is in the keychain already.")
+            }
+            id = nil
+            return take(software)
+        }
+        guard let secret else {
+            throw KeychainFailure(errSecParam, "A key has kSecValueData or kSecValueRef.")
+        }
+        let (type, half) = (attributes["type"], attributes["kcls"])
+        guard type == .uint32(42) || type == .uint32(73), half == .uint32(0) || half == .uint32(1)
+        else { return }
+        take(
+            try SoftwareKey(
+                Data(secret),
+                isRSA: type == .uint32(42),
+                isPrivate: half == .uint32(1)
+            )
+        )
+    }
+
     /// What the `kSecReturn…` keys ask for.
-    func result(_ attributes: [String: Variant], secret: [UInt8]?) -> ItemResult {
+    ///
+    /// - Throws: `errSecUnimplemented` for a reference to key material of another kind.
+    func result(
+        _ attributes: [String: Variant],
+        secret: [UInt8]?
+    ) throws(KeychainFailure) -> ItemResult {
         let id = attributes["id"]?.asString ?? ""
-        let key =
-            attributes["class"] == .string("keys")
-            ? SecKey(id: id, publicKey: attributes["public-key"]?.asBytes, use: use) : nil
+        var key: SecKey?
+        if returns.contains(.reference), attributes["class"] == .string("keys") {
+            key = try reference(to: attributes, id, secret)
+        }
         if returns == .data { return .data(secret ?? []) }
         if returns == .reference, let key { return .key(key) }
         if returns == .persistentReference { return .reference(id) }

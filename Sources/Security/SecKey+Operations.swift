@@ -49,12 +49,11 @@ public func SecKeyIsAlgorithmSupported(
     _ operation: SecKeyOperationType,
     _ algorithm: SecKeyAlgorithm
 ) -> Bool {
-    let hasHalf =
-        switch operation {
-        case .sign, .decrypt, .keyExchange: key.id != nil
-        case .verify, .encrypt: key.publicKey != nil
-        }
-    return hasHalf && (try? algorithm.word(for: operation)) != nil
+    let isPublic = operation == .verify || operation == .encrypt
+    guard key.isKept, !isPublic else {
+        return key.software?.supports(operation, algorithm) ?? false
+    }
+    return (try? algorithm.word(for: operation)) != nil
 }
 
 /// Signs with a private key; blocks while a prompt is up.
@@ -68,6 +67,7 @@ public func SecKeyCreateSignature(
 ) -> CFData? {
     let data = [UInt8](Data(referencing: dataToSign))
     return handOut(error) { () throws(KeychainFailure) in
+        if !key.isKept { return try key.half().sign(Data(data), algorithm) as NSData }
         let id = try key.privateID()
         let word = try algorithm.word(for: .sign)
         let signature = try waiting { () async throws(KeychainFailure) in
@@ -89,9 +89,7 @@ public func SecKeyVerifySignature(
 ) -> Bool {
     let (data, signature) = (Data(referencing: signedData), Data(referencing: signature))
     let isValid: Bool? = handOut(error) { () throws(KeychainFailure) in
-        let isDigest = try algorithm.word(for: .verify) == "ecdsa-digest-sha256"
-        let point = try key.point()
-        guard try PublicKey.verify(signature, of: data, isDigest: isDigest, by: point) else {
+        guard try key.half().verify(signature, of: data, algorithm) else {
             throw KeychainFailure(errSecVerifyFailed, "The signature is not this key's.")
         }
         return true
@@ -110,8 +108,7 @@ public func SecKeyCreateEncryptedData(
 ) -> CFData? {
     let data = Data(referencing: plaintext)
     return handOut(error) { () throws(KeychainFailure) in
-        _ = try algorithm.word(for: .encrypt)
-        return try PublicKey.encrypt(data, for: try key.point()) as NSData
+        try key.half().encrypt(data, algorithm) as NSData
     }
 }
 
@@ -126,6 +123,7 @@ public func SecKeyCreateDecryptedData(
 ) -> CFData? {
     let data = [UInt8](Data(referencing: ciphertext))
     return handOut(error) { () throws(KeychainFailure) in
+        if !key.isKept { return try key.half().decrypt(Data(data), algorithm) as NSData }
         let id = try key.privateID()
         let word = try algorithm.word(for: .decrypt)
         let plain = try waiting { () async throws(KeychainFailure) in
@@ -161,8 +159,17 @@ public func SecKeyCopyKeyExchangeResult(
     wire["shared-info"] = info.map { .bytes([UInt8]($0)) }
     let options = wire
     return handOut(error) { () throws(KeychainFailure) in
+        let point = [UInt8](try publicKey.half().publicBytes)
+        guard privateKey.isKept else {
+            return try privateKey.half()
+                .agree(
+                    with: Data(point),
+                    algorithm,
+                    size: size?.intValue,
+                    info: info ?? Data()
+                ) as NSData
+        }
         let id = try privateKey.privateID()
-        let point = try publicKey.point()
         let word = try algorithm.word(for: .keyExchange)
         let secret = try waiting { () async throws(KeychainFailure) in
             try await RemoteKeychain().agree(id, word, point, options, privateKey.use)
@@ -178,9 +185,13 @@ extension SecKey {
         return id
     }
 
-    /// - Throws: `errSecParam` without a public half.
-    fileprivate func point() throws(KeychainFailure) -> [UInt8] {
-        guard let publicKey else { throw KeychainFailure(errSecParam, "This needs a public key.") }
-        return publicKey
+    /// The key in this process, or the public half of one that isn't.
+    ///
+    /// - Throws: `errSecParam` where the keychain doesn't say.
+    fileprivate func half() throws(KeychainFailure) -> SoftwareKey {
+        guard let software else {
+            throw KeychainFailure(errSecParam, "The public half of this key is not known.")
+        }
+        return software
     }
 }

@@ -1,20 +1,23 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-internal import Crypto
 internal import DBus
 public import Foundation
 internal import LocalAuthClient
 
-/// A key on P-256: the public half here, the private half in the keychain.
+/// A key: in this process, or on P-256 with the private half in the keychain.
 public final class SecKey: NSObject, Sendable {
-    /// The item with the private half; nil: there is only the public one.
+    /// The item with the key; nil: it is in none.
     let id: String?
-    /// X9.63, uncompressed; nil: the keychain doesn't say.
+    /// The key that the service keeps, by its X9.63 point; nil: this one is in the process.
     let publicKey: [UInt8]?
+    /// The key, or the public half of one that the service keeps; nil: the keychain doesn't say.
+    let software: SoftwareKey?
     /// Whose prompts its use may cause.
     let use: RemoteKeychain.Use
     /// Whether the private half goes with this object.
     private let isTemporary: Bool
+    /// Whether its bytes may be had.
+    let isExtractable: Bool
 
     package init(
         id: String?,
@@ -23,10 +26,29 @@ public final class SecKey: NSObject, Sendable {
         isTemporary: Bool = false
     ) {
         self.id = id
-        self.publicKey = publicKey
+        self.publicKey = id == nil ? nil : publicKey ?? []
+        software = publicKey.flatMap {
+            try? SoftwareKey(Data($0), isRSA: false, isPrivate: false)
+        }
         self.use = use
         self.isTemporary = isTemporary
+        isExtractable = id == nil
     }
+
+    init(_ software: SoftwareKey, id: String? = nil, isExtractable: Bool = true) {
+        self.id = id
+        publicKey = nil
+        self.software = software
+        use = RemoteKeychain.Use()
+        isTemporary = false
+        self.isExtractable = isExtractable
+    }
+
+    /// Whether the private half is with the service.
+    var isKept: Bool { publicKey != nil }
+
+    /// Whether it has a private half, wherever that is.
+    var isPrivate: Bool { isKept || software?.isPrivate == true }
 
     deinit {
         guard isTemporary, let id else { return }
@@ -34,11 +56,23 @@ public final class SecKey: NSObject, Sendable {
     }
 
     /// What both halves are found by, as Apple makes it: the SHA-1 of the public one.
-    var label: [UInt8]? { publicKey.map { Array(Insecure.SHA1.hash(data: $0)) } }
+    var label: [UInt8]? { software?.label }
+
+    /// Keys are the same that have the same bytes, or are the same item's.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? SecKey else { return false }
+        return isKept || other.isKept
+            ? isKept && id == other.id : software != nil && software == other.software
+    }
+
+    /// A hash of its public half.
+    public override var hash: Int { software?.publicBytes.hashValue ?? id.hashValue }
 
     /// An object prints as what it is, without its secrets.
     public override var description: String {
-        id == nil ? "<SecKey P-256 public>" : "<SecKey P-256 private, in the keychain>"
+        if isKept { return "<SecKey P-256 private, in the keychain>" }
+        let kind = software.map { "\($0.kind)" } ?? "unknown"
+        return "<SecKey \(kind) \(isPrivate ? "private" : "public")>"
     }
 }
 
@@ -78,13 +112,17 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
     public static let sharedInfo = Self("sharedInfo")
 }
 
-/// Makes a P-256 key whose private half never leaves the service.
+/// Makes a key.
+///
+/// One on P-256 that is to be in the Secure Enclave, or has an access control, is made in the
+/// service, and never leaves it. Any other one is made in this process; a permanent one is kept as
+/// an item beside that, a temporary one never reaches the service.
 ///
 /// The error pointer is part of Apple's signature.
 ///
 /// - Parameters:
-///   - parameters: `kSecAttrKeyType` EC, `kSecAttrKeySizeInBits` 256, and `kSecPrivateKeyAttrs`
-///     with the tag, the access control and whether it is permanent.
+///   - parameters: `kSecAttrKeyType`, `kSecAttrKeySizeInBits`, and `kSecPrivateKeyAttrs` with the
+///     tag, the access control and whether it is permanent.
 ///   - error: Gets why there is none.
 /// - Returns: The key.
 public func SecKeyCreateRandomKey(
@@ -93,22 +131,52 @@ public func SecKeyCreateRandomKey(
 ) -> SecKey? {
     let made = Result { () throws(KeychainFailure) in try keyParameters(parameters) }
     return handOut(error) { () throws(KeychainFailure) in
-        let item = try made.get()
-        let key = try waiting { () async throws(KeychainFailure) in
-            try await RemoteKeychain()
-                .createKey(
-                    try item.stored(),
-                    try item.guarding(),
-                    item.use
-                )
+        var item = try made.get()
+        let isRSA = item.attributes["type"] == .uint32(42)
+        let isPermanent = item.attributes["perm"] == .bool(true)
+        if !isRSA, item.bits ?? 256 == 256, item.isForService(isPermanent: isPermanent) {
+            return try keptKey(item, isPermanent: isPermanent)
         }
-        return SecKey(
-            id: key.id,
-            publicKey: key.publicKey,
-            use: item.use,
-            isTemporary: item.attributes["perm"] != .bool(true)
-        )
+        guard item.accessControl?.flags.contains(.privateKeyUsage) != true,
+            item.attributes["tkid"] == nil || !isPermanent
+        else {
+            throw KeychainFailure(errSecUnimplemented, "The service keeps keys on P-256 alone.")
+        }
+        let software = try SoftwareKey.random(isRSA: isRSA, bits: item.bits ?? (isRSA ? 2048 : 256))
+        let isExtractable =
+            item.attributes["tkid"] == nil
+            && item.attributes["extr"] != .bool(false)
+        guard isPermanent else { return SecKey(software, isExtractable: isExtractable) }
+        item.take(software)
+        let new = item
+        let id = try waiting { () async throws(KeychainFailure) in
+            let keychain = try await RemoteKeychain()
+            return try await keychain.add(
+                try new.stored(),
+                secret: new.secret ?? [],
+                try new.guarding(),
+                new.use,
+                new.placement
+            )
+        }
+        return SecKey(software, id: id, isExtractable: isExtractable)
     }
+}
+
+/// Makes a key in the service.
+private func keptKey(
+    _ item: ItemDictionary,
+    isPermanent: Bool
+) throws(KeychainFailure) -> SecKey {
+    var item = item
+    item.setDefaults(ofKeyWith: 256, isPrivate: true)
+    // The keychain puts the hash of the public half in its place.
+    item.attributes["klbl"] = item.attributes["klbl"] ?? .bytes([])
+    let new = item
+    let key = try waiting { () async throws(KeychainFailure) in
+        try await RemoteKeychain().createKey(try new.stored(), try new.guarding(), new.use)
+    }
+    return SecKey(id: key.id, publicKey: key.publicKey, use: new.use, isTemporary: !isPermanent)
 }
 
 /// What a new key is given: the attributes of the pair, and those of its private half.
@@ -129,70 +197,86 @@ private func keyParameters(_ parameters: CFDictionary) throws(KeychainFailure) -
         merged.merge(inner) { $1 }
     }
     merged[kSecClass as String] = kSecClassKey
-    var item = try ItemDictionary(merged as NSDictionary)
-    guard item.attributes["type"] == .uint32(73),
-        [nil, .uint32(256)].contains(item.attributes["bsiz"])
-    else {
-        throw KeychainFailure(errSecUnimplemented, "Only keys on P-256 are made here.")
+    let item = try ItemDictionary(merged as NSDictionary)
+    guard [.uint32(73), .uint32(42)].contains(item.attributes["type"]) else {
+        throw KeychainFailure(errSecUnimplemented, "Keys of this type are not made here.")
     }
-    item.setDefaults(ofKeyWith: 256, isPrivate: true)
-    // The keychain puts the hash of the public half in its place.
-    item.attributes["klbl"] = item.attributes["klbl"] ?? .bytes([])
     return item
 }
 
 /// The public half of a key; nil when the keychain doesn't say.
 public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
-    key.publicKey.map { SecKey(id: nil, publicKey: $0) }
+    key.software.map { SecKey($0.publicHalf) }
 }
 
-/// A public key as an X9.63 point; a private key is never exported.
+/// The bytes of a key in this process: X9.63 of a curve's, PKCS#1 of RSA.
 ///
-/// The error pointer is part of Apple's signature.
+/// A private key of the service is never exported. The error pointer is part of Apple's signature.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     handOut(error) { () throws(KeychainFailure) in
-        guard key.id == nil, let point = key.publicKey else {
-            throw KeychainFailure(errSecUnimplemented, "A private key never leaves the keychain.")
+        guard !key.isKept, key.isExtractable, let software = key.software else {
+            throw KeychainFailure(errSecUnimplemented, "This private key is never exported.")
         }
-        return Data(point) as NSData
+        return software.bytes as NSData
     }
 }
 
-/// A public key from an X9.63 point.
+/// A key from its bytes, in this process.
 ///
 /// The error pointer is part of Apple's signature.
+///
+/// - Parameters:
+///   - keyData: X9.63 of a curve's key, PKCS#1 of RSA.
+///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`.
+///   - error: Gets why there is none.
+/// - Returns: The key.
 public func SecKeyCreateWithData(
     _ keyData: CFData,
     _ attributes: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
-    let point = [UInt8](Data(referencing: keyData))
-    let isPublic = attributes[kSecAttrKeyClass as String] as? String == "0"
+    let bytes = Data(referencing: keyData)
+    let read = Result { () throws(KeychainFailure) in try ItemDictionary(attributes) }
     return handOut(error) { () throws(KeychainFailure) in
-        guard isPublic else {
-            throw KeychainFailure(errSecUnimplemented, "A private key is made in the keychain.")
+        let given = try read.get().attributes
+        let isRSA = given["type"] == .uint32(42)
+        guard isRSA || given["type"] == .uint32(73) else {
+            throw KeychainFailure(errSecParam, "A key has kSecAttrKeyType.")
         }
-        try PublicKey.check(point)
-        return SecKey(id: nil, publicKey: point)
+        guard given["kcls"] == .uint32(0) || given["kcls"] == .uint32(1) else {
+            throw KeychainFailure(errSecParam, "A key has kSecAttrKeyClass.")
+        }
+        guard given["tkid"] == nil else {
+            throw KeychainFailure(errSecUnimplemented, "A key of the service is made there.")
+        }
+        let isPrivate = given["kcls"] == .uint32(1)
+        return SecKey(try SoftwareKey(bytes, isRSA: isRSA, isPrivate: isPrivate))
     }
 }
 
 /// What a key is, by Apple's names.
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
-    let attributes: [String: Any] = [
-        kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
-        kSecAttrKeySizeInBits as String: NSNumber(value: 256),
-        kSecAttrKeyClass as String: key.id == nil
-            ? kSecAttrKeyClassPublic : kSecAttrKeyClassPrivate,
+    let isRSA = key.software?.kind == .rsa
+    var attributes: [String: Any] = [
+        kSecClass as String: kSecClassKey,
+        kSecAttrKeyType as String: isRSA ? kSecAttrKeyTypeRSA : kSecAttrKeyTypeECSECPrimeRandom,
+        kSecAttrKeySizeInBits as String: NSNumber(value: key.software?.bits ?? 256),
+        kSecAttrEffectiveKeySize as String: NSNumber(value: key.software?.bits ?? 256),
+        kSecAttrKeyClass as String: key.isPrivate
+            ? kSecAttrKeyClassPrivate : kSecAttrKeyClassPublic,
+        kSecAttrIsExtractable as String: NSNumber(value: key.isExtractable),
+        kSecAttrIsPermanent as String: NSNumber(value: key.id != nil),
     ]
+    if let label = key.label { attributes[kSecAttrApplicationLabel as String] = Data(label) }
+    if key.isKept { attributes[kSecAttrTokenID as String] = kSecAttrTokenIDSecureEnclave }
     return attributes as NSDictionary
 }
 
 /// The size of a key's numbers, in bytes.
-public func SecKeyGetBlockSize(_ key: SecKey) -> Int { 32 }
+public func SecKeyGetBlockSize(_ key: SecKey) -> Int { ((key.software?.bits ?? 256) + 7) / 8 }
 
 /// Hands a result or an error out in Apple's way.
 ///

@@ -48,7 +48,7 @@ struct PublicKeyTests {
         #expect(!SecKeyVerifySignature(key, ofDigest, Data([1]) as CFData, signature, nil))
     }
 
-    @Test("A public key can verify and encrypt, nothing else, and RSA not at all")
+    @Test("A public key can verify and encrypt, nothing else, and nothing of RSA")
     func support() throws {
         let key = try #require(publicKey(own.publicKey.x963Representation))
         #expect(SecKeyIsAlgorithmSupported(key, .verify, .ecdsaSignatureMessageX962SHA256))

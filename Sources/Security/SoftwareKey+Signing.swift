@@ -1,0 +1,164 @@
+internal import Crypto
+internal import CryptoExtras
+internal import Foundation
+
+extension SoftwareKey {
+    func sign(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(KeychainFailure) -> Data {
+        switch try scheme(.sign, algorithm) {
+        case .ecdsa(let hash, let isDigest, let isRaw):
+            let digest = try Self.digest(data, hash, isDigest)
+            return try Self.trying { try ecdsa(digest, isRaw) }
+        case .rsaSignature(let hash, let isDigest, let isPSS):
+            let digest = try Self.digest(data, hash, isDigest)
+            let padding: _RSA.Signing.Padding = isPSS ? .PSS : .insecurePKCS1v1_5
+            return try Self.trying {
+                let key = try _RSA.Signing.PrivateKey(unsafeDERRepresentation: bytes)
+                return switch hash {
+                case .sha1: try key.sign(digest, as: Insecure.SHA1.self, padding)
+                case .sha256: try key.sign(digest, as: SHA256.self, padding)
+                case .sha384: try key.sign(digest, as: SHA384.self, padding)
+                case .sha512: try key.sign(digest, as: SHA512.self, padding)
+                }
+            }
+        default: throw Self.invalid
+        }
+    }
+
+    func verify(
+        _ signature: Data,
+        of data: Data,
+        _ algorithm: SecKeyAlgorithm
+    ) throws(KeychainFailure) -> Bool {
+        switch try scheme(.verify, algorithm) {
+        case .ecdsa(let hash, let isDigest, let isRaw):
+            let digest = try Self.digest(data, hash, isDigest)
+            return (try? isECDSA(signature, digest, isRaw)) ?? false
+        case .rsaSignature(let hash, let isDigest, let isPSS):
+            let digest = try Self.digest(data, hash, isDigest)
+            let padding: _RSA.Signing.Padding = isPSS ? .PSS : .insecurePKCS1v1_5
+            let key = try Self.trying {
+                try _RSA.Signing.PublicKey(unsafeDERRepresentation: publicBytes)
+            }
+            return switch hash {
+            case .sha1: key.verify(signature, digest, as: Insecure.SHA1.self, padding)
+            case .sha256: key.verify(signature, digest, as: SHA256.self, padding)
+            case .sha384: key.verify(signature, digest, as: SHA384.self, padding)
+            case .sha512: key.verify(signature, digest, as: SHA512.self, padding)
+            }
+        default: throw Self.invalid
+        }
+    }
+
+    private static func digest(
+        _ data: Data,
+        _ hash: KeyScheme.Hash?,
+        _ isDigest: Bool
+    ) throws(KeychainFailure) -> Data {
+        guard isDigest else { return hash?.digest(data) ?? data }
+        let isRight = hash.map { data.count == $0.size } ?? (20...64).contains(data.count)
+        guard isRight else { throw KeychainFailure(errSecParam, "A digest has another length.") }
+        return data
+    }
+
+    private func ecdsa(_ digest: Data, _ isRaw: Bool) throws -> Data {
+        let digest = GivenDigest(digest)
+        switch kind {
+        case .p256:
+            let made = try P256.Signing.PrivateKey(x963Representation: bytes).signature(for: digest)
+            return isRaw ? made.rawRepresentation : made.derRepresentation
+        case .p384:
+            let made = try P384.Signing.PrivateKey(x963Representation: bytes).signature(for: digest)
+            return isRaw ? made.rawRepresentation : made.derRepresentation
+        default:
+            let made = try P521.Signing.PrivateKey(x963Representation: bytes).signature(for: digest)
+            return isRaw ? made.rawRepresentation : made.derRepresentation
+        }
+    }
+
+    private func isECDSA(_ signature: Data, _ digest: Data, _ isRaw: Bool) throws -> Bool {
+        let digest = GivenDigest(digest)
+        switch kind {
+        case .p256:
+            return try P256.Signing.PublicKey(x963Representation: publicBytes)
+                .isValidSignature(
+                    isRaw
+                        ? .init(rawRepresentation: signature) : .init(derRepresentation: signature),
+                    for: digest
+                )
+        case .p384:
+            return try P384.Signing.PublicKey(x963Representation: publicBytes)
+                .isValidSignature(
+                    isRaw
+                        ? .init(rawRepresentation: signature) : .init(derRepresentation: signature),
+                    for: digest
+                )
+        default:
+            return try P521.Signing.PublicKey(x963Representation: publicBytes)
+                .isValidSignature(
+                    isRaw
+                        ? .init(rawRepresentation: signature) : .init(derRepresentation: signature),
+                    for: digest
+                )
+        }
+    }
+}
+
+/// A digest that was computed elsewhere.
+struct GivenDigest: Digest {
+    // ECDSA takes the digest of any function, cut to the size of the curve.
+    static let byteCount = 64
+
+    private let bytes: [UInt8]
+
+    init(_ data: Data) {
+        bytes = [UInt8](data)
+    }
+
+    var description: String { "a digest" }
+
+    func makeIterator() -> Array<UInt8>.Iterator { bytes.makeIterator() }
+
+    func withUnsafeBytes<Result>(
+        // Required by the protocol; the pointer is valid during this call only.
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try bytes.withUnsafeBytes(body)
+    }
+}
+
+// RSA names the hash in the signature, so the library wants its own type of digest, which it makes
+// of data alone. It is the digest's bytes, and nothing else.
+private func digest<Function: HashFunction>(
+    _ bytes: Data,
+    of function: Function.Type
+) -> Function.Digest {
+    precondition(MemoryLayout<Function.Digest>.size >= bytes.count)
+    return withUnsafeTemporaryAllocation(of: Function.Digest.self, capacity: 1) { buffer in
+        let raw = UnsafeMutableRawBufferPointer(buffer)
+        raw.initializeMemory(as: UInt8.self, repeating: 0)
+        raw.copyBytes(from: bytes)
+        return buffer[0]
+    }
+}
+
+extension _RSA.Signing.PrivateKey {
+    fileprivate func sign<Function: HashFunction>(
+        _ bytes: Data,
+        as function: Function.Type,
+        _ padding: _RSA.Signing.Padding
+    ) throws -> Data {
+        try signature(for: digest(bytes, of: function), padding: padding).rawRepresentation
+    }
+}
+
+extension _RSA.Signing.PublicKey {
+    fileprivate func verify<Function: HashFunction>(
+        _ signature: Data,
+        _ bytes: Data,
+        as function: Function.Type,
+        _ padding: _RSA.Signing.Padding
+    ) -> Bool {
+        let given = _RSA.Signing.RSASignature(rawRepresentation: signature)
+        return isValidSignature(given, for: digest(bytes, of: function), padding: padding)
+    }
+}
