@@ -26,8 +26,8 @@ package final class FolderWatch {
         }
     }
 
-    /// Looks at a folder or a file from now on; one that is looked at already, or isn't there, is no
-    /// fault.
+    /// Looks at a folder or a file from now on; one that is looked at already, or isn't there, is
+    /// no fault.
     package func add(_ folder: String) {
         changes?.add(folder)
     }

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// Tells that something was made, written, renamed or removed in folders, or that a file was written
-/// (`inotify`).
+/// Tells that something was made, written, renamed or removed in folders, or that a file was
+/// written (`inotify`).
 package struct FolderChanges {
     /// Readable when something has changed.
     package let descriptor: OwnedDescriptor

@@ -29,8 +29,8 @@ import Glibc
     private var last: State?
     private var watch: FolderWatch?
 
-    /// The folder tells of a file that is renamed to it, and the file of what is written to it where
-    /// it is bound over that name, as in a container.
+    /// The folder tells of a file that is renamed to it, and the file of what is written to it
+    /// where it is bound over that name, as in a container.
     init(_ changed: @escaping @BusActor () -> Void) {
         watch = FolderWatch([Self.folder, Self.file]) { [weak self] in
             guard let self else { return }
