@@ -337,6 +337,13 @@ let package = Package(
             dependencies: ["AgentKit", "DBus", "TestSupport"]
         ),
         .testTarget(
+            name: "PromptTests",
+            dependencies: [
+                "DBus", "LocalAuthBus", "localauth-agent", "localauth-passcode",
+                "localauth-sensor-simulated", "localauthd", "TestSupport",
+            ]
+        ),
+        .testTarget(
             name: "LocalizationTests",
             dependencies: [
                 "DBus", "Localization", "TestSupport", "localauthctl",

@@ -142,12 +142,12 @@ import Localization
         trust.setName(isVerified ? localized("Verified") : localized("Not verified"))
         // A title of the app's is plain text: no underscore of it is a mnemonic.
         if let title = details.cancelTitle {
-            part("cancel-label").text = title
+            part("cancel-label").setMnemonic(plainMnemonic(title), for: part("cancel"))
         } else {
             part("cancel-label").setMnemonic(localized("_Cancel"), for: part("cancel"))
         }
         if let title = details.fallbackTitle {
-            part("fallback-label").text = title
+            part("fallback-label").setMnemonic(plainMnemonic(title), for: part("fallback"))
         } else {
             part("fallback-label").setMnemonic(localized("Use _Another Way"), for: part("fallback"))
         }
@@ -175,7 +175,6 @@ import Localization
             asksApplicationPassword: state.asksApplicationPassword
         )
         part("secret-label").setMnemonic(plainMnemonic(label), for: part("secret"))
-        part("secret").setName(label)
         part("secret").isEditable = state.takesSecret && !isSettling
         let isAnswerable = !state.isOver && !isSettling
         part("cancel").isEnabled = isAnswerable

@@ -47,6 +47,27 @@ import Testing
         #expect(count == SecretLine.capacity)
     }
 
+    @Test("Bytes go in and out in the middle, and nothing stays behind the end")
+    func editing() throws {
+        var line = try SecretLine()
+        type("ad", into: &line)
+        let isTaken = Array("bc".utf8).withUnsafeBytes { line.insert($0, at: 1) }
+        #expect(isTaken)
+        let whole = String(cString: line.cString)
+        #expect(whole == "abcd")
+        line.remove(1..<3)
+        let rest = contents(line)
+        #expect(rest == Array("ad".utf8))
+        let behind = (0..<6).map { line.cString[$0] }
+        #expect(behind == [0x61, 0x64, 0, 0, 0, 0])
+        let isOutside = Array("x".utf8).withUnsafeBytes { line.insert($0, at: 3) }
+        let long = [UInt8](repeating: 0x61, count: SecretLine.capacity)
+        let isTooLong = long.withUnsafeBytes { line.insert($0, at: 0) }
+        #expect(!isOutside && !isTooLong)
+        let count = line.count
+        #expect(count == 2)
+    }
+
     @Test("Wiping leaves nothing")
     func wipe() throws {
         var line = try SecretLine()

@@ -1,11 +1,13 @@
-import Glibc
+public import Glibc
 
-enum MemoryError: Error {
+/// Why the memory of a process was not looked through.
+public enum MemoryError: Error {
+    /// The kernel refuses it, or there is no such process.
     case unreadable
 }
 
 /// How often a text is in the writable memory of a process.
-func occurrences(of text: String, in pid: pid_t) throws -> Int {
+public func occurrences(of text: String, in pid: pid_t) throws -> Int {
     let memory = open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
     guard memory >= 0, let maps = fopen("/proc/\(pid)/maps", "re") else {
         throw MemoryError.unreadable

@@ -1,0 +1,88 @@
+import DBus
+import Testing
+
+@testable import AgentKit
+
+@Suite struct PromptStateTests {
+    private func state(
+        policy: UInt32 = 1,
+        stage: String = "biometry",
+        _ more: [String: Variant] = [:]
+    ) throws -> PromptState {
+        let least: [String: Variant] = [
+            "reason": .string("unlock"), "stage": .string(stage), "policy": .uint32(policy),
+            "biometry-types": .array(element: .uint32, [.uint32(1), .uint32(2), .uint32(1)]),
+        ]
+        return PromptState(try PromptDetails(least.merging(more) { $1 }))
+    }
+
+    @Test("L6: the secret has its field from the start under policy 2, later under policy 1")
+    func secret() throws {
+        #expect(try state(policy: 2).takesSecret)
+        var state = try state()
+        #expect(!state.showsSecret)
+        state.take(.passcodeRequired(cause: "attempts"))
+        #expect(state.showsSecret && state.takesSecret && state.sensors.isEmpty)
+    }
+
+    @Test("Sensors of one kind are one picture, which says when it looks")
+    func sensors() throws {
+        var state = try state()
+        #expect(state.sensors.map(\.biometryType) == [1, 2])
+        state.take(.sensorReady(sensor: "s", biometryType: 2))
+        #expect(state.sensors.map(\.isReady) == [false, true])
+        // Only the passcode is asked for again: the sensors look on.
+        state.take(.passcodeRequired(cause: "verifier-failed"))
+        #expect(state.sensors.count == 2)
+    }
+
+    @Test("R22: the fallback is on offer when the service says so, unless its title is empty")
+    func fallback() throws {
+        var state = try state()
+        #expect(!state.canFallBack)
+        state.take(.fallbackAvailable)
+        #expect(state.canFallBack)
+        state.answered()
+        #expect(!state.canFallBack)
+        var hidden = try self.state(["fallback-title": .string("")])
+        hidden.take(.fallbackAvailable)
+        #expect(!hidden.canFallBack)
+    }
+
+    @Test("While a secret is checked none is taken, and after the last wrong one none any more")
+    func checking() throws {
+        var state = try state(policy: 2)
+        state.submitted(true)
+        #expect(state.showsSecret && !state.takesSecret)
+        state.take(.passcodeRejected(attemptsLeft: 1))
+        #expect(state.takesSecret && state.mood == .failed)
+        state.submitted(true)
+        state.take(.passcodeRejected(attemptsLeft: 0))
+        #expect(!state.takesSecret)
+        state.submitted(false)
+        #expect(state.takesSecret && state.mood == .failed)
+    }
+
+    @Test("L22: the password of an item is another secret")
+    func applicationPassword() throws {
+        var state = try state(policy: 2)
+        #expect(!state.asksApplicationPassword)
+        state.submitted(true)
+        state.take(.applicationPasswordRequired)
+        #expect(state.asksApplicationPassword && state.takesSecret)
+    }
+
+    @Test("What is over takes nothing and hears nothing")
+    func over() throws {
+        var state = try state(policy: 2)
+        state.take(.fallbackAvailable)
+        state.take(.confirmationRequired)
+        #expect(state.canConfirm && state.mood == .recognized)
+        state.end(.lockout)
+        #expect(state.isOver && state.mood == .locked)
+        #expect(!state.takesSecret && !state.canConfirm && !state.canFallBack)
+        let words = state.words
+        state.take(.passcodeRequired(cause: "attempts"))
+        #expect(state.words == words && !state.takesSecret)
+    }
+}

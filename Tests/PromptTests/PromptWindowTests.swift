@@ -1,0 +1,152 @@
+#if Prompt
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// The real agent under Xvfb, the real daemon, sensor and verifier; a person with a keyboard and a
+/// screen reader.
+@Suite("The prompt on the desktop", .serialized, .timeLimit(.minutes(10)))
+struct PromptWindowTests {
+    @Test("L6: under policy 2 a password is typed while the sensor looks")
+    func passcode() async throws {
+        try await Stage.run { stage in
+            let evaluation = stage.evaluate(2, "open the <b>vault</b>")
+            let field = try await stage.reader.wait(for: "text box", "Password of root: ")
+            try await stage.waitUntilTyping()
+            let focused = try await stage.reader.wait(for: "text box")
+            #expect(focused.place == field.place)
+            _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
+            let words = try await stage.reader.elements().map(\.name)
+            // Plain text: what looks like markup is shown as it is.
+            #expect(words.contains { $0.hasSuffix("is trying to open the <b>vault</b>") })
+            #expect(words.contains { $0.hasSuffix("which nobody vouches for.") })
+            #expect(words.contains("Not verified"))
+            try await stage.screen.type("1111")
+            try await stage.screen.press("Return")
+            _ = try await stage.reader.wait(for: "status", "Wrong password. 4 attempts are left.")
+            try await stage.waitUntilTyping()
+            try await stage.screen.type(PAMService.passcode)
+            try await stage.screen.press("Return")
+            #expect(try await evaluation.value["mechanism"]?.asString == "passcode")
+            try await stage.reader.waitForNothing()
+        }
+    }
+
+    @Test("R24: Cancel is pressed by a screen reader, and Escape by hand")
+    func cancel() async throws {
+        try await Stage.run { stage in
+            for isByHand in [false, true] {
+                let evaluation = stage.evaluate(1, "open it")
+                if isByHand {
+                    try await stage.waitUntilSettled()
+                    try await stage.screen.press("Escape")
+                } else {
+                    try await stage.reader.press("Cancel")
+                }
+                try await expectError(.userCancel, of: "a cancel") {
+                    _ = try await evaluation.value
+                }
+                try await stage.reader.waitForNothing()
+            }
+        }
+    }
+
+    @Test("R2, R22: the fallback button comes with the first miss, and is pressed")
+    func fallback() async throws {
+        try await Stage.run { stage in
+            let evaluation = stage.evaluate(1, "open it", ["fallback-title": .string("Use _PIN")])
+            _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
+            #expect(try await stage.reader.find("button", "Use _PIN") == nil)
+            try await stage.daemon.sensor.queue(outcomes: ["no-match"])
+            _ = try await stage.reader.wait(for: "status", "No match. 2 attempts are left.")
+            try await stage.reader.press("Use _PIN")
+            try await expectError(.userFallback, of: "the fallback") {
+                _ = try await evaluation.value
+            }
+        }
+    }
+
+    @Test("L7: a face is confirmed by a button")
+    func confirmation() async throws {
+        try await Stage.run { stage in
+            try await stage.daemon.sensor.setBiometryType(biometryType: 2)
+            try await stage.daemon.sensor.setStrength(strength: "convenience")
+            _ = try await stage.daemon.sensor.addTemplate(uid: getuid(), label: "face")
+            try await eventually("a usable face sensor", within: .seconds(60)) {
+                try await stage.daemon.manager.canEvaluate(policy: 1).code == 0
+            }
+            let evaluation = stage.evaluate(1, "open it")
+            _ = try await stage.reader.wait(for: "image", "Camera")
+            try await stage.daemon.sensor.queue(outcomes: ["match"])
+            try await stage.reader.press("Confirm")
+            #expect(try await evaluation.value["mechanism"]?.asString == "biometry")
+        }
+    }
+
+    @Test("What a sensor sees is announced, and every part has a name and a role")
+    func announced() async throws {
+        try await Stage.run { stage in
+            let evaluation = stage.evaluate(2, "open it")
+            _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
+            try await stage.waitUntilTyping()
+            let status = try #require(
+                try await stage.reader.elements()
+                    .first { $0.name.hasPrefix("Touch the fingerprint sensor") }
+            )
+            let heard = Witness<String>()
+            let listening = stage.reader.listen(to: status) { heard.record($0) }
+            defer { listening.cancel() }
+            try await stage.daemon.sensor.queue(outcomes: ["hint:lift-and-retry"])
+            _ = try await stage.reader.wait(for: status.role, "Lift your finger and try again.")
+            _ = try await heard.first("an announcement", within: .seconds(60)) {
+                $0 == "PropertyChange" || $0 == "TextChanged"
+            }
+            // Boxes that only lay out have neither; what says or takes something has both.
+            let spoken: Set = ["button", "label", "image", "text box", "status"]
+            for element in try await stage.reader.elements()
+            where spoken.contains(element.role) {
+                #expect(!element.name.isEmpty, "\(element)")
+            }
+            try await stage.reader.press("Cancel")
+            _ = try? await evaluation.value
+        }
+    }
+
+    @Test("A prompt goes with the agent and with the daemon, and the other goes on")
+    func crashes() async throws {
+        try await Stage.run { stage in
+            let first = stage.evaluate(1, "open it")
+            _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
+            await stage.agent.end()
+            try await expectError(.systemCancel, of: "the end of the agent") {
+                _ = try await first.value
+            }
+            let second = try await stage.screen.startAgent()
+            let prompted = stage.evaluate(1, "open it again")
+            _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
+            try await stage.daemon.stop()
+            _ = try? await prompted.value
+            try await stage.reader.waitForNothing()
+            #expect(second.isRunning)
+            try await stage.daemon.start()
+            try await eventually("the agent to be back", within: .seconds(60)) {
+                second.errors.ranges(of: "serves session").count == 2
+            }
+        }
+    }
+
+    @Test("A second agent of the session leaves it to the first")
+    func oneForEach() async throws {
+        try await Stage.run { stage in
+            let second = try stage.screen.bus.start(
+                ["localauth-agent", "--resident"],
+                environment: stage.screen.environment
+            )
+            #expect(try await second.exitStatus(within: .seconds(60)) == 0)
+            #expect(stage.agent.isRunning)
+        }
+    }
+}
+#endif

@@ -1,0 +1,190 @@
+#if Prompt
+import DBus
+import TestSupport
+
+/// Sees and presses what assistive technologies see and press: AT-SPI, which is D-Bus.
+@BusActor final class ScreenReader {
+    /// One part of a window.
+    struct Element {
+        let place: Reference
+        let name: String
+        let role: String
+        let states: UInt64
+
+        /// By their numbers in AT-SPI.
+        func has(_ state: State) -> Bool { states & (1 << state.rawValue) != 0 }
+    }
+
+    enum State: UInt64 {
+        case editable = 7
+        case enabled = 8
+        case focused = 12
+        case sensitive = 24
+    }
+
+    /// An object of a program.
+    struct Reference: WireType, Hashable {
+        static let signature = "(so)"
+        let name: String
+        let path: ObjectPath
+
+        init(_ name: String, _ path: ObjectPath) { (self.name, self.path) = (name, path) }
+
+        init(from reader: inout MessageReader) throws(DBusError) {
+            (name, path) = try reader.structure("so") { (reader) throws(DBusError) in
+                (try reader.read(String.self), try reader.read(ObjectPath.self))
+            }
+        }
+
+        func write(to writer: inout MessageWriter) throws(DBusError) {
+            throw DBusError(.notSupported, "nobody is told where objects are")
+        }
+    }
+
+    let connection: Connection
+    /// What was found last, for whoever waits in vain.
+    private var seen: [String] = []
+    private static let accessible = "org.a11y.atspi.Accessible"
+
+    /// Connects to the bus of assistive technologies.
+    init(on screen: Screen) async throws {
+        let session = try screen.bus.connect()
+        let address =
+            try await session.call(
+                to: "org.a11y.Bus",
+                path: ObjectPath(trusted: "/org/a11y/bus"),
+                interface: "org.a11y.Bus",
+                member: "GetAddress"
+            )
+            .read("s") { (reader) throws(DBusError) in try reader.read(String.self) }
+        connection = try Connection(.address(address))
+    }
+
+    /// Everything that is in a window of the agent now.
+    func elements() async throws -> [Element] {
+        var found: [Element] = []
+        let root = Reference(
+            "org.a11y.atspi.Registry",
+            ObjectPath(trusted: "/org/a11y/atspi/accessible/root")
+        )
+        for program in try await children(of: root) {
+            guard try await text("Name", of: program) == "localauth-agent" else { continue }
+            try await collect(program, into: &found)
+        }
+        return found
+    }
+
+    private func collect(_ place: Reference, into found: inout [Element]) async throws {
+        for child in try await children(of: place) {
+            let states = try await call(child, "GetState")
+                .read("au") { (reader) throws(DBusError) in try reader.read([UInt32].self) }
+            let element = Element(
+                place: child,
+                name: try await text("Name", of: child),
+                role: try await call(child, "GetRoleName")
+                    .read("s") { (reader) throws(DBusError) in try reader.read(String.self) },
+                states: UInt64(states[0]) | UInt64(states[1]) << 32
+            )
+            found.append(element)
+            try await collect(child, into: &found)
+        }
+    }
+
+    /// What can be seen, nil while nothing fits; a window that goes meanwhile counts as nothing.
+    func find(_ role: String, _ name: String? = nil) async throws -> Element? {
+        do throws {
+            let all = try await elements()
+            seen = all.map { "\($0.role) '\($0.name)' \(String($0.states, radix: 16))" }
+            return all.first { $0.role == role && (name == nil || $0.name == name) }
+        } catch let error as DBusError {
+            // The window went while it was looked at.
+            guard [.unknownObject, .unknownMethod, .failed, .noReply].contains(error.name) else {
+                throw error
+            }
+            return nil
+        }
+    }
+
+    /// Waits until it can be seen.
+    func wait(for role: String, _ name: String? = nil) async throws -> Element {
+        var found: Element?
+        try await eventually("\(role) \(name ?? "") among \(seen)", within: .seconds(60)) {
+            found = try await self.find(role, name)
+            return found != nil
+        }
+        guard let found else { throw TestFailure("it went again") }
+        return found
+    }
+
+    /// Waits until it can be pressed, and presses it.
+    func press(_ name: String) async throws {
+        try await eventually("a button \(name) among \(seen)", within: .seconds(60)) {
+            guard let button = try await self.find("button", name), button.has(.sensitive)
+            else { return false }
+            return try await self.call(button.place, "DoAction", of: "Action", 0)
+                .read("b") { (reader) throws(DBusError) in try reader.read(Bool.self) }
+        }
+    }
+
+    /// Waits until no window of the agent is there.
+    func waitForNothing() async throws {
+        try await eventually("no window", within: .seconds(60)) {
+            try await self.find("label") == nil
+        }
+    }
+
+    // MARK: Calls
+
+    private func children(of place: Reference) async throws -> [Reference] {
+        try await call(place, "GetChildren")
+            .read("a(so)") { (reader) throws(DBusError) in try reader.read([Reference].self) }
+    }
+
+    private func text(_ property: String, of place: Reference) async throws -> String {
+        let reply = try await connection.call(
+            to: place.name,
+            path: place.path,
+            interface: "org.freedesktop.DBus.Properties",
+            member: "Get",
+            signature: "ss"
+        ) { (writer) throws(DBusError) in
+            try writer.write(Self.accessible)
+            try writer.write(property)
+        }
+        return try reply.read("v") { (reader) throws(DBusError) in try reader.read(Variant.self) }
+            .asString ?? ""
+    }
+
+    private func call(
+        _ place: Reference,
+        _ member: String,
+        of interface: String = "Accessible",
+        _ argument: Int32? = nil
+    ) async throws -> Message {
+        try await connection.call(
+            to: place.name,
+            path: place.path,
+            interface: "org.a11y.atspi." + interface,
+            member: member,
+            signature: argument == nil ? "" : "i"
+        ) { (writer) throws(DBusError) in
+            if let argument { try writer.write(argument) }
+        }
+    }
+
+    // MARK: What is said
+
+    /// Every change that is announced of an element's words.
+    func listen(to element: Element, _ body: @escaping @BusActor (String) -> Void) -> EventSource {
+        connection.subscribe(
+            sender: element.place.name,
+            path: element.place.path,
+            interface: "org.a11y.atspi.Event.Object",
+            member: nil,
+            broadcast: true
+        ) { message in
+            body(message.member ?? "")
+        }
+    }
+}
+#endif

@@ -1,0 +1,61 @@
+#if Prompt
+import DBus
+import LocalAuthBus
+import TestSupport
+
+/// Everything at once: the daemon with a finger that it knows, the verifier, the agent on a screen.
+@BusActor final class Stage {
+    let screen: Screen
+    let reader: ScreenReader
+    let daemon: TestDaemon
+    let agent: ChildProcess
+
+    private init(on bus: PrivateBus, _ variables: [String: String]) async throws {
+        screen = try await Screen(on: bus)
+        daemon = try await TestDaemon(on: bus)
+        try await bus.startVerifier()
+        try await daemon.startSensor()
+        agent = try await screen.startAgent(variables)
+        reader = try await ScreenReader(on: screen)
+    }
+
+    /// Gives a test a stage of its own, and ends it whatever happens.
+    nonisolated static func run(
+        _ variables: [String: String] = [:],
+        _ body: @escaping @BusActor (Stage) async throws -> Void
+    ) async throws {
+        try await PrivateBus.run { bus in
+            let stage = try await Stage(on: bus, variables)
+            defer { stage.reader.connection.close() }
+            try await body(stage)
+        }
+    }
+
+    /// Begins an evaluation of the test's own process.
+    func evaluate(
+        _ policy: UInt32,
+        _ reason: String,
+        _ options: [String: Variant] = [:]
+    ) -> Task<[String: Variant], any Error> {
+        let manager = daemon.manager
+        return Task { @BusActor in
+            try await manager.evaluate(policy: policy, reason: reason, options: options)
+        }
+    }
+
+    /// Waits until the prompt takes what is typed.
+    func waitUntilTyping() async throws {
+        try await eventually("a field that takes keys", within: .seconds(60)) {
+            guard let field = try await self.reader.find("text box") else { return false }
+            return field.has(.editable) && field.has(.focused)
+        }
+    }
+
+    /// Waits until the prompt takes keys at all.
+    func waitUntilSettled() async throws {
+        try await eventually("a prompt that takes keys", within: .seconds(60)) {
+            try await self.reader.find("button", "Cancel")?.has(.sensitive) == true
+        }
+    }
+}
+#endif
