@@ -79,7 +79,7 @@ extension AuthEngine {
         guard evaluations[id] != nil else { return }
         evaluations[id]?.prompt?.withdraw()
         hear(id, dropping: true)
-        noteDelay(id)
+        holdBack(id)
         concludeIfIdle(id)
     }
 

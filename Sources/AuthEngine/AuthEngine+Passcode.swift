@@ -8,7 +8,11 @@ extension AuthEngine {
         case .verifying: beginAttempt(id, uid)
         case .waiting: takeTurn(id, uid)
         case .trying: effects.append(.takePassword(id))
-        case .idle, .saving, nil: effects.append(.discardPasscode(id))
+        case .idle, .saving, nil:
+            effects.append(.discardPasscode(id))
+            guard isDelayed, evaluations[id]?.prompt?.channel == .idle else { return }
+            holdBack(id)
+            concludeIfIdle(id)
         }
     }
 
@@ -84,7 +88,7 @@ extension AuthEngine {
         }
         hear(id)
         if isDelayed(id) {
-            noteDelay(id)
+            holdBack(id)
         } else if evaluations[id]?.prompt?.isTakenBack == false {
             // The prompt would wait for an answer to its packet for ever.
             _ = evaluations[id]?.prompt?.ask()
@@ -130,6 +134,19 @@ extension AuthEngine {
             evaluation.prompt?.stage.factors.contains(.passcode) == true
         else { return false }
         return delayEnd(of: evaluation.request.uid) != nil
+    }
+
+    /// What was typed into a prompt is not looked at, because of a delay that runs.
+    ///
+    /// The prompt would wait for an answer for ever. It is told once, and again when the delay is
+    /// over.
+    mutating func holdBack(_ id: EvaluationID) {
+        if isDelayed(id), let prompt = evaluations[id]?.prompt, prompt.stage.takesPasscode,
+            !prompt.waitsForDelay
+        {
+            tell(id, .passcodeNotTaken)
+        }
+        noteDelay(id)
     }
 
     /// While a delay runs, the sensors alone can help; the prompt learns when it is over.

@@ -87,6 +87,8 @@ public enum Progress: Hashable, Sendable {
     case applicationPasswordRequired
     /// A wrong passcode.
     case passcodeRejected(attemptsLeft: Int)
+    /// What was typed was not looked at: a delay runs, which another prompt may have begun.
+    case passcodeNotTaken
     /// It was the user (for the prompt alone).
     case success
 }

@@ -330,6 +330,9 @@ struct Ledger {
             told[uid, default: Told()].wrongPasscodes = number
             told[uid]?.delayedUntil = kept.delayedUntil
             if kept.wrongPasscodes < number { complain("wrong passcode \(number), too early") }
+        case .passcodeNotTaken:
+            let end = book(of: uid).delayedUntil
+            if end.map({ now < $0 }) != true { complain("a passcode is not taken: no delay") }
         case .passcodeRequired(cause: .delayOver):
             if let end = book(of: uid).delayedUntil, now < end { complain("the delay goes on") }
         case .passcodeRequired(let cause):

@@ -164,10 +164,38 @@ struct PasscodeTurnTests {
         let effects = desk.send(.passcodeVerified(ids[0], .wrong))
         #expect(effects.contains(.discardPasscode(ids[1])))
         #expect(desk.asked == [ids[0]] && desk.isPending(ids[1]))
+        // Its prompt does not say for ever that it checks.
+        #expect(desk.progress(ids[1]).last == .passcodeNotTaken)
         desk.pass(.seconds(60))
         #expect(desk.progress(ids[1]).last == .passcodeRequired(cause: .delayOver))
         desk.scan(matching: true)
         #expect(desk.grant(ids[1])?.mechanism == .biometry)
+    }
+
+    @Test("L10: What is typed in a delay that another prompt began is answered, once")
+    func typedInDelay() {
+        var desk = Desk(.finger, records: [Desk.uid: Self.record(wrong: 5)])
+        let ids = (1...2).map { desk.evaluateElsewhere($0) }
+        desk.send(.passcodeOffered(ids[0]))
+        desk.send(.passcodeVerified(ids[0], .wrong))
+        for _ in 0..<3 { desk.send(.passcodeOffered(ids[1])) }
+        #expect(desk.progress(ids[1]).filter { $0 == .passcodeNotTaken }.count == 1)
+        #expect(desk.asked == [ids[0]] && desk.isPending(ids[1]))
+        desk.pass(.seconds(60))
+        #expect(desk.progress(ids[1]).last == .passcodeRequired(cause: .delayOver))
+        desk.send(.passcodeOffered(ids[1]))
+        #expect(desk.asked == ids)
+    }
+
+    @Test("L10: What is typed in a delay that another prompt began ends a prompt without sensors")
+    func typedInDelayAlone() {
+        var desk = Desk(records: [Desk.uid: Self.record(wrong: 5)])
+        let ids = (1...2).map { desk.evaluateElsewhere($0) }
+        desk.send(.passcodeOffered(ids[0]))
+        desk.send(.passcodeVerified(ids[0], .wrong))
+        desk.send(.passcodeOffered(ids[1]))
+        #expect(desk.refusal(ids[1]) == .authenticationFailed)
+        #expect(desk.message(ids[1]).contains("none is taken"))
     }
 
     @Test("L10: A delay that comes back while an attempt is written keeps it from the verifier")

@@ -281,6 +281,7 @@ struct StageWitness: Hashable {
                 stage.isEmpty && known.request.asksApplicationPassword
             case .passcodeRequired: stage.contains(.passcode)
             case .passcodeRejected: stage.contains(.passcode) || known.isStruck
+            case .passcodeNotTaken: stage.contains(.passcode)
             case .noMatch, .fallbackAvailable, .confirmationRequired, .sensorReady, .sensorBusy,
                 .sensorFailed, .hint:
                 !stage.isDisjoint(with: [.biometry, .companion])

@@ -285,6 +285,7 @@ extension Progress {
             )
         case .passcodeRejected(let left):
             (.passcodeRejected, ["attempts-left": .uint32(UInt32(clamping: left))])
+        case .passcodeNotTaken: (.passcodeRejected, ["attempts-left": .uint32(0)])
         case .success: (.success, [:])
         }
     }

@@ -71,6 +71,37 @@ struct PasscodeTurnTests {
         }
     }
 
+    @Test("L10: a guess that a delay overtakes is answered, and the prompt waits for the sensor")
+    func overtaken() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let gate = Gate(bench.verifier)
+            for _ in 0..<5 { gate.release() }
+            let first = try bench.begin(person.connection, 2)
+            let prompt = try await person.prompt()
+            for _ in 0..<5 { person.enter("wrong", into: prompt.channel) }
+            await expectName(.authenticationFailed) { _ = try await first.reply() }
+            // The sixth guess is one that nobody waits for any more.
+            let second = try await Self.guess("sixth", bench, person)
+            _ = try await bench.verifier.verified.first("the sixth") { _ in
+                bench.verifier.verified.seen.count == 6
+            }
+            try await bench.manager(person.connection).invalidate()
+            await expectName(.appCancel) { _ = try await second.reply() }
+            let third = try await Self.guess(ScriptedVerifier.passcode, bench, person)
+            let operation = try await sensor.operation(2)
+            gate.release()
+            for await event in third.events where event.kind == "passcode-rejected" {
+                #expect(event.detail["attempts-left"] == .uint32(0))
+                break
+            }
+            #expect(bench.verifier.verified.seen.count == 6)
+            operation.succeed(template)
+            #expect(try await third.reply()["mechanism"] == .string("biometry"))
+            #expect(person.updates.seen.filter { $0.kind == "passcode-rejected" }.count == 6)
+        }
+    }
+
     @Test("L20: a guess that is verified as the daemon is killed is counted")
     func killed() async throws {
         try await ServiceBench.run { bench in
