@@ -18,6 +18,8 @@ import LocalAuthBus
     private var channel: OwnedDescriptor
     /// If an answer is lost, the prompt ends at the deadline, which the service reports with End.
     private let service: Authentication1Proxy
+    /// Told when the service takes nothing any more.
+    private let lost: @BusActor () -> Void
 
     /// A prompt that sends its answers to `service` and its passcodes through `channel`.
     /// - Throws: InvalidArgs when the channel isn't a `SOCK_SEQPACKET` socket: in anything else an
@@ -26,7 +28,8 @@ import LocalAuthBus
         handle: String,
         details: PromptDetails,
         channel: OwnedDescriptor,
-        service: Authentication1Proxy
+        service: Authentication1Proxy,
+        lost: @escaping @BusActor () -> Void
     ) throws(DBusError) {
         try Self.requirePackets(channel)
         asksApplicationPassword = details.stage == .applicationPassword
@@ -34,6 +37,7 @@ import LocalAuthBus
         self.details = details
         self.channel = channel
         self.service = service
+        self.lost = lost
     }
 
     /// The user cancels.
@@ -73,6 +77,7 @@ import LocalAuthBus
             send(channel.rawValue, bytes.baseAddress, bytes.count, flags)
         }
         guard sent == passcode.byteCount else {
+            lost()
             throw DBusError(.failed, "The service did not take the passcode.")
         }
     }

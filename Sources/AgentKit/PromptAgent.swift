@@ -31,6 +31,10 @@ public import LocalAuthBus
     /// Where the registration stands.
     public private(set) var state = State.serviceAway
 
+    /// How often the bus is asked who the service is: that it is another one now may have been
+    /// said, and lost.
+    package var interval = Duration.seconds(60)
+
     private let connection: Connection
     private let scope: Scope
     private let isFallback: Bool
@@ -38,6 +42,7 @@ public import LocalAuthBus
     private let changed: @BusActor (State) -> Void
     private var owner: String?
     private var watch: EventSource?
+    private var question: EventSource?
     private var prompts: [String: Prompt] = [:]
 
     /// An agent that isn't registered yet.
@@ -68,6 +73,7 @@ public import LocalAuthBus
         watch = connection.watchName(Authentication1.busName) { [weak self] owner in
             self?.ownerChanged(owner)
         }
+        askLater()
     }
 
     /// Takes every prompt down and unregisters.
@@ -75,6 +81,7 @@ public import LocalAuthBus
         guard let watch else { return }
         watch.cancel()
         self.watch = nil
+        question?.cancel()
         endAll(.system)
         connection.unexport(Self.path)
         guard let owner else { return }
@@ -85,6 +92,26 @@ public import LocalAuthBus
 
     private func proxy(_ owner: String) -> Authentication1Proxy {
         Authentication1Proxy(connection, destination: owner, path: Authentication1.path)
+    }
+
+    private func askLater() {
+        question = EventLoop.shared.schedule(after: interval) { [weak self] in
+            guard let self else { return }
+            askLater()
+            askNow()
+        }
+    }
+
+    private func askNow() {
+        onLoop { [weak self, connection] in
+            do throws(DBusError) {
+                let new = try await connection.nameOwner(Authentication1.busName)
+                guard let self, watch != nil, new != owner else { return }
+                ownerChanged(new)
+            } catch {
+                // It is asked again.
+            }
+        }
     }
 
     private func ownerChanged(_ new: String?) {
@@ -155,7 +182,7 @@ extension PromptAgent: Agent1Service {
             details: PromptDetails(details, lookUp: AskingProgram.init(pid:)),
             channel: passcode,
             service: proxy(call.peer.name)
-        )
+        ) { [weak self] in self?.askNow() }
         try view.begin(prompt)
         prompts[handle] = prompt
         return .now(())

@@ -168,6 +168,43 @@ private let details: [String: Variant] = [
         }
     }
 
+    @Test("L20: an agent whose service came back unheard registers again")
+    func comesBackUnheard() async throws {
+        try await onBus {
+            let desk = try await Desk(interval: .milliseconds(20))
+            _ = await desk.service.next()
+            _ = try await desk.service.begin(details)
+            try await desk.bus.lose(.nameOwnerChanged)
+            desk.service.leave()
+            var next: StandInService?
+            try await eventually("the name to be free") {
+                next = try? StandInService(desk.bus)
+                return next != nil
+            }
+            let second = try #require(next)
+            #expect(await second.next() == .registered(process: nil, isFallback: false))
+            #expect(desk.view.seen == ["begin unlock", "end system"])
+        }
+    }
+
+    @Test("L20: a passcode that nobody takes has an agent ask whether the service is another one")
+    func sendsUnheard() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            _ = try await desk.service.begin(details)
+            let prompt = try #require(desk.view.prompts.last)
+            try await desk.bus.lose(.nameOwnerChanged)
+            desk.service.leave()
+            desk.service.close()
+            #expect(throws: DBusError.self) {
+                try prompt.submit(passcode: Array("typed".utf8).span.bytes)
+            }
+            await desk.waits(for: .serviceAway)
+            #expect(desk.view.seen == ["begin unlock", "end system"])
+        }
+    }
+
     @Test("A refused registration is reported with the service's error")
     func refused() async throws {
         try await onBus {
@@ -190,7 +227,8 @@ private let details: [String: Variant] = [
     init(
         serving scope: PromptAgent.Scope = .session,
         isFallback: Bool = false,
-        refusing error: DBusError? = nil
+        refusing error: DBusError? = nil,
+        interval: Duration? = nil
     ) async throws {
         bus = try PrivateBus()
         service = try StandInService(bus)
@@ -201,6 +239,7 @@ private let details: [String: Variant] = [
         agent = PromptAgent(connection, serving: scope, isFallback: isFallback, view: view) {
             continuation.yield($0)
         }
+        if let interval { agent.interval = interval }
         agent.start()
     }
 

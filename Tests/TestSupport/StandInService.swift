@@ -54,6 +54,9 @@ package enum Happening: Hashable, Sendable {
     /// Leaves the bus.
     package func leave() { connection.close() }
 
+    /// Takes no passcode any more, as a process that has ended.
+    package func close() { for handle in channels.keys { forget(handle) } }
+
     /// Tells those who watch how an evaluation ended.
     package func tellEvaluated(_ record: [String: Variant]) {
         let signals = Authentication1Signals(connection, path: TestDaemon.root)
