@@ -87,7 +87,9 @@ package final class RemoteContext {
             || policy == AuthenticationPolicy.biometricsOrCompanion.rawValue
         do throws(DBusError) {
             if let proxy = await existing() { return try await proxy.canEvaluate(policy: policy) }
-            let answer = try await service.manager.canEvaluate(policy: policy)
+            let answer = try await RemoteService.ask { () throws(DBusError) in
+                try await service.manager.canEvaluate(policy: policy)
+            }
             if isBiometric { (checked, checkedState) = (answer.available ? policy : nil, nil) }
             return answer
         } catch {

@@ -21,6 +21,26 @@ package struct RemoteService: Sendable {
     ///   start it.
     /// - Throws: What keeps an installed one from being reached.
     package static func find(on connection: Connection) async throws(DBusError) -> RemoteService? {
+        try await ask { () throws(DBusError) in try await look(on: connection) }
+    }
+
+    /// Asks something that changes nothing, and once more where there was no room for it, as in a
+    /// bus whose queues are full.
+    ///
+    /// Not for what counts: of a refusal nobody can tell how far the call had come.
+    package static func ask<Answer>(
+        _ question: @BusActor () async throws(DBusError) -> Answer
+    ) async throws(DBusError) -> Answer {
+        do throws(DBusError) {
+            return try await question()
+        } catch {
+            guard error.name == .limitsExceeded else { throw error }
+            await pause(.milliseconds(200))
+            return try await question()
+        }
+    }
+
+    private static func look(on connection: Connection) async throws(DBusError) -> RemoteService? {
         if let owner = try await connection.nameOwner(Authentication1.busName) {
             return RemoteService(connection, owner: owner)
         }
@@ -57,12 +77,14 @@ package struct RemoteService: Sendable {
 
     /// Every sensor, by name.
     package func sensors() async throws(DBusError) -> [RemoteSensor] {
-        let reply = try await connection.call(
-            to: owner,
-            path: Authentication1.path,
-            interface: "org.freedesktop.DBus.ObjectManager",
-            member: "GetManagedObjects"
-        )
+        let reply = try await Self.ask { () throws(DBusError) in
+            try await connection.call(
+                to: owner,
+                path: Authentication1.path,
+                interface: "org.freedesktop.DBus.ObjectManager",
+                member: "GetManagedObjects"
+            )
+        }
         let objects = try reply.read("a{oa{sa{sv}}}") { reader throws(DBusError) in
             try reader.read([ObjectPath: [String: [String: Variant]]].self)
         }

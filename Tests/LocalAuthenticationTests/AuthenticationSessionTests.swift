@@ -45,6 +45,24 @@ struct AuthenticationSessionTests {
         }
     }
 
+    @Test("L21: a question without room is asked once more, and after no other error")
+    @BusActor
+    func noRoom() async throws {
+        for (name, refusals, times) in [
+            (DBusError.Name.limitsExceeded, 0, 1), (.limitsExceeded, 1, 2), (.limitsExceeded, 9, 2),
+            (.noReply, 1, 1), (.accessDenied, 1, 1),
+        ] {
+            let asked = Witness<Bool>()
+            let answer = try? await RemoteService.ask { () throws(DBusError) in
+                asked.record(true)
+                guard asked.seen.count > refusals else { throw DBusError(name, "Not now.") }
+                return "answer"
+            }
+            #expect(asked.seen.count == times, "\(name) \(refusals)")
+            #expect((answer != nil) == (refusals < times), "\(name) \(refusals)")
+        }
+    }
+
     @Test("An error is typed, and says why")
     func error() async throws {
         try await ClientDesk.run { desk in

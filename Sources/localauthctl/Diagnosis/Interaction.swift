@@ -12,7 +12,9 @@ struct Interaction: Sendable {
     private let remedy: String
 
     @BusActor init(_ service: RemoteService) async throws(DBusError) {
-        let answer = try await service.manager.canInteract()
+        let answer = try await RemoteService.ask { () throws(DBusError) in
+            try await service.manager.canInteract()
+        }
         isPossible = answer.available
         cause = plainText(answer.cause, limit: 64)
         message = plainText(answer.message, limit: 512)

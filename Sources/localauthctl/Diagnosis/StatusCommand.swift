@@ -88,7 +88,9 @@ struct PolicyAnswer: Sendable {
 
     @BusActor init(_ policy: AuthenticationPolicy, _ service: RemoteService) async throws(DBusError)
     {
-        let answer = try await service.manager.canEvaluate(policy: policy.rawValue)
+        let answer = try await RemoteService.ask { () throws(DBusError) in
+            try await service.manager.canEvaluate(policy: policy.rawValue)
+        }
         self.policy = policy
         isAvailable = answer.available
         code = answer.code
