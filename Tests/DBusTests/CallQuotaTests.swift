@@ -32,6 +32,25 @@ struct CallQuotaTests {
         }
     }
 
+    @Test("L21: A user has so many calls that wait, over however many connections")
+    @BusActor
+    func perUser() async throws {
+        try await withDirectPair { one in
+            try await withDirectPair { two in
+                let quota = Self.quota()
+                (one.service.connection.quota, two.service.connection.quota) = (quota, quota)
+                let tasks = [one, one, two].map { pair in onLoop { _ = await pair.error("Wait") } }
+                while one.service.waits < 2 { #expect(await one.error("Who") == nil) }
+                while two.service.waits < 1 { #expect(await two.error("Who") == nil) }
+                // This connection has room for one more.
+                #expect(await two.error("RefuseLater") == .limitsExceeded)
+                #expect(await two.error("Who") == nil)
+                #expect(quota.calls(of: getuid()) == 3 && quota.calls(of: getuid() + 1) == 0)
+                for task in tasks { task.cancel() }
+            }
+        }
+    }
+
     @Test("L21: A call that has ended makes room for another")
     @BusActor
     func room() async throws {

@@ -46,6 +46,7 @@ struct AuditTests {
     @Test("L15: what is refused before it is looked into is a record, too, and none gets lost")
     func refusedAtOnce() async throws {
         try await AuditBench.run { bench in
+            let start = ContinuousClock.now
             for _ in 0..<30 {
                 await expectName(.invalidArgs) {
                     _ = try await bench.manager().evaluate(policy: 9, reason: "x", options: [:])
@@ -63,14 +64,8 @@ struct AuditTests {
             #expect(record["LOCALAUTH_UID"] == "\(getuid())")
             #expect(record["LOCALAUTH_CALLER"] == bench.client.uniqueName)
             #expect(record["LOCALAUTH_OUTCOME"] == "InvalidArgs")
-            let written = bench.journal.records.seen
-                .filter { $0["LOCALAUTH_EVENT"] == "evaluation-ended" }
-            #expect(written.count == 10)
             await bench.stop()
-            let rest = try await bench.journal.record("repeated") {
-                $0["LOCALAUTH_REPEATED"] == "evaluation-ended"
-            }
-            #expect(rest["LOCALAUTH_COUNT"] == "21")
+            try await Self.expectEnded(31, since: start, bench)
         }
     }
 
@@ -172,6 +167,7 @@ struct AuditTests {
     @Test("L15: repeated refusals are counted, and one record says how many when the service stops")
     func flood() async throws {
         try await AuditBench.run { bench in
+            let start = ContinuousClock.now
             for _ in 0..<30 {
                 _ = try? await bench.manager()
                     .evaluate(policy: 2, reason: Self.reason, options: [:])
@@ -179,13 +175,32 @@ struct AuditTests {
             await bench.stop()
             let summary = try await bench.journal.record("repeated")
             #expect(summary["LOCALAUTH_REPEATED"] == "evaluation-ended")
-            #expect(summary["LOCALAUTH_COUNT"] == "20")
             #expect(summary["LOCALAUTH_UID"] == "\(getuid())")
-            _ = try await bench.journal.record("service-stopped")
+            try await Self.expectEnded(30, since: start, bench)
             let written = bench.journal.records.seen.map { $0["LOCALAUTH_EVENT"] }
-            #expect(written.count { $0 == "evaluation-ended" } == 10)
             #expect(written.first == "service-started")
             #expect(written.last == "service-stopped")
+        }
+    }
+
+    /// So many ends of evaluations are records, or counted in one, when the service has stopped.
+    @BusActor
+    private static func expectEnded(
+        _ count: Int,
+        since start: ContinuousClock.Instant,
+        _ bench: AuditBench
+    ) async throws {
+        _ = try await bench.journal.record("service-stopped")
+        let seen = bench.journal.records.seen
+        let written = seen.count { $0["LOCALAUTH_EVENT"] == "evaluation-ended" }
+        let counted = seen.filter { $0["LOCALAUTH_REPEATED"] == "evaluation-ended" }
+            .compactMap { $0["LOCALAUTH_COUNT"].flatMap(Int.init) }
+        #expect(written + counted.reduce(0, +) == count)
+        // On a machine that takes longer, the next minute has its own ten.
+        if ContinuousClock.now - start < .seconds(60) {
+            #expect(written == 10 && counted.count == 1)
+        } else {
+            #expect(written < count)
         }
     }
 

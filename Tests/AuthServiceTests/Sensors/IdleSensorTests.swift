@@ -88,14 +88,18 @@ struct IdleSensorTests {
         }
     }
 
-    @Test("A list that a sensor was asked for while it was leaving is asked of the next one")
-    func leavingList() async throws {
+    @Test(
+        "A list that a sensor was asked for while it was leaving is asked of the next one",
+        arguments: [false, true]
+    )
+    func leavingList(isUnheard: Bool) async throws {
         try await ServiceBench.run { bench in
             let first = try await bench.sensor("Sleepy") { $0.unanswered = ["ListTemplates"] }
             try await bench.allowSuccessor()
             first.listError = .sensorBusy
             async let answer = bench.canEvaluate()
             _ = try await first.calls.first("the question") { $0 == "ListTemplates" }
+            if isUnheard { try await bench.bus.lose(.nameOwnerChanged) }
             first.connection.releaseName(Self.name)
             first.speak()
             let second = try await bench.successor { _ = $0.add(for: bench.uid, announcing: false) }
@@ -104,8 +108,11 @@ struct IdleSensorTests {
         }
     }
 
-    @Test("A look that a sensor was asked for while it was leaving is had by the next one")
-    func leavingLook() async throws {
+    @Test(
+        "A look that a sensor was asked for while it was leaving is had by the next one",
+        arguments: [false, true]
+    )
+    func leavingLook(isUnheard: Bool) async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
             let uid = person.peer.uid
@@ -114,6 +121,7 @@ struct IdleSensorTests {
             try await bench.allowSuccessor()
             let evaluation = bench.evaluate(person)
             let asked = try await first.operation()
+            if isUnheard { try await bench.bus.lose(.nameOwnerChanged) }
             first.connection.releaseName(Self.name)
             asked.fail(.sensorBusy)
             let second = try await bench.successor { _ = $0.add(for: uid, announcing: false) }
@@ -122,11 +130,31 @@ struct IdleSensorTests {
         }
     }
 
-    @Test("A passcode that comes to a verifier that is leaving is verified by the next one")
-    func leavingVerifier() async throws {
+    @Test("A sensor that crashed unheard did not fall asleep", arguments: [false, true])
+    func crashed(isUnheard: Bool) async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor("Sleepy")
+            _ = sensor.add(for: person.peer.uid)
+            try await bench.allowSuccessor()
+            if isUnheard { try await bench.bus.lose(.nameOwnerChanged) }
+            sensor.connection.close()
+            await #expect(throws: DBusError.self) {
+                try await bench.begin(person.connection).reply()
+            }
+            try await bench.waitForDevice("Sleepy", is: "crashed")
+        }
+    }
+
+    @Test(
+        "A passcode that comes to a verifier that is leaving is verified by the next one",
+        arguments: [false, true]
+    )
+    func leavingVerifier(isUnheard: Bool) async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
             try await bench.allowSuccessor(of: ScriptedVerifier.name)
+            if isUnheard { try await bench.bus.lose(.nameOwnerChanged) }
             bench.verifier.isLeaving = true
             let evaluation = bench.evaluate(person, 2)
             try await bench.waitUntilWanted()
