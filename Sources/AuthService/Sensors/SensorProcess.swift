@@ -106,9 +106,11 @@ final class SensorProcess {
 
     /// Waits for one that is being started, as long as anybody does (L26).
     func settled() async {
+        guard isStarting else { return }
         let left = startedAt + Self.startPatience - Instant.now()
-        guard isStarting, left > .zero else { return }
-        _ = await arrivals.wait(atMost: left) { !isStarting }
+        if left > .zero { _ = await arrivals.wait(atMost: left) { !isStarting } }
+        // One that takes longer is there all the same.
+        if isStarting { tell() }
     }
 
     /// Why nothing can be asked of it now.
@@ -380,8 +382,14 @@ final class SensorProcess {
     private func settle(_ state: State) {
         self.state = state
         arrivals.notifyAll()
-        // One that falls asleep or wakes up as it was has not changed: whoever asked again because
-        // of it would wake it for ever.
+        tell()
+    }
+
+    /// Announces what others see of it.
+    ///
+    /// One that falls asleep or wakes up as it was has not changed: whoever asked again because of
+    /// it would wake it for ever.
+    private func tell() {
         guard told != appearance else { return }
         told = appearance
         announce()
