@@ -1,7 +1,6 @@
 import DBus
 import Fingerprint
 import SensorKit
-import ServiceProgram
 
 extension FingerprintSensor {
     /// How long listing may take: the daemon gives up after two seconds.
@@ -35,9 +34,7 @@ extension FingerprintSensor {
             )
         }
         readers.known.keep(only: fingers, uid: uid, sensor: name)
-        if !readers.known.write() {
-            log(.warning, "template ids can't be written to \(Readers.stateFolder)")
-        }
+        readers.writeKnown()
         if let known = lists[uid], known.entries.map(\.id) != list.entries.map(\.id) {
             host.templatesChanged(of: uid)
         }

@@ -13,6 +13,8 @@ import ServiceProgram
     private(set) var labels: LabelFile
     /// The ids that templates have.
     var known: KnownPrints
+    /// Whether it was said that they can't be written down.
+    private var hasComplained = false
     private(set) var sensors: [FingerprintSensor] = []
     private let roster: SensorRoster
     private let system: Connection
@@ -115,6 +117,16 @@ import ServiceProgram
         let new = PrintStore(ofProcess: directory.process)
         store = (directory.process, new)
         return new
+    }
+
+    /// Writes down under which ids templates are listed; lists are asked for all the time, so that
+    /// a failure is told once.
+    func writeKnown() {
+        let isWritten = known.write()
+        if !isWritten, !hasComplained {
+            log(.warning, "template ids can't be written to \(Self.stateFolder)")
+        }
+        hasComplained = !isWritten
     }
 
     func watchPrints(of user: String) {
