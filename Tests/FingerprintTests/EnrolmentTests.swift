@@ -124,7 +124,7 @@ struct EnrolmentTests {
                     try await reader.attempt(body)
                     Issue.record("it was allowed")
                 } catch {
-                    #expect(error.name == .sensorFailed)
+                    #expect(error.name == .sensorDenied)
                     #expect(error.message.contains("polkit"))
                 }
             }
