@@ -85,7 +85,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("A finger that is removed while the sensor sleeps is missed by the next answer")
+    @Test("A finger that is removed while the sensor sleeps is missed by the next evaluation")
     @BusActor func asleep() async throws {
         try await DaemonBench.run(idleTimeout: 1) { bench in
             let id = try await bench.enroll("one")
@@ -96,6 +96,12 @@ struct DaemonTests {
             #expect(try await bench.device.listTemplates(options: [:]).map(\.id) == [id])
             try await bench.bus.waitForOwner(of: name, false)
             try await bench.rig.deletePrints(of: "tester")
+            do throws(DBusError) {
+                _ = try await bench.evaluate().reply()
+                Issue.record("a finger that is not enrolled was looked for")
+            } catch {
+                #expect(error.name == "org.localauth.Error.BiometryNotEnrolled")
+            }
             #expect(try await bench.manager.canEvaluate(policy: 1).code == -7)
         }
     }

@@ -80,20 +80,32 @@ final class PasscodeVerifier {
     func start() {
         guard !connection.isPeerToPeer else { return }
         _ = connection.watchName(Passcode1.busName) { [weak self] owner in
-            onLoop { await self?.ownerChanged(owner) }
+            guard let self, let departed = replace(by: owner) else { return }
+            onLoop { await self.follow(departed) }
         }
     }
 
     /// The bus says who owns its name now; who just left may have crashed.
     private func ownerChanged(_ owner: String?) async {
-        guard owner != holder else { return }
-        let (before, process) = (self.owner, process)
+        if let departed = replace(by: owner) { await follow(departed) }
+    }
+
+    /// Nothing stands that another said, from this moment on; nil: it is the same one.
+    private func replace(by owner: String?) -> (name: String?, process: OwnedDescriptor?)? {
+        guard owner != holder else { return nil }
+        let departed = (self.owner, process)
         (holder, self.owner, self.process, answers) = (owner, nil, nil, [:])
         news?.cancel()
         standing.askAnew()
-        if let owner {
-            await identify(owner)
-        } else if let before, await !connection.hasEndedWell(before, process) {
+        return departed
+    }
+
+    private func follow(_ departed: (name: String?, process: OwnedDescriptor?)) async {
+        if let holder {
+            await identify(holder)
+        } else if let name = departed.name,
+            await !connection.hasEndedWell(name, departed.process)
+        {
             rest(wasReady: true)
         }
     }
@@ -128,13 +140,13 @@ final class PasscodeVerifier {
 
     /// What it said last, unless it said since that this may be another; nil: it is to be asked.
     ///
-    /// Who is gone can't tell, so nothing that it said stands. One that couldn't be asked is asked
-    /// no more than once a second.
+    /// Who is gone can't tell, so nothing that it said stands. One that doesn't answer is asked no
+    /// more than once a second.
     func told(of uid: UInt32, at now: Instant) -> PasscodeFact? {
         // Over a socketpair there is none.
         if connection.isPeerToPeer { return .unknown }
-        guard standing.stands(of: uid), let answer = answers[uid] else { return nil }
-        guard let answer, owner != nil else {
+        guard owner != nil, standing.stands(of: uid), let answer = answers[uid] else { return nil }
+        guard let answer else {
             return standing.isRecent(of: uid, at: now) ? .unknown : nil
         }
         return answer == .set ? .set : .missing
