@@ -38,7 +38,11 @@ import ServiceProgram
         properties.maximumTemplates = UInt32(TemplateStore.maximum)
         damaged = (try? await store.damaged()) ?? []
         refresh()
-        watch = FolderWatch([settings.state, settings.models.folder, "/dev"]) { [weak self] in
+        let folder = settings.models.folder
+        // The models' folder may be made later, and udev names a camera after its node is there.
+        let above = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? "."
+        let watched = [settings.state, above, folder, "/dev", "/dev/v4l/by-path"]
+        watch = FolderWatch(watched) { [weak self] in
             self?.refresh()
             self?.lookAtTemplates()
         }

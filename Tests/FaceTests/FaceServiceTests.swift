@@ -67,6 +67,25 @@ struct FaceServiceTests {
         }
     }
 
+    @Test("Models that are fetched later, into a folder that is made for them, are taken up")
+    func laterModels() async throws {
+        let folder = try TemporaryFolder()
+        let program = [
+            "localauth-sensor-face", "--replay", "\(Studio.clips)/match.mjpeg", "--models",
+            folder.path + "/models", "--state-directory", folder.path + "/state",
+        ]
+        try await check(folder, program) { bench in
+            try expect(try await bench.sensor.unavailability() == "failed", "failed")
+            try expect(
+                symlink(Studio.models.folder, folder.path + "/models") == 0,
+                "models in their folder"
+            )
+            try await eventually("a usable sensor", within: Self.limit) {
+                try await bench.sensor.unavailability().isEmpty
+            }
+        }
+    }
+
     @Test("Models that are damaged make the sensor unavailable once, whatever is asked of it")
     func damagedModels() async throws {
         let folder = try TemporaryFolder()
