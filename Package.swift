@@ -16,8 +16,8 @@ let package = Package(
         .library(name: "FaceSensor", targets: ["FaceSensor", "CameraDevice"]),
     ]
         + [
-            "AgentKit", "LocalAuthBus", "LocalAuthClient", "LocalAuthentication", "Security",
-            "SensorKit",
+            "AgentKit", "CryptoKit", "LocalAuthBus", "LocalAuthClient", "LocalAuthentication",
+            "Security", "SensorKit",
         ]
         .map { .library(name: $0, targets: [$0]) },
     traits: [
@@ -121,6 +121,13 @@ let package = Package(
         .target(
             name: "LocalAuthentication",
             dependencies: ["DBus", "LocalAuthBus", "LocalAuthClient", "Security"]
+        ),
+        .target(
+            name: "CryptoKit",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"), "LocalAuthentication",
+                "Security",
+            ]
         ),
         .target(
             name: "AuthService",
@@ -305,6 +312,13 @@ let package = Package(
                 "localauth-sensor-simulated", "localauthd",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"), "TestSupport",
+            ]
+        ),
+        .testTarget(
+            name: "CryptoKitTests",
+            dependencies: [
+                "ClientTestSupport", "CryptoKit", "LocalAuthentication", "Security",
+                "localauth-sensor-simulated", "localauthd", "TestSupport",
             ]
         ),
         // Deprecated spellings and old habits are what these are about: no strict settings.

@@ -126,14 +126,14 @@ struct GivenDigest: Digest {
     }
 }
 
-// RSA names the hash in the signature, so the library wants its own type of digest, which it makes
-// of data alone. It is the digest's bytes, and nothing else.
+/// A digest in the library's type: RSA names the hash in the signature.
 private func digest<Function: HashFunction>(
     _ bytes: Data,
     of function: Function.Type
 ) -> Function.Digest {
     precondition(MemoryLayout<Function.Digest>.size >= bytes.count)
     return withUnsafeTemporaryAllocation(of: Function.Digest.self, capacity: 1) { buffer in
+        // The library makes this type of data alone. It is the digest's bytes, and nothing else.
         let raw = UnsafeMutableRawBufferPointer(buffer)
         raw.initializeMemory(as: UInt8.self, repeating: 0)
         raw.copyBytes(from: bytes)

@@ -15,7 +15,9 @@ enum Layers {
             "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
             "LocalAuthBus", "LocalAuthClient", "Localization", "SQLite", "ServiceProgram",
         ],
-        .role: ["AuthService", "LocalAuthentication", "Security", "SensorKit", "AgentKit"],
+        .role: [
+            "AuthService", "CryptoKit", "LocalAuthentication", "Security", "SensorKit", "AgentKit",
+        ],
         .program: [
             "localauthd", "localauthctl", "localauth-passcode", "localauth-sensor-simulated",
             "localauth-sensor-face", "localauth-sensor-fingerprint", "localauth-agent",
@@ -26,7 +28,7 @@ enum Layers {
     /// Parts of the system that a target may use; Foundation is for Apple's interfaces alone, which
     /// are made of it.
     static func system(for target: String) -> Set<String> {
-        if ["LocalAuthentication", "Security"].contains(target) {
+        if ["CryptoKit", "LocalAuthentication", "Security"].contains(target) {
             return ["Dispatch", "Foundation", "Glibc", "Synchronization"]
         }
         return layer(of: target) == .pure ? [] : ["Glibc", "Synchronization"]
@@ -41,12 +43,16 @@ enum Layers {
         guard let upper = layer(of: target) else { return false }
         // Products of other packages, each for its own job.
         if dependency == "Crypto" {
-            return ["AuthStore", "FaceSensor", "KeychainStore", "Security"].contains(target)
+            return ["AuthStore", "CryptoKit", "FaceSensor", "KeychainStore", "Security"]
+                .contains(target)
         }
-        if dependency == "CryptoExtras" { return target == "KeychainStore" }
+        if dependency == "CryptoExtras" { return ["KeychainStore", "Security"].contains(target) }
         if dependency == "ArgumentParser" { return upper == .program }
         // Apple's LocalAuthentication brings Security along.
         if target == "LocalAuthentication", dependency == "Security" { return true }
+        // CryptoKit's keys are Security's, and their prompts LocalAuthentication's.
+        let isOfApple = ["LocalAuthentication", "Security"].contains(dependency)
+        if target == "CryptoKit", isOfApple { return true }
         guard let lower = layer(of: dependency) else { return false }
         return switch upper {
         case .pure: lower == .pure

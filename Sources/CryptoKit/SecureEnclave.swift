@@ -1,0 +1,236 @@
+// Apple's CryptoKit is swift-crypto here, and the Secure Enclave the keychain of the service.
+@_exported public import Crypto
+public import Foundation
+public import LocalAuthentication
+public import Security
+
+/// Keys on P-256 that the service makes and keeps.
+///
+/// Apple's keys are encrypted blobs that the app keeps; these are items of the program's access
+/// group, of class `kSecClassKey` with the tag ``tag``, and last until they are deleted there.
+public enum SecureEnclave {
+    /// The application tag of these keys, by which `SecItemDelete` finds them.
+    public static let tag = Data("org.localauth.CryptoKit".utf8)
+
+    /// Whether there is a service that keeps keys.
+    public static var isAvailable: Bool {
+        let none: [CFString: Any] = [kSecClass: kSecClassKey, kSecAttrApplicationTag: Data()]
+        return SecItemCopyMatching(none as CFDictionary, nil) == errSecItemNotFound
+    }
+
+    /// Keys on P-256.
+    public enum P256 {
+        /// Keys that sign.
+        public enum Signing {}
+        /// Keys that agree on secrets.
+        public enum KeyAgreement {}
+    }
+}
+
+/// A key of the service, and the context on which it asks.
+struct KeptKey: Sendable {
+    let key: SecKey
+    let dataRepresentation: Data
+
+    /// Makes a key.
+    ///
+    /// - Throws: an error of the keychain.
+    init(_ accessControl: SecAccessControl?, _ context: LAContext?) throws {
+        var inner: [String: Any] = [
+            kSecAttrIsPermanent as String: true,
+            kSecAttrApplicationTag as String: SecureEnclave.tag,
+        ]
+        inner[kSecAttrAccessControl as String] = accessControl
+        var parameters: [String: Any] = [
+            kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
+            kSecAttrTokenID as String: kSecAttrTokenIDSecureEnclave,
+            kSecPrivateKeyAttrs as String: inner,
+        ]
+        parameters[kSecUseAuthenticationContext as String] = context
+        var error: Unmanaged<CFError>?
+        guard let made = SecKeyCreateRandomKey(parameters as CFDictionary, &error) else {
+            throw Self.taken(error)
+        }
+        let query: [CFString: Any] = [kSecValueRef: made, kSecReturnPersistentRef: true]
+        var found: CFTypeRef?
+        let status = SecItemCopyMatching(query as CFDictionary, &found)
+        guard let reference = found as? Data else { throw Self.error(status) }
+        (key, dataRepresentation) = (made, reference)
+    }
+
+    /// Finds a key again.
+    ///
+    /// - Throws: an error of the keychain; `errSecItemNotFound` when it was deleted.
+    init(_ dataRepresentation: Data, _ context: LAContext?) throws {
+        var query: [String: Any] = [
+            kSecClass as String: kSecClassKey,
+            kSecValuePersistentRef as String: dataRepresentation,
+            kSecAttrApplicationTag as String: SecureEnclave.tag,
+            kSecReturnRef as String: true,
+        ]
+        query[kSecUseAuthenticationContext as String] = context
+        var found: CFTypeRef?
+        let status = SecItemCopyMatching(query as CFDictionary, &found)
+        guard let key = found as? SecKey else { throw Self.error(status) }
+        (self.key, self.dataRepresentation) = (key, dataRepresentation)
+    }
+
+    /// The point of the public half.
+    ///
+    /// - Throws: an error of the keychain.
+    func point() throws -> Data {
+        var error: Unmanaged<CFError>?
+        guard let half = SecKeyCopyPublicKey(key),
+            let bytes = SecKeyCopyExternalRepresentation(half, &error)
+        else { throw Self.taken(error) }
+        return bytes as Data
+    }
+
+    static func taken(_ error: Unmanaged<CFError>?) -> any Error {
+        error?.takeRetainedValue() ?? Self.error(errSecInternalComponent)
+    }
+
+    static func error(_ status: OSStatus) -> NSError {
+        let text = SecCopyErrorMessageString(status, nil) as String? ?? "The keychain refused."
+        return NSError(
+            domain: NSOSStatusErrorDomain,
+            code: Int(status),
+            userInfo: [NSLocalizedDescriptionKey: text]
+        )
+    }
+}
+
+extension SecureEnclave.P256.Signing {
+    /// A key that signs, and never leaves the service.
+    public struct PrivateKey: Sendable {
+        private let kept: KeptKey
+        /// The public half.
+        public let publicKey: Crypto.P256.Signing.PublicKey
+
+        /// Makes a key.
+        ///
+        /// - Parameters:
+        ///   - accessControl: What its use asks for; nothing without one.
+        ///   - authenticationContext: The context on which it asks.
+        /// - Throws: an error of the keychain.
+        public init(
+            accessControl: SecAccessControl? = nil,
+            authenticationContext: LAContext? = nil
+        ) throws {
+            kept = try KeptKey(accessControl, authenticationContext)
+            publicKey = try .init(x963Representation: kept.point())
+        }
+
+        /// Finds a key again.
+        ///
+        /// - Throws: an error of the keychain.
+        public init(
+            dataRepresentation: Data,
+            authenticationContext: LAContext? = nil
+        ) throws {
+            kept = try KeptKey(dataRepresentation, authenticationContext)
+            publicKey = try .init(x963Representation: kept.point())
+        }
+
+        /// What finds the key again; it is no secret.
+        public var dataRepresentation: Data { kept.dataRepresentation }
+
+        /// Signs a digest of SHA-256; blocks while a prompt is up.
+        ///
+        /// - Throws: an error of the keychain, or of the prompt.
+        public func signature<D: Digest>(
+            for digest: D
+        ) throws -> Crypto.P256.Signing.ECDSASignature {
+            try signature(Data(digest), .ecdsaSignatureDigestX962SHA256)
+        }
+
+        /// Signs data; blocks while a prompt is up.
+        ///
+        /// - Throws: an error of the keychain, or of the prompt.
+        public func signature<D: DataProtocol>(
+            for data: D
+        ) throws -> Crypto.P256.Signing.ECDSASignature {
+            try signature(Data(data), .ecdsaSignatureMessageX962SHA256)
+        }
+
+        private func signature(
+            _ data: Data,
+            _ algorithm: SecKeyAlgorithm
+        ) throws -> Crypto.P256.Signing.ECDSASignature {
+            var error: Unmanaged<CFError>?
+            guard let made = SecKeyCreateSignature(kept.key, algorithm, data as CFData, &error)
+            else { throw KeptKey.taken(error) }
+            return try .init(derRepresentation: made as Data)
+        }
+    }
+}
+
+extension SecureEnclave.P256.KeyAgreement {
+    /// A key that agrees on secrets, and never leaves the service.
+    public struct PrivateKey: Sendable {
+        private let kept: KeptKey
+        /// The public half.
+        public let publicKey: Crypto.P256.KeyAgreement.PublicKey
+
+        /// Makes a key.
+        ///
+        /// - Parameters:
+        ///   - accessControl: What its use asks for; nothing without one.
+        ///   - authenticationContext: The context on which it asks.
+        /// - Throws: an error of the keychain.
+        public init(
+            accessControl: SecAccessControl? = nil,
+            authenticationContext: LAContext? = nil
+        ) throws {
+            kept = try KeptKey(accessControl, authenticationContext)
+            publicKey = try .init(x963Representation: kept.point())
+        }
+
+        /// Finds a key again.
+        ///
+        /// - Throws: an error of the keychain.
+        public init(
+            dataRepresentation: Data,
+            authenticationContext: LAContext? = nil
+        ) throws {
+            kept = try KeptKey(dataRepresentation, authenticationContext)
+            publicKey = try .init(x963Representation: kept.point())
+        }
+
+        /// What finds the key again; it is no secret.
+        public var dataRepresentation: Data { kept.dataRepresentation }
+
+        /// A key of 32 bytes that the holder of the other key finds, too: X9.63 with SHA-256.
+        ///
+        /// Apple's call gives the shared secret itself, which swift-crypto lets nobody make; this
+        /// is what `sharedSecret.x963DerivedSymmetricKey(using: SHA256.self, …)` makes of it.
+        ///
+        /// - Throws: an error of the keychain, or of the prompt.
+        public func x963DerivedSymmetricKey(
+            with publicKey: Crypto.P256.KeyAgreement.PublicKey,
+            sharedInfo: Data,
+            outputByteCount: Int
+        ) throws -> SymmetricKey {
+            let attributes: [String: Any] = [
+                kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
+                kSecAttrKeyClass as String: kSecAttrKeyClassPublic,
+            ]
+            let parameters: [String: Any] = [
+                SecKeyKeyExchangeParameter.requestedSize.rawValue as String: outputByteCount,
+                SecKeyKeyExchangeParameter.sharedInfo.rawValue as String: sharedInfo,
+            ]
+            var error: Unmanaged<CFError>?
+            let point = publicKey.x963Representation as CFData
+            guard let other = SecKeyCreateWithData(point, attributes as CFDictionary, &error),
+                let secret = SecKeyCopyKeyExchangeResult(
+                    kept.key,
+                    .ecdhKeyExchangeStandardX963SHA256,
+                    other,
+                    parameters as CFDictionary,
+                    &error
+                )
+            else { throw KeptKey.taken(error) }
+            return SymmetricKey(data: secret as Data)
+        }
+    }
+}
