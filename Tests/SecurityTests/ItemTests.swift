@@ -142,6 +142,23 @@ struct ItemTests {
         }
     }
 
+    @Test("L27: A synchronised item and a local one are two; a query finds the one that it means")
+    func synchronised() async throws {
+        try await ClientDesk.run { _ in
+            let both: [CFString: Any] = [kSecAttrSynchronizable: kSecAttrSynchronizableAny]
+            let synchronised: [CFString: Any] = [kSecAttrSynchronizable: true]
+            #expect(Self.add(both) == errSecParam)
+            #expect(Self.add(synchronised) == errSecSuccess)
+            #expect(Self.found().0 == errSecItemNotFound)
+            #expect(SecItemDelete(Self.query() as CFDictionary) == errSecItemNotFound)
+            #expect(Self.found(synchronised).1[kSecAttrSynchronizable] as? Bool == true)
+            #expect(Self.add([:]) == errSecSuccess)
+            #expect(Self.found().1[kSecAttrSynchronizable] as? Bool == false)
+            #expect(SecItemDelete(Self.query(both) as CFDictionary) == errSecSuccess)
+            #expect(Self.found(both).0 == errSecItemNotFound)
+        }
+    }
+
     @Test("A deletion of one item deletes one")
     func limit() async throws {
         try await ClientDesk.run { _ in
