@@ -379,8 +379,8 @@ let package = Package(
         .testTarget(
             name: "ProgramTests",
             dependencies: [
-                "DBus", "HostileNeighbour", "Linux", "LocalAuthBus", "localauth-passcode",
-                "localauth-sensor-face", "localauth-sensor-fingerprint",
+                "DBus", "HostileNeighbour", "Linux", "LocalAuthBus", "localauth-agent",
+                "localauth-passcode", "localauth-sensor-face", "localauth-sensor-fingerprint",
                 "localauth-sensor-simulated", "localauthctl", "localauthd", "TestSupport",
             ]
         ),

@@ -9,7 +9,7 @@ struct ManualTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "docs/man").path
     private static let services = [
-        "localauthd.8", "localauth-passcode.8", "localauth-sensor-face.1",
+        "localauth-agent.1", "localauthd.8", "localauth-passcode.8", "localauth-sensor-face.1",
         "localauth-sensor-fingerprint.1", "localauth-sensor-simulated.1",
     ]
     /// No bus can be there.
