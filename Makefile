@@ -55,7 +55,8 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
-    demo-face face-studio face-test test-client test-system examples documentation graph test nightly lint \
+    demo-face face-studio face-test test-client test-system test-machine examples documentation \
+    graph test nightly lint \
     check format generate messages catalogues acceptance bench install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam clean
 
@@ -65,9 +66,9 @@ help: ## This list
 setup: ## Install the Debian packages that make test needs and that are missing (apt-get)
 	@scripts/setup test
 
-# The same for one task: as few packages as make demo or make release need, or those of make bench
-# or make test-system.
-setup-demo setup-release setup-bench setup-system: setup-%:
+# The same for one task: as few packages as make demo or make release need, or those of make bench,
+# make test-system or make test-machine.
+setup-demo setup-release setup-bench setup-system setup-machine: setup-%:
 	@scripts/setup $*
 
 build: setup pam ## Debug build of everything, tests included; warnings are errors
@@ -150,12 +151,15 @@ test-system: setup-system release catalogues ## Boots a Debian 12 with the produ
 	$(BUILD_RELEASE) --product HostileNeighbour
 	scripts/test-system
 
+test-machine: setup-machine release catalogues ## The same in a virtual machine: seats, a TPM, devices, restarts
+	scripts/test-machine
+
 # Longer than the tests' own numbers.
 nightly: export LA_RUNS = 10000
 nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
-nightly: test test-deb test-system ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
+nightly: test test-deb test-system test-machine ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
 
 graph: ## The drawing of the targets in ARCHITECTURE.md, from the manifest
 	@scripts/graph
