@@ -1,5 +1,6 @@
 #if Prompt
 import AgentKit
+import CLinux
 import DBus
 
 /// Shows prompts in windows, one at a time and in their order.
@@ -71,7 +72,11 @@ import DBus
                 prompt.cancel()
             }
         }
-        if shown == nil { idleChanged(true) }
+        guard shown == nil else { return }
+        // What a window took is not needed until the next one.
+        malloc_trim(0)
+        give_back_code()
+        idleChanged(true)
     }
 }
 #endif
