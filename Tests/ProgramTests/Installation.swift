@@ -24,6 +24,7 @@ final class Installation: Sendable {
                 target,
                 "PREFIX=\(folder)/usr",
                 "PAMDIR=\(folder)/etc/pam.d",
+                "AUTOSTARTDIR=\(folder)/etc/xdg/autostart",
                 "PAMMODULEDIR=\(folder)/usr/lib/security",
                 "PAMPROFILEDIR=\(folder)/usr/share/pam-configs",
                 "POLICYDIR=\(folder)/usr/share/dbus-1/system.d",
