@@ -36,10 +36,10 @@ struct SessionSurroundingsTests {
     @Test("What a sensor says of BuiltIn is a Boolean, or a fault")
     func builtIn() {
         var properties = SensorProperties()
-        let isTaken = properties.update(["BuiltIn": .bool(false)])
-        #expect(isTaken && properties.isBuiltIn == false)
-        let isFault = !properties.update(["BuiltIn": .string("no")])
-        #expect(isFault)
+        let refused = properties.update(["BuiltIn": .bool(false)])
+        #expect(refused == nil && properties.isBuiltIn == false)
+        let fault = properties.update(["BuiltIn": .string("no")])
+        #expect(fault == "BuiltIn")
     }
 
     @Test("A session is known by all that matters, of its type")
