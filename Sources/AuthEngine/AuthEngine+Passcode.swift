@@ -12,7 +12,6 @@ extension AuthEngine {
             effects.append(.discardPasscode(id))
             guard isDelayed, evaluations[id]?.prompt?.channel == .idle else { return }
             holdBack(id)
-            concludeIfIdle(id)
         }
     }
 

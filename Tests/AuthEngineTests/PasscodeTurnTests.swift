@@ -187,17 +187,6 @@ struct PasscodeTurnTests {
         #expect(desk.asked == ids)
     }
 
-    @Test("L10: What is typed in a delay that another prompt began ends a prompt without sensors")
-    func typedInDelayAlone() {
-        var desk = Desk(records: [Desk.uid: Self.record(wrong: 5)])
-        let ids = (1...2).map { desk.evaluateElsewhere($0) }
-        desk.send(.passcodeOffered(ids[0]))
-        desk.send(.passcodeVerified(ids[0], .wrong))
-        desk.send(.passcodeOffered(ids[1]))
-        #expect(desk.refusal(ids[1]) == .authenticationFailed)
-        #expect(desk.message(ids[1]).contains("none is taken"))
-    }
-
     @Test("L10: A delay that comes back while an attempt is written keeps it from the verifier")
     func delayedBefore() {
         var record = Self.record(wrong: 6)
