@@ -80,8 +80,8 @@ public struct KnownPrints: Sendable {
             since: known?.since ?? stamp.flatMap(Self.time) ?? now
         )
         if let print, print != entry.print {
-            // Files that are seen for the first time are those that were there all the while, unless
-            // they were written since.
+            // Files that are seen for the first time are those that were there all the while,
+            // unless they were written since.
             let isSame =
                 entry.print.isEmpty && (known != nil || stamp != nil) && modified <= entry.since
             if !isSame { entry.id = print }

@@ -42,8 +42,8 @@ struct SensorProperties: Equatable {
 
     /// Takes over what is known of `properties`.
     ///
-    /// - Returns: The first property whose value is of a wrong type or none of those that exist; nil
-    ///   when there is none.
+    /// - Returns: The first property whose value is of a wrong type or none of those that exist;
+    ///   nil when there is none.
     mutating func update(_ properties: [String: Variant]) -> String? {
         for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
             switch name {
