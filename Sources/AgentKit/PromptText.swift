@@ -180,7 +180,8 @@ public enum PromptText {
     private static func failed(_ sensor: String, _ type: UInt32, _ cause: String) -> String {
         let device = device(sensor, type)
         return switch cause {
-        case "denied": localized("%1$s may not be used: “localauthctl doctor” says why.", device)
+        case "denied":
+            localized("%1$s may not be used: “localauthctl doctor” says why.", device)
         case "missing": localized("%1$s is not connected any more.", device)
         default: localized("%1$s does not work: “localauthctl doctor” says why.", device)
         }
