@@ -17,7 +17,7 @@ struct FactFinder {
     /// It is answered at once. Behind the answer sensors and verifier are asked all the same.
     func told(_ policy: Policy, to peer: Peer) -> Facts? {
         let (uid, now) = (peer.uid, Instant.now())
-        guard let passcode = verifier.told(of: uid, at: now) else { return nil }
+        guard let passcode = verifier.told(of: uid) else { return nil }
         guard policy != .biometricsOrPasscode else {
             verifier.askBehind(uid)
             return Facts(passcode: passcode)

@@ -140,23 +140,20 @@ final class PasscodeVerifier {
 
     /// What it said last, unless it said since that this may be another; nil: it is to be asked.
     ///
-    /// Who is gone can't tell, so nothing that it said stands. One that doesn't answer is asked no
-    /// more than once a second.
-    func told(of uid: UInt32, at now: Instant) -> PasscodeFact? {
+    /// Who is gone can't tell, so nothing that it said stands; one that didn't answer said nothing.
+    func told(of uid: UInt32) -> PasscodeFact? {
         // Over a socketpair there is none.
         if connection.isPeerToPeer { return .unknown }
-        guard owner != nil, standing.stands(of: uid), let answer = answers[uid] else { return nil }
-        guard let answer else {
-            return standing.isRecent(of: uid, at: now) ? .unknown : nil
-        }
+        guard owner != nil, standing.stands(of: uid), let last = answers[uid], let answer = last
+        else { return nil }
         return answer == .set ? .set : .missing
     }
 
     /// The same once it is known; those who wait share one question.
     func findOut(_ uid: UInt32) async -> PasscodeFact {
-        if let told = told(of: uid, at: Instant.now()) { return told }
+        if let told = told(of: uid) { return told }
         await standing.join(uid)
-        if let told = told(of: uid, at: Instant.now()) { return told }
+        if let told = told(of: uid) { return told }
         return await passcode(of: uid)
     }
 
