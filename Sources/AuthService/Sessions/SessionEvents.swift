@@ -1,4 +1,5 @@
 import AuthEngine
+import DBus
 
 /// What the service hears of sessions and sleep, and says about its own part in them.
 @BusActor
