@@ -10,6 +10,7 @@ import TestSupport
     /// As X clients name it.
     let display: String
     private let server: ChildProcess
+    private var accessibility: ChildProcess?
 
     /// Starts it, and waits until each part is ready.
     init(on bus: PrivateBus, size: String = "1000x900x24") async throws {
@@ -27,7 +28,7 @@ import TestSupport
         }
         display = ":\(number)"
         try bus.run(["/usr/bin/openbox", "--sm-disable"], environment: environment)
-        try bus.run(
+        accessibility = try bus.run(
             ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately"],
             environment: environment
         )
@@ -36,6 +37,12 @@ import TestSupport
             try await self.run("/usr/bin/xprop", "-root", "_NET_SUPPORTING_WM_CHECK")
                 .contains("window id")
         }
+    }
+
+    /// Asks what has a bus of its own to end that bus; the other parts end with the test's.
+    func end() async {
+        accessibility?.signal(SIGTERM)
+        _ = try? await accessibility?.exitStatus()
     }
 
     /// What programs on it need to know.

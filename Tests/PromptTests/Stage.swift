@@ -27,7 +27,13 @@ import TestSupport
         try await PrivateBus.run { bus in
             let stage = try await Stage(on: bus, variables)
             defer { stage.reader.connection.close() }
-            try await body(stage)
+            do {
+                try await body(stage)
+            } catch {
+                await stage.screen.end()
+                throw error
+            }
+            await stage.screen.end()
         }
     }
 
