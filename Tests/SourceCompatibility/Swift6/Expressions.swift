@@ -168,7 +168,7 @@ public enum Expressions {
     }
 
     /// A context of a test, as people write it.
-    public class MockContext: LAContext, @unchecked Sendable {
+    public class MockContext: LAContext {
         public override var biometryType: LABiometryType { .faceID }
 
         public override func canEvaluatePolicy(
