@@ -96,8 +96,9 @@ struct DaemonTests {
             #expect(try await bench.device.listTemplates(options: [:]).map(\.id) == [id])
             try await bench.bus.waitForOwner(of: name, false)
             try await bench.rig.deletePrints(of: "tester")
+            let evaluation = try bench.evaluate()
             do throws(DBusError) {
-                _ = try await bench.evaluate().reply()
+                _ = try await evaluation.reply()
                 Issue.record("a finger that is not enrolled was looked for")
             } catch {
                 #expect(error.name == "org.localauth.Error.BiometryNotEnrolled")
