@@ -172,7 +172,10 @@ public final class ChildProcess: Sendable {
     @BusActor private func end(within limit: Duration) async throws(TestFailure) {
         let process = OwnedDescriptor(adopting: pidfd_open(pid, 0))
         let ended = Witness<Bool>()
-        let watch = EventLoop.shared.watch(descriptor: process.rawValue) { ended.record(true) }
+        let watch = EventLoop.shared.watch(descriptor: process.rawValue) {
+            // A wake-up may be meant for an earlier descriptor of this number.
+            if self.ending(WNOHANG) != nil { ended.record(true) }
+        }
         defer { watch.cancel() }
         _ = try await ended.first("\(name) to end", within: limit) { $0 }
     }

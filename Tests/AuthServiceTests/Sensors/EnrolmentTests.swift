@@ -227,24 +227,37 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("Errors of a sensor come in our words; one that leaves ends the enrolment")
+    @Test("Errors of a sensor come in our words, and a failure with its own after them")
     func faults() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
             let sensor = try await bench.sensor()
-            let names: [DBusError.Name] = [.sensorFull, .sensorDuplicate, .sensorFailed]
-            for (number, name) in names.enumerated() {
+            let errors: [(DBusError.Name, String)] = [
+                (.sensorFull, "There is no room for another template."),
+                (.sensorDuplicate, "This is enrolled already."),
+                (.sensorFailed, "The sensor failed: scripted"),
+                (.sensorDenied, "The sensor is not allowed to: scripted"),
+            ]
+            for (number, (name, message)) in errors.enumerated() {
                 let call = try bench.enroll(person)
                 try await sensor.operation(number).fail(name)
                 do throws(DBusError) {
                     _ = try await call.reply()
+                    Issue.record("enrolled in spite of \(name)")
                 } catch {
-                    #expect(error.name == name)
-                    #expect(!error.message.contains("scripted"))
+                    #expect(error.name == name && error.message == message)
                 }
             }
+        }
+    }
+
+    @Test("A sensor that leaves ends its enrolment")
+    func departure() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
             let call = try bench.enroll(person)
-            _ = try await sensor.operation(3)
+            _ = try await sensor.operation(0)
             sensor.connection.close()
             await expectName(.sensorDisconnected) { _ = try await call.reply() }
         }
