@@ -15,12 +15,14 @@ public import LocalAuthBus
     public let connection: Connection
     /// Whether everybody has a passcode; it tells the service when that changes.
     public var isPasscodeSet: Bool {
-        didSet { if isPasscodeSet != oldValue, tells { signals.changed(uid: .max) } }
+        didSet { if isPasscodeSet != oldValue, tells { tellChange() } }
     }
     /// Whether it tells of a change.
     public var tells = true
     /// Whether a passcode that isn't set may come back, as that of a locked account.
-    public var isLocked = false
+    public var isLocked = false {
+        didSet { if isLocked != oldValue, tells { tellChange() } }
+    }
     /// Whether it can say that a passcode is gone for good.
     public var knowsRemoval = true
     /// It can't say whether a passcode is set.
@@ -60,8 +62,9 @@ public import LocalAuthBus
         try connection.requestName(Self.name)
     }
 
-    private var signals: Passcode1Signals {
-        Passcode1Signals(connection, path: Passcode1.path)
+    /// Says that everybody's passcode may have come or gone.
+    public func tellChange() {
+        Passcode1Signals(connection, path: Passcode1.path).changed(uid: .max)
     }
 
     /// Whether a passcode is set, unless it is broken.

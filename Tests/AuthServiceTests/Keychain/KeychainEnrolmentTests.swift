@@ -164,7 +164,7 @@ struct KeychainEnrolmentTests {
             let id = try await bench.keychain(person.connection)
                 .add("one", flags: .biometryCurrentSet)
             let templates = sensor.templates
-            _ = sensor.add(for: person.peer.uid, announcing: false)
+            _ = sensor.add(for: person.peer.uid)
             // The sensors are asked, the keychain isn't.
             _ = try await bench.canEvaluate(1, as: person.connection)
             sensor.templates = templates
