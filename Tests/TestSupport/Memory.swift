@@ -1,4 +1,4 @@
-public import Glibc
+import Glibc
 
 /// Why the memory of a process was not looked through.
 public enum MemoryError: Error {
@@ -7,7 +7,7 @@ public enum MemoryError: Error {
 }
 
 /// How often a text is in the writable memory of a process.
-public func occurrences(of text: String, in pid: pid_t) throws -> Int {
+public func occurrences(of text: String, in pid: Int32) throws -> Int {
     let memory = open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
     guard memory >= 0, let maps = fopen("/proc/\(pid)/maps", "re") else {
         throw MemoryError.unreadable
