@@ -49,9 +49,12 @@ struct SessionSleepTests {
     @BusActor
     func silentLid() async throws {
         let bench = try await SessionBench()
+        try await bench.registerAgent()
         bench.logind.isLidClosed = true
+        #expect(await bench.evaluate()?.name == .biometryNotAvailable)
         #expect(try await bench.manager.canEvaluate(policy: 1).code == -6)
         bench.logind.isLidClosed = false
+        #expect(try await bench.evaluateWithMatch() == nil)
         #expect(try await bench.manager.canEvaluate(policy: 1).code == 0)
     }
 

@@ -334,7 +334,7 @@ struct KeychainEnrolmentTests {
             #expect(try await keychain.services() == [])
             bench.verifier.isLocked = false
             // The verifier is asked, the keychain isn't.
-            _ = try await bench.canEvaluate(1, as: person.connection)
+            _ = try await bench.canEvaluate(2, as: person.connection)
             bench.verifier.isPasscodeSet = true
             await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
         }
