@@ -10,6 +10,9 @@ package final class FolderWatch {
     /// Changes come in bursts: they are told once, so long after the first.
     private static let debounce = Duration.milliseconds(30)
 
+    /// Whether the kernel has no more watches: nothing is told.
+    package var isBlind: Bool { changes == nil }
+
     /// Calls `changed` after something happened; never when the kernel has no more watches.
     package init(_ folders: [String] = [], _ changed: @escaping @BusActor () -> Void) {
         changes = FolderChanges()
