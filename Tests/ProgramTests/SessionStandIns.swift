@@ -170,7 +170,7 @@ struct Feed<Value: Sendable>: Sendable {
     private(set) var isActive = true
     private(set) var isLocked = false
     private let connection: Connection
-    fileprivate unowned let logind: StandInLogind
+    fileprivate let logind: StandInLogind
 
     init(_ id: String, at logind: StandInLogind, uid: UInt32 = getuid(), isRemote: Bool = false) {
         self.id = id
@@ -229,7 +229,7 @@ struct Feed<Value: Sendable>: Sendable {
 }
 
 private struct LogindInterface: ServedInterface {
-    unowned let logind: StandInLogind
+    let logind: StandInLogind
 
     static let description = InterfaceDescription(
         name: "org.freedesktop.login1.Manager",
@@ -296,7 +296,7 @@ private struct LogindInterface: ServedInterface {
 }
 
 private struct LogindUserInterface: ServedInterface {
-    unowned let logind: StandInLogind
+    let logind: StandInLogind
 
     static let description = InterfaceDescription(
         name: "org.freedesktop.login1.User",
@@ -364,7 +364,7 @@ private struct SessionEntry: WireType {
 }
 
 private struct LogindSessionInterface: ServedInterface {
-    unowned let session: StandInSession
+    let session: StandInSession
 
     static let description = InterfaceDescription(
         name: "org.freedesktop.login1.Session",
