@@ -100,16 +100,21 @@ public final class ChildProcess: Sendable {
         _ actions: inout posix_spawn_file_actions_t,
         _ hasSession: Bool
     ) throws(TestFailure) -> pid_t {
-        // The threads of the test block signals; a program must not inherit that.
+        // The threads of the test block signals, and whoever started it in the background may have
+        // it ignore Ctrl-C; a program must inherit neither.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
+        var all = sigset_t()
+        sigfillset(&all)
+        posix_spawnattr_setsigdefault(&attributes, &all)
         // POSIX_SPAWN_SETSID is not in the Glibc module.
         let session: Int16 = hasSession ? 0x80 : 0
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | session)
+        let flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF) | session
+        posix_spawnattr_setflags(&attributes, flags)
         // The lists that C wants: ended by a null, freed below.
         var arguments = words.map { strdup($0) } + [nil]
         var environment = variables.map { strdup($0) } + [nil]
