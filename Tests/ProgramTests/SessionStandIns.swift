@@ -28,6 +28,8 @@ struct Feed<Value: Sendable>: Sendable {
     var isLidClosed = false
     var isDocked = false
     var isPreparingForSleep = false
+    /// What its answers about the machine wait for.
+    var preparation: (@BusActor @Sendable () async -> Void)?
     /// The session that the test's process is in; nil: none.
     var current: StandInSession?
     /// The session that other processes are in; nil: none.
@@ -56,7 +58,9 @@ struct Feed<Value: Sendable>: Sendable {
 
     init(on connection: Connection) {
         self.connection = connection
-        connection.export(Self.root, [LogindInterface(logind: self)])
+        connection.export(Self.root, [LogindInterface(logind: self)]) { [weak self] _ in
+            self?.preparation
+        }
         connection.export(Self.user, [LogindUserInterface(logind: self)])
     }
 

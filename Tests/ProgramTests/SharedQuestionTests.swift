@@ -53,10 +53,21 @@ struct SharedQuestionTests {
     func decisions() async throws {
         let bench = try await SessionBench()
         try await bench.registerAgent()
-        let asked = try await Self.questions(bench, 8) { manager in
-            let options: [String: Variant] = ["interaction-not-allowed": .bool(true)]
-            _ = try? await manager.evaluate(policy: 1, reason: "test", options: options)
-        }
+        _ = try await bench.manager.canEvaluate(policy: 1)
+        let mayAnswer = Witness<Bool>()
+        bench.logind.preparation = { _ = try? await mayAnswer.first("a word") { $0 } }
+        bench.logind.questions = [:]
+        let options: [String: Variant] = ["interaction-not-allowed": .bool(true)]
+        let calls = try (0..<8)
+            .map { _ in
+                try bench.manager.evaluateStream(policy: 1, reason: "test", options: options)
+            }
+        // With each answer the service has had those of the bus to what it asked before: in the end
+        // all have come to what logind is to say.
+        for _ in 0..<20 { _ = try await bench.manager.version() }
+        mayAnswer.record(true)
+        for call in calls { _ = try? await call.reply() }
+        let asked = bench.logind.questions
         #expect(1...2 ~= asked["PreparingForSleep", default: 0], "\(asked)")
         #expect(1...2 ~= asked["Session.LockedHint", default: 0], "\(asked)")
         #expect(asked["GetSessionByPID", default: 0] <= 2, "\(asked)")
