@@ -42,10 +42,11 @@ COMPLETIONS := $(foreach shell,bash zsh fish,$(BUILD)/share/completions/localaut
 # An import that the manifest doesn't declare is an error.
 STRICT := --explicit-target-dependency-import-check error
 # The engine of the face sensor is built where dlib is, the prompt where GTK is; TRAITS= leaves both
-# out. Looked for when a recipe runs, because setup may just have installed them.
+# out. Looked for when a recipe runs, because setup may just have installed them. To name a trait
+# turns those off that are on by default, which is why they are named as well.
 HAS_FACE = $(shell test -f /usr/include/dlib/dnn.h && echo Face)
 HAS_PROMPT = $(shell pkg-config --exists 'libadwaita-1 >= 1.2' gtk4-x11 gtk4-wayland && echo Prompt)
-TRAITS = $(patsubst %,--traits %,$(subst $(SPACE),$(COMMA),$(strip $(HAS_FACE) $(HAS_PROMPT))))
+TRAITS = --traits $(subst $(SPACE),$(COMMA),$(strip defaults $(HAS_FACE) $(HAS_PROMPT)))
 COMMA := ,
 SPACE := $(subst ,, )
 FACE := $(CURDIR)/$(BUILD)/face

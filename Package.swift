@@ -1,6 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let withSoftwareKeys = TargetDependencyCondition.when(traits: ["SoftwareKeys"])
 let whereWindows = TargetDependencyCondition.when(traits: ["Prompt"])
 
 let package = Package(
@@ -21,6 +22,11 @@ let package = Package(
         ]
         .map { .library(name: $0, targets: [$0]) },
     traits: [
+        .default(enabledTraits: ["SoftwareKeys"]),
+        .trait(
+            name: "SoftwareKeys",
+            description: "SecKey in the process, not only in the service: needs swift-crypto."
+        ),
         .trait(
             name: "Face",
             description: "The engine of the face sensor: needs dlib, OpenBLAS and libjpeg."
@@ -114,8 +120,12 @@ let package = Package(
             name: "Security",
             dependencies: [
                 "DBus", "Linux", "LocalAuthBus", "LocalAuthClient",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Crypto", package: "swift-crypto", condition: withSoftwareKeys),
+                .product(
+                    name: "CryptoExtras",
+                    package: "swift-crypto",
+                    condition: withSoftwareKeys
+                ),
             ]
         ),
         .target(

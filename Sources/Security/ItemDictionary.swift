@@ -207,7 +207,7 @@ struct ItemDictionary: Sendable {
             id = id ?? key.id
         } else if let software = key.software {
             let facts: [String: Variant] = [
-                "klbl": .bytes(software.label), "kcls": .uint32(software.isPrivate ? 1 : 0),
+                "klbl": .bytes(try software.label()), "kcls": .uint32(software.isPrivate ? 1 : 0),
                 "type": .uint32(software.type),
             ]
             attributes.merge(facts) { given, _ in given }

@@ -12,13 +12,15 @@ extension ItemDictionary {
     }
 
     /// Makes this the item of a key in this process.
-    mutating func take(_ key: SoftwareKey) {
+    ///
+    /// - Throws: `errSecUnimplemented` without the trait.
+    mutating func take(_ key: SoftwareKey) throws(KeychainFailure) {
         itemClass = "keys"
         secret = [UInt8](key.bytes)
         attributes["type"] = .uint32(key.type)
         attributes["bsiz"] = .uint32(UInt32(key.bits))
         setDefaults(ofKeyWith: UInt32(key.bits), isPrivate: key.isPrivate)
-        attributes["klbl"] = attributes["klbl"] ?? .bytes(key.label)
+        if attributes["klbl"] == nil { attributes["klbl"] = .bytes(try key.label()) }
     }
 
     /// Says of a key what Apple's keychain says of one that is given no more than its type.

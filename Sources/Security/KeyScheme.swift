@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Foundation
 
 /// What an algorithm's name says, as far as a key in this process can do it.
@@ -8,15 +7,6 @@ enum KeyScheme: Sendable, Hashable {
         case sha256 = "SHA256"
         case sha384 = "SHA384"
         case sha512 = "SHA512"
-
-        func digest(_ data: Data) -> Data {
-            switch self {
-            case .sha1: Data(Insecure.SHA1.hash(data: data))
-            case .sha256: Data(SHA256.hash(data: data))
-            case .sha384: Data(SHA384.hash(data: data))
-            case .sha512: Data(SHA512.hash(data: data))
-            }
-        }
 
         var size: Int {
             switch self {

@@ -319,7 +319,7 @@ extension ItemDictionary {
                 throw KeychainFailure(errSecDuplicateItem, "The key is in the keychain already.")
             }
             id = nil
-            return take(software)
+            return try take(software)
         }
         guard let secret else {
             throw KeychainFailure(errSecParam, "A key has kSecValueData or kSecValueRef.")
@@ -327,8 +327,8 @@ extension ItemDictionary {
         let (type, half) = (attributes["type"], attributes["kcls"])
         guard type == .uint32(42) || type == .uint32(73), half == .uint32(0) || half == .uint32(1)
         else { return }
-        take(
-            try SoftwareKey(
+        try take(
+            SoftwareKey(
                 Data(secret),
                 isRSA: type == .uint32(42),
                 isPrivate: half == .uint32(1)

@@ -56,7 +56,7 @@ public final class SecKey: NSObject, Sendable {
     }
 
     /// What both halves are found by, as Apple makes it: the SHA-1 of the public one.
-    var label: [UInt8]? { software?.label }
+    var label: [UInt8]? { try? software?.label() }
 
     /// Keys are the same that have the same bytes, or are the same item's.
     public override func isEqual(_ object: Any?) -> Bool {
@@ -147,7 +147,7 @@ public func SecKeyCreateRandomKey(
             item.attributes["tkid"] == nil
             && item.attributes["extr"] != .bool(false)
         guard isPermanent else { return SecKey(software, isExtractable: isExtractable) }
-        item.take(software)
+        try item.take(software)
         let new = item
         let id = try waiting { () async throws(KeychainFailure) in
             let keychain = try await RemoteKeychain()

@@ -1,3 +1,4 @@
+#if SoftwareKeys
 internal import Crypto
 internal import CryptoExtras
 internal import Foundation
@@ -130,3 +131,4 @@ extension SoftwareKey {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if SoftwareKeys
 internal import Crypto
 internal import CryptoExtras
 internal import Foundation
@@ -103,6 +104,17 @@ extension SoftwareKey {
     }
 }
 
+extension KeyScheme.Hash {
+    fileprivate func digest(_ data: Data) -> Data {
+        switch self {
+        case .sha1: Data(Insecure.SHA1.hash(data: data))
+        case .sha256: Data(SHA256.hash(data: data))
+        case .sha384: Data(SHA384.hash(data: data))
+        case .sha512: Data(SHA512.hash(data: data))
+        }
+    }
+}
+
 /// A digest that was computed elsewhere.
 struct GivenDigest: Digest {
     // ECDSA takes the digest of any function, cut to the size of the curve.
@@ -162,3 +174,4 @@ extension _RSA.Signing.PublicKey {
         return isValidSignature(given, for: digest(bytes, of: function), padding: padding)
     }
 }
+#endif
