@@ -46,7 +46,7 @@ STRICT := --explicit-target-dependency-import-check error
 # turns those off that are on by default, which is why they are named as well.
 HAS_FACE = $(shell test -f /usr/include/dlib/dnn.h && echo Face)
 HAS_PROMPT = $(shell pkg-config --exists 'libadwaita-1 >= 1.2' gtk4-x11 gtk4-wayland && echo Prompt)
-TRAITS = --traits $(subst $(SPACE),$(COMMA),$(strip defaults $(HAS_FACE) $(HAS_PROMPT)))
+TRAITS = --traits $(subst $(SPACE),$(COMMA),$(strip default $(HAS_FACE) $(HAS_PROMPT)))
 COMMA := ,
 SPACE := $(subst ,, )
 FACE := $(CURDIR)/$(BUILD)/face
