@@ -178,7 +178,7 @@ generate: setup ## Swift stubs from dbus/*.xml
 
 messages: setup ## Bring po/*.po up to date with the sources, for translators
 	scripts/messages > po/localauth.pot
-	scripts/messages patterns > Sources/localauthctl/Output/ServicePatterns.swift
+	scripts/messages patterns > Sources/AgentKit/ServicePatterns.swift
 	for language in $(LANGUAGES); do \
 	    msgmerge --quiet --update --backup=none --no-fuzzy-matching \
 	        po/$$language.po po/localauth.pot || exit 1; \

@@ -63,6 +63,11 @@ let package = Package(
             pkgConfig: "libadwaita-1",
             providers: [.apt(["libadwaita-1-dev"])]
         ),
+        // Without the trait it is empty.
+        .target(
+            name: "Windows",
+            dependencies: ["DBus", .byName(name: "CAdwaita", condition: whereWindows)]
+        ),
         .systemLibrary(name: "CIntl"),
         .target(name: "Localization", dependencies: ["CIntl"]),
         .systemLibrary(name: "CLinux"),
@@ -149,7 +154,9 @@ let package = Package(
         .target(name: "SensorKit", dependencies: ["DBus", "LocalAuthBus", "ServiceProgram"]),
         .target(
             name: "AgentKit",
-            dependencies: ["CLinux", "DBus", "Linux", "LocalAuthBus", "Localization"]
+            dependencies: [
+                "CLinux", "DBus", "Linux", "LocalAuthBus", "LocalAuthClient", "Localization",
+            ]
         ),
 
         // Programs: parse, wire, run.
@@ -193,7 +200,7 @@ let package = Package(
             name: "localauth-agent",
             dependencies: [
                 "AgentKit", "CLinux", "DBus", "LocalAuthBus", "Localization", "ServiceProgram",
-                .byName(name: "CAdwaita", condition: whereWindows),
+                "Windows", .byName(name: "CAdwaita", condition: whereWindows),
             ],
             resources: [.embedInCode("prompt.ui"), .embedInCode("prompt.css")]
         ),

@@ -5,6 +5,7 @@ import DBus
 import Glibc
 import LocalAuthBus
 import ServiceProgram
+import Windows
 
 /// One run of the agent.
 @BusActor enum AgentRun {
@@ -23,7 +24,9 @@ import ServiceProgram
         guard forbid_tracing() == 0 else {
             throw StartError("this process can't be protected from being traced")
         }
-        guard Display.open() else { throw StartError("there is no display") }
+        guard Display.open(for: "localauth-agent", style: PackageResources.prompt_css) else {
+            throw StartError("there is no display")
+        }
         let session = takeName()
         let view = WindowView()
         let agent = PromptAgent(

@@ -3,6 +3,7 @@ import AgentKit
 import CAdwaita
 import DBus
 import Localization
+import Windows
 
 /// The window of one prompt.
 @BusActor final class PromptWindow {
@@ -197,7 +198,7 @@ import Localization
         sensorImages = []
         var pictures = state.sensors.map { sensor in
             (
-                Self.picture(sensor.biometryType), PromptText.sensorName(sensor.biometryType),
+                sensorIcon(sensor.biometryType), PromptText.sensorName(sensor.biometryType),
                 sensor.isReady
             )
         }
@@ -219,15 +220,6 @@ import Localization
             sensorImages.append(image)
         }
         box.isVisible = !pictures.isEmpty
-    }
-
-    private static func picture(_ type: UInt32) -> String {
-        switch type {
-        case 1: "auth-fingerprint-symbolic"
-        case 2: "auth-face-symbolic"
-        case 4: "view-reveal-symbolic"
-        default: "auth-smartcard-symbolic"
-        }
     }
 
     private static func style(_ mood: PromptState.Mood, _ isReady: Bool) -> String {

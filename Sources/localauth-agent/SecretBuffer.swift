@@ -3,6 +3,7 @@ import AgentKit
 import CAdwaita
 import DBus
 import Glibc
+import Windows
 
 /// The one place in this process where a typed secret is: a text buffer of GTK's on a locked page.
 ///

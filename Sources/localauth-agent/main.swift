@@ -1,4 +1,5 @@
 import ServiceProgram
+import Windows
 
 let program = ServiceProgram(
     name: "localauth-agent",

@@ -31,7 +31,7 @@ import Testing
     func patterns() throws {
         let said = try run("env", ["scripts/messages", "patterns"])
         #expect(said.status == 0)
-        let path = "Sources/localauthctl/Output/ServicePatterns.swift"
+        let path = "Sources/AgentKit/ServicePatterns.swift"
         #expect(said.output == (try Project.text(path)))
     }
 

@@ -14,6 +14,7 @@ enum Layers {
             "CSystemd",
             "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
             "LocalAuthBus", "LocalAuthClient", "Localization", "SQLite", "ServiceProgram",
+            "Windows",
         ],
         .role: [
             "AuthService", "CryptoKit", "LocalAuthentication", "Security", "SensorKit", "AgentKit",

@@ -2,7 +2,6 @@ import AgentKit
 import ArgumentParser
 import DBus
 import Glibc
-import Linux
 import LocalAuthBus
 import LocalAuthClient
 import Localization
@@ -23,17 +22,17 @@ struct DoctorCommand: ParsableCommand {
         try performOnLoop {
             let service = try await Self.reach(bus)
             defer { service.connection.flush() }
-            let checks = try await service.manager.diagnose().map(Check.init) + Check.cameras()
+            let checks = try await service.manager.diagnose().map(Finding.init) + Finding.cameras()
             if output.json {
                 print(JSON.array(checks.map(\.json)).text)
             } else {
-                printTable(checks.map { [stateTitle($0.state), $0.name, serviceText($0.message)] })
-                for check in checks where check.state != "ok" && !check.remedy.isEmpty {
+                printTable(checks.map { [$0.stateTitle, $0.name, serviceText($0.message)] })
+                for check in checks where check.needsRemedy {
                     tell("\(check.name): \(Advice.complete(serviceText(check.remedy)))")
                 }
             }
             // An unknown state of a later version counts as a failure.
-            guard checks.allSatisfy({ $0.state == "ok" || $0.state == "warning" }) else {
+            guard checks.allSatisfy({ $0.isPassed }) else {
                 throw ExitCode(Failure.Status.refused.rawValue)
             }
         }
@@ -56,49 +55,7 @@ struct DoctorCommand: ParsableCommand {
     }
 }
 
-private func stateTitle(_ state: String) -> String {
-    switch state {
-    case "ok": localized("ok")
-    case "warning": localized("warning")
-    case "failed": localized("failed")
-    default: state
-    }
-}
-
-private struct Check {
-    let name: String
-    let state: String
-    let message: String
-    let remedy: String
-
-    init(_ entry: [String: Variant]) {
-        let text = { (key: String) in plainText(entry[key]?.asString ?? "", limit: 1024) }
-        name = text("name")
-        state = text("state")
-        message = text("message")
-        remedy = text("remedy")
-    }
-
-    private init(name: String, state: String, message: String) {
-        (self.name, self.state, self.message, remedy) = (name, state, message, "")
-    }
-
-    /// Who has a camera open, among the processes that the person may look at: the service sees
-    /// none of theirs.
-    static func cameras() -> [Check] {
-        FileHolder.all(of: Set((0..<64).map { "/dev/video\($0)" }))
-            .map { holder in
-                let program = plainText(holder.program, limit: 64)
-                let message = localized(
-                    "%1$s (process %2$s) has the camera %3$s open.",
-                    program,
-                    "\(holder.pid)",
-                    holder.path
-                )
-                return Check(name: "camera", state: "ok", message: message)
-            }
-    }
-
+extension Finding {
     var json: JSON {
         .object([
             ("name", .string(name)), ("state", .string(state)), ("message", .string(message)),

@@ -95,13 +95,7 @@ private func show(_ answer: Result<[String: Variant], DBusError>, _ json: Bool) 
             ])
             print(object.text)
         } else {
-            let parts = [text("sensor"), strengthTitle(text("strength"))].filter { !$0.isEmpty }
-            let title = mechanismTitle(mechanism)
-            print(
-                parts.isEmpty
-                    ? localized("Yes: %1$s.", title)
-                    : localized("Yes: %1$s (%2$s).", title, parts.joined(separator: ", "))
-            )
+            print(grantedSentence(result))
         }
     case .failure(let error):
         if json, let code = AuthenticationError.codes[error.name] {

@@ -1,3 +1,4 @@
+import AgentKit
 import ArgumentParser
 import DBus
 import Glibc

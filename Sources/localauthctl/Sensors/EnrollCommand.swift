@@ -40,38 +40,19 @@ struct EnrollCommand: ParsableCommand {
                 onLoop { try? await device.cancelEnroll() }
             }
             onLoop {
-                for await event in call.events { tell(event, row) }
+                for await event in call.events {
+                    let words = enrollingSentence(
+                        event,
+                        sensor: row.name,
+                        biometryType: row.biometryType
+                    )
+                    if let words { tell(words) }
+                }
             }
             let answer = await call.result()
             await own?.stop()
             let id = plainText(try answer.get(), limit: 256)
             print(localized("Enrolled on %1$s as %2$s.", row.name, id))
         }
-    }
-}
-
-private func tell(_ event: StreamEvent, _ row: RemoteSensor) {
-    switch SensorEventKind(rawValue: event.kind) {
-    case .stage:
-        guard let stage = event.detail["stage"]?.asUInt32 else { return }
-        let stages = event.detail["stages"]?.asInt32 ?? -1
-        tell(
-            stages > 0
-                ? localized("Stage %1$s of %2$s.", "\(stage)", "\(stages)")
-                : localized("Stage %1$s.", "\(stage)")
-        )
-    case .busy:
-        let busy = PromptProgress.sensorBusy(
-            sensor: row.name,
-            biometryType: row.biometryType,
-            by: plainText(event.detail["by"]?.asString ?? "", limit: 64)
-        )
-        if let words = PromptText.sentence(busy) { tell(words) }
-    case .ready:
-        let ready = PromptProgress.sensorReady(sensor: row.name, biometryType: row.biometryType)
-        if let words = PromptText.sentence(ready) { tell(words) }
-    default:
-        let progress = PromptProgress(kind: event.kind, detail: event.detail)
-        if let words = progress.flatMap(PromptText.sentence) { tell(words) }
     }
 }

@@ -4,16 +4,6 @@ import Localization
 
 /// A sensor as it is listed.
 extension RemoteSensor {
-    /// Without control characters: the texts come from another program and go to a terminal.
-    var plain: RemoteSensor {
-        var plain = self
-        plain.name = plainText(name, limit: 64)
-        plain.description = plainText(description, limit: 256)
-        plain.strength = plainText(strength, limit: 32)
-        plain.unavailability = plainText(unavailability, limit: 64)
-        return plain
-    }
-
     var json: JSON {
         .object([
             ("name", .string(name)), ("description", .string(description)),
@@ -26,7 +16,7 @@ extension RemoteSensor {
     var row: [String] {
         [
             name, biometryTitle(biometryType), strengthTitle(strength),
-            isAvailable ? localized("ready") : unavailabilityTitle(unavailability), description,
+            stateTitle, description,
         ]
     }
 }

@@ -1,14 +1,14 @@
 #if Prompt
 import CAdwaita
-import DBus
+package import DBus
 
 /// A window that was built from a description, and its parts by their names in it.
-@BusActor struct WindowParts {
+@BusActor package struct WindowParts {
     private let builder: OpaquePointer
 
     /// Builds a window.
     /// - Throws: Failed when the description is none.
-    init(_ description: [UInt8]) throws(DBusError) {
+    package init(_ description: [UInt8]) throws(DBusError) {
         let built = description.withUnsafeBufferPointer { bytes in
             bytes.withMemoryRebound(to: CChar.self) {
                 gtk_builder_new_from_string($0.baseAddress, gssize($0.count))
@@ -18,7 +18,7 @@ import DBus
         builder = built
     }
 
-    subscript(_ name: String) -> Widget {
+    package subscript(_ name: String) -> Widget {
         guard let object = gtk_builder_get_object(builder, name) else {
             preconditionFailure("the description of the window has no \(name)")
         }
@@ -26,7 +26,7 @@ import DBus
     }
 
     /// The window goes, and nothing of it may be used any more.
-    func destroy() {
+    package func destroy() {
         gtk_window_destroy(self["window"].asWindow)
         g_object_unref(Widget(pointer: builder).asObject)
     }
@@ -34,7 +34,7 @@ import DBus
 
 extension Widget {
     /// Shows every key to `body` before anything in the window sees it; true: nothing else does.
-    func onKey(_ body: @escaping @BusActor (UInt32) -> Bool) {
+    package func onKey(_ body: @escaping @BusActor (UInt32) -> Bool) {
         let keys = gtk_event_controller_key_new()
         gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
         let pressed:

@@ -1,14 +1,14 @@
 #if Prompt
 import CAdwaita
-import DBus
+package import DBus
 
 /// GLib's loop with this project's event loop inside: both on the thread of the windows.
-@BusActor enum GLibLoop {
+@BusActor package enum GLibLoop {
     /// What GLib waits for on our behalf.
     private static var watched: (descriptor: Int32, tag: gpointer)?
 
     /// Runs both loops until the process ends.
-    nonisolated static func run() {
+    package nonisolated static func run() {
         EventLoop.shared.run {
             BusActor.assume { attach() }
             g_main_loop_run(g_main_loop_new(nil, 0))

@@ -1,39 +1,39 @@
 #if Prompt
 import CAdwaita
-import DBus
+package import DBus
 import Glibc
 
 /// The display server: what X11 and Wayland do in different ways.
-@BusActor enum Display {
-    /// Connects to it; false: there is none.
+@BusActor package enum Display {
+    /// Connects to it, and has a program's windows follow a style; false: there is none.
     ///
     /// Pictures are drawn by the processor: a small window needs neither the start nor the memory
     /// of OpenGL, which would be three times what the rest of this process takes.
-    static func open() -> Bool {
+    package static func open(for program: String, style: [UInt8]) -> Bool {
         setenv("GSK_RENDERER", "cairo", 0)
         setenv("GDK_DEBUG", "gl-disable,vulkan-disable", 0)
-        g_set_prgname("localauth-agent")
+        g_set_prgname(program)
         g_set_application_name("LocalAuthentication")
         guard gtk_init_check() != 0 else { return false }
         adw_init()
-        let style = gtk_css_provider_new()
-        PackageResources.prompt_css.withUnsafeBufferPointer { bytes in
+        let provider = gtk_css_provider_new()
+        style.withUnsafeBufferPointer { bytes in
             bytes.withMemoryRebound(to: CChar.self) {
-                gtk_css_provider_load_from_data(style, $0.baseAddress, gssize($0.count))
+                gtk_css_provider_load_from_data(provider, $0.baseAddress, gssize($0.count))
             }
         }
         gtk_style_context_add_provider_for_display(
             gdk_display_get_default(),
-            OpaquePointer(style),
+            OpaquePointer(provider),
             guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION)
         )
         return true
     }
 
-    static var isX11: Bool { isX11(gdk_display_get_default()) }
+    package static var isX11: Bool { isX11(gdk_display_get_default()) }
 
     /// Shows a window in front, with the keyboard where the display server gives it.
-    static func present(_ window: Widget) {
+    package static func present(_ window: Widget) {
         gtk_window_set_modal(window.asWindow, 1)
         guard isX11, let surface = surface(of: window) else {
             return gtk_window_present(window.asWindow)
@@ -43,7 +43,7 @@ import Glibc
     }
 
     /// Ties a window to the app's, as the desktop portals write that one.
-    static func setParent(of window: Widget, _ parent: String) {
+    package static func setParent(of window: Widget, _ parent: String) {
         guard let surface = surface(of: window) else { return }
         let parts = parent.split(separator: ":", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { return }
@@ -63,7 +63,7 @@ import Glibc
     /// On X11 alone: there it is a grab. A Wayland compositor may ask the person first, and no
     /// other window sees the keys there in any case.
     /// - Returns: whether that is so, as far as the display server does it.
-    static func grabKeyboard(for window: Widget) -> Bool {
+    package static func grabKeyboard(for window: Widget) -> Bool {
         guard isX11, let surface = surface(of: window) else { return true }
         var value = GValue()
         g_value_init(&value, GType(5 << 2))
@@ -76,7 +76,7 @@ import Glibc
         return g_value_get_boolean(&value) != 0
     }
 
-    static func releaseKeyboard(of window: Widget) {
+    package static func releaseKeyboard(of window: Widget) {
         guard isX11, let surface = surface(of: window) else { return }
         gdk_toplevel_restore_system_shortcuts(surface)
     }

@@ -1,19 +1,22 @@
 #if Prompt
-import CAdwaita
-import DBus
+package import CAdwaita
+package import DBus
 
 /// A part of a window, which lives as long as the window does.
-@BusActor struct Widget {
-    let pointer: OpaquePointer
+@BusActor package struct Widget {
+    package let pointer: OpaquePointer
+
+    /// A part by its object.
+    package init(pointer: OpaquePointer) { self.pointer = pointer }
 
     // GTK has a type for each class of what is one object to it.
-    var asWidget: UnsafeMutablePointer<GtkWidget> { UnsafeMutablePointer(pointer) }
-    var asWindow: UnsafeMutablePointer<GtkWindow> { UnsafeMutablePointer(pointer) }
-    var asBox: UnsafeMutablePointer<GtkBox> { UnsafeMutablePointer(pointer) }
-    var asObject: UnsafeMutablePointer<GObject> { UnsafeMutablePointer(pointer) }
+    package var asWidget: UnsafeMutablePointer<GtkWidget> { UnsafeMutablePointer(pointer) }
+    package var asWindow: UnsafeMutablePointer<GtkWindow> { UnsafeMutablePointer(pointer) }
+    package var asBox: UnsafeMutablePointer<GtkBox> { UnsafeMutablePointer(pointer) }
+    package var asObject: UnsafeMutablePointer<GObject> { UnsafeMutablePointer(pointer) }
 
     /// What a label says: plain text.
-    var text: String {
+    package var text: String {
         get { gtk_label_get_text(pointer).map { String(cString: $0) } ?? "" }
         nonmutating set {
             // Said again only when it is another: who listens hears each change.
@@ -21,42 +24,51 @@ import DBus
         }
     }
 
-    var isVisible: Bool {
+    package var isVisible: Bool {
         get { gtk_widget_get_visible(asWidget) != 0 }
         nonmutating set { gtk_widget_set_visible(asWidget, newValue ? 1 : 0) }
     }
 
     /// Whether it can be pressed.
-    var isEnabled: Bool {
+    package var isEnabled: Bool {
         get { gtk_widget_get_sensitive(asWidget) != 0 }
         nonmutating set { gtk_widget_set_sensitive(asWidget, newValue ? 1 : 0) }
     }
 
     /// Whether a field takes what is typed.
-    var isEditable: Bool {
+    package var isEditable: Bool {
         get { gtk_editable_get_editable(pointer) != 0 }
         nonmutating set { gtk_editable_set_editable(pointer, newValue ? 1 : 0) }
     }
 
     /// Makes it the one that gets the keys.
-    func takeFocus() { gtk_widget_grab_focus(asWidget) }
+    package func takeFocus() { gtk_widget_grab_focus(asWidget) }
 
     /// A label whose letter after `_` presses another part.
-    func setMnemonic(_ text: String, for target: Widget) {
+    package func setMnemonic(_ text: String, for target: Widget) {
         gtk_label_set_text_with_mnemonic(pointer, text)
         gtk_label_set_mnemonic_widget(pointer, target.asWidget)
     }
 
     /// What it is to assistive technologies, where it has no text of its own.
-    func setName(_ name: String) {
+    package func setName(_ name: String) {
         var property = GTK_ACCESSIBLE_PROPERTY_LABEL
         var value = GValue(name)
         gtk_accessible_update_property_value(pointer, 1, &property, &value)
         g_value_unset(&value)
     }
 
-    func set(_ property: String, _ text: String) {
+    package func set(_ property: String, _ text: String) {
         var value = GValue(text)
+        g_object_set_property(asObject, property, &value)
+        g_value_unset(&value)
+    }
+
+    /// Moves a property that is on or off.
+    package func set(_ property: String, _ isOn: Bool) {
+        var value = GValue()
+        g_value_init(&value, truthType)
+        g_value_set_boolean(&value, isOn ? 1 : 0)
         g_object_set_property(asObject, property, &value)
         g_value_unset(&value)
     }
@@ -65,7 +77,7 @@ import DBus
     ///
     /// One function serves signals of every shape: with the arguments swapped, the first is ours
     /// and the others need no names. It answers TRUE where the signal asks whether it was handled.
-    func on(_ signal: String, _ body: @escaping @BusActor () -> Void) {
+    package func on(_ signal: String, _ body: @escaping @BusActor () -> Void) {
         let call: @convention(c) (gpointer) -> gboolean = { context in
             let address = UInt(bitPattern: context)
             BusActor.assume { Receiver.at(address)?.body() }
@@ -111,4 +123,15 @@ extension GValue {
 
 /// G_TYPE_STRING, a macro that Swift doesn't import: the 16th fundamental type.
 private let textType = GType(16 << 2)
+/// G_TYPE_BOOLEAN, the 5th.
+private let truthType = GType(5 << 2)
+/// What stands for a sensor: 0 companion, 1 fingerprint, 2 face, 4 iris.
+package func sensorIcon(_ biometryType: UInt32) -> String {
+    switch biometryType {
+    case 1: "auth-fingerprint-symbolic"
+    case 2: "auth-face-symbolic"
+    case 4: "view-reveal-symbolic"
+    default: "auth-smartcard-symbolic"
+    }
+}
 #endif

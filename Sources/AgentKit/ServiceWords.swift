@@ -1,0 +1,97 @@
+package import DBus
+package import LocalAuthBus
+internal import Localization
+
+// Words of the bus, translated; words that this version doesn't know are shown unchanged.
+
+/// A sentence of the service in the user's language; an unknown one stays as it is.
+///
+/// The service answers in English, which its logs need.
+package func serviceText(_ sentence: String) -> String {
+    translation(of: sentence, like: servicePatterns)
+}
+
+/// A kind of sensor: 0 companion, 1 fingerprint, 2 face, 4 iris.
+package func biometryTitle(_ type: UInt32) -> String {
+    switch type {
+    case 0: localized("companion")
+    case 1: localized("fingerprint")
+    case 2: localized("face")
+    case 4: localized("iris")
+    default: localized("unknown")
+    }
+}
+
+/// How much a sensor is trusted with.
+package func strengthTitle(_ strength: String) -> String {
+    switch strength {
+    case "strong": localized("strong")
+    case "weak": localized("weak")
+    case "convenience": localized("convenience")
+    default: strength
+    }
+}
+
+/// By what an evaluation was granted.
+package func mechanismTitle(_ mechanism: String) -> String {
+    switch mechanism {
+    case "biometry": localized("biometry")
+    case "passcode": localized("passcode")
+    case "companion": localized("companion")
+    case "reuse": localized("an earlier unlock")
+    case "context": localized("an earlier evaluation")
+    default: mechanism
+    }
+}
+
+/// Why a sensor can't be used.
+package func unavailabilityTitle(_ word: String) -> String {
+    switch Unavailability(rawValue: word) {
+    case .noHardware: localized("no device")
+    case .starting: localized("still starting")
+    case .lidClosed: localized("lid closed")
+    case .suspended: localized("suspended")
+    case .crashed: localized("crashed")
+    case .failed: localized("failed")
+    case .incompatible: localized("incompatible")
+    case .untrusted: localized("not trusted")
+    case .remoteSession: localized("remote session")
+    case nil: word
+    }
+}
+
+/// How an evaluation was granted, as one sentence.
+package func grantedSentence(_ result: [String: Variant]) -> String {
+    let text = { (key: String) in plainText(result[key]?.asString ?? "", limit: 64) }
+    let parts = [text("sensor"), strengthTitle(text("strength"))].filter { !$0.isEmpty }
+    let title = mechanismTitle(text("mechanism"))
+    return parts.isEmpty
+        ? localized("Yes: %1$s.", title)
+        : localized("Yes: %1$s (%2$s).", title, parts.joined(separator: ", "))
+}
+
+/// What a sensor says while it learns; nil when there is nothing to say.
+package func enrollingSentence(
+    _ event: StreamEvent,
+    sensor: String,
+    biometryType: UInt32
+) -> String? {
+    switch SensorEventKind(rawValue: event.kind) {
+    case .stage:
+        guard let stage = event.detail["stage"]?.asUInt32 else { return nil }
+        let stages = event.detail["stages"]?.asInt32 ?? -1
+        return stages > 0
+            ? localized("Stage %1$s of %2$s.", "\(stage)", "\(stages)")
+            : localized("Stage %1$s.", "\(stage)")
+    case .busy:
+        let program = plainText(event.detail["by"]?.asString ?? "", limit: 64)
+        return PromptText.sentence(
+            .sensorBusy(sensor: sensor, biometryType: biometryType, by: program)
+        )
+    case .ready:
+        return PromptText.sentence(.sensorReady(sensor: sensor, biometryType: biometryType))
+    default:
+        return PromptProgress(kind: event.kind, detail: event.detail)
+            .flatMap(PromptText.sentence)
+    }
+}
