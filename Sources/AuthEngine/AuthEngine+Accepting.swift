@@ -12,7 +12,7 @@ extension AuthEngine {
             record = afterPasscode(of: uid)
             isCleared = isBeingCleared(uid)
         case .match where evidence.isBiometric:
-            record.failures = 0
+            record.clearMisses()
             isCleared = isBeingCleared(uid)
         case .match, .earlier, .unlock: break
         }

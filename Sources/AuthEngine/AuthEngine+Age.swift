@@ -49,7 +49,7 @@ extension AuthEngine {
         if byPasscode {
             unlocked = afterPasscode(of: uid)
         } else if !isBiometryRefused(uid) {
-            unlocked.failures = 0
+            unlocked.clearMisses()
             unlocked.lastBiometricUnlock = now
         }
         guard unlocked != before else { return }

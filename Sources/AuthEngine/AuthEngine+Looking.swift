@@ -130,8 +130,8 @@ extension AuthEngine {
         var left = ofPrompt
         // The lockout is about biometry; a companion only uses up its attempts.
         if type != .none {
-            record.failures = min(record.failures, Int.max - 1) + 1
-            left = min(left, max(0, settings.lockoutAttempts - record.failures))
+            record.countMiss(of: type)
+            left = min(left, record.missesLeft(of: type, until: settings.lockoutAttempts))
         }
         var operation = running
         operation.attempts += 1

@@ -29,7 +29,7 @@ extension AuthEngine {
         records[uid] = record
         // What was not put back is not added again.
         var stricter = stricter
-        if stricter?.failures == record.failures { stricter?.failures = 0 }
+        if stricter?.hasSameMisses(as: record) == true { stricter?.clearMisses() }
         if stricter?.wrongPasscodes == record.wrongPasscodes { stricter?.wrongPasscodes = 0 }
         lastSave += 1
         let id = SaveID(rawValue: lastSave)
@@ -79,6 +79,7 @@ extension AuthEngine {
     private mutating func restore(_ stricter: UserRecord, of uid: UInt32) {
         var record = record(of: uid)
         record.failures = sum(record.failures, stricter.failures)
+        if stricter.hasHalfFailure { record.countHalfMiss() }
         record.wrongPasscodes = sum(record.wrongPasscodes, stricter.wrongPasscodes)
         record.passcodeCause = record.passcodeCause ?? stricter.passcodeCause
         record.delayedUntil = [record.delayedUntil, stricter.delayedUntil].compactMap(\.self).max()

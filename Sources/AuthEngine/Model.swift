@@ -325,8 +325,10 @@ public struct Agent: Hashable, Sendable {
 
 /// What must outlive the process, for one user.
 public struct UserRecord: Hashable, Sendable {
-    /// Consecutive non-matches (R3).
+    /// Consecutive non-matches, as the lockout counts them (R3).
     public var failures = 0
+    /// Whether there is half a one more: a sensor that looks by itself has missed once.
+    public var hasHalfFailure = false
     /// Why a passcode is needed before biometry; nil: it isn't.
     public var passcodeCause: PasscodeCause?
     /// Consecutive wrong passcodes (L10).

@@ -138,6 +138,8 @@ extension AuthStore {
         try Schema.format.open(in: folder, lock: lock) { database, lost throws(SystemError) in
             try Schema.fill(database, damaged: lost)
         } check: { database throws(SystemError) in
+            // Nobody had half a failure in format 1.
+            try Schema.format.upgrade(database) {}
             // Every row once.
             _ = try Schema.state(in: database)
             _ = try Schema.identity(of: database)

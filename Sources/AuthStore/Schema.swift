@@ -4,10 +4,18 @@ import SQLite
 
 /// The tables, and how the engine's values lie in them.
 enum Schema {
-    /// "LAut", format 1.
-    static let format = DatabaseFormat(applicationID: 0x4C41_7574, version: 1, tables: tables)
+    /// "LAut", format 2; format 1 had no halves.
+    static let format = DatabaseFormat(
+        applicationID: 0x4C41_7574,
+        version: 2,
+        tables: firstTables + [halves],
+        earlier: [1: firstTables]
+    )
 
-    private static let tables = [
+    /// The users with half a failure more than `users` says.
+    private static let halves = "CREATE TABLE half_failures (uid INTEGER PRIMARY KEY) STRICT"
+
+    private static let firstTables = [
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
         """
         CREATE TABLE users (uid INTEGER PRIMARY KEY, failures INTEGER NOT NULL, passcode_cause TEXT,
@@ -89,6 +97,12 @@ enum Schema {
                 .text(bootID),
             ]
         )
+        try database.run(
+            record.hasHalfFailure
+                ? "INSERT OR IGNORE INTO half_failures VALUES (?)"
+                : "DELETE FROM half_failures WHERE uid = ?",
+            [.integer(Int64(uid))]
+        )
     }
 
     private static func time(_ instant: Instant?) -> Database.Value {
@@ -120,6 +134,13 @@ enum Schema {
             record.lastPasscode = try time(row, 5)
             record.lastBiometricUnlock = try time(row, 6)
             records[try uid(row.integer(0), path: database.path)] = record
+        }
+        try database.run("SELECT uid FROM half_failures") { row throws(SystemError) in
+            let uid = try uid(row.integer(0), path: database.path)
+            guard records[uid] != nil else {
+                throw SystemError(.damaged, "The database counts for nobody.", path: database.path)
+            }
+            records[uid]?.hasHalfFailure = true
         }
         return records
     }

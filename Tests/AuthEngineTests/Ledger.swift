@@ -15,7 +15,8 @@ struct Ledger {
 
     /// What somebody was told; a proof takes it back.
     struct Told {
-        var failures = 0
+        /// Halves of non-matches.
+        var halves = 0
         var wrongPasscodes = 0
         var isPasscodeRequired = false
         var delayedUntil: Instant?
@@ -44,7 +45,7 @@ struct Ledger {
     private var running: [OperationID: (id: EvaluationID, sensor: SensorFact)] = [:]
     private var matched: [EvaluationID: SensorFact] = [:]
     private var verifying: [EvaluationID: UInt32] = [:]
-    /// The numbers of the non-matches and wrong passcodes that were not told yet.
+    /// The numbers of the non-matches, in halves, and wrong passcodes that were not told yet.
     private var failures: [EvaluationID: [Int]] = [:]
     private var wrongPasscodes: [EvaluationID: [Int]] = [:]
     private var isSuspended = false
@@ -138,8 +139,9 @@ struct Ledger {
             guard let (id, sensor) = running[operation], sensor.type != .none,
                 let uid = requests[id]?.uid
             else { return }
-            books[uid, default: UserRecord()].failures += 1
-            failures[id, default: []].append(book(of: uid).failures)
+            let weight = sensor.type == .face || sensor.type == .iris ? 1 : 2
+            books[uid, default: UserRecord()].halves += weight
+            failures[id, default: []].append(book(of: uid).halves)
         case .sensorMatched(let operation, template: _):
             if let (id, sensor) = running[operation] { matched[id] = sensor }
         case .passcodeVerified(let id, let verdict):
@@ -214,7 +216,7 @@ struct Ledger {
     private func afterBiometry(_ uid: UInt32, isUnlock: Bool) -> Proof? {
         var book = book(of: uid)
         guard !isRefused(book) else { return nil }
-        book.failures = 0
+        book.halves = 0
         if isUnlock { book.lastBiometricUnlock = now }
         return Proof(uid: uid, book: book)
     }
@@ -240,7 +242,7 @@ struct Ledger {
 
     private mutating func takeBack(_ write: Write) {
         guard write.before != nil else { return }
-        if write.isPasscode { told[write.uid] = nil } else { told[write.uid]?.failures = 0 }
+        if write.isPasscode { told[write.uid] = nil } else { told[write.uid]?.halves = 0 }
     }
 
     /// A proof that could not be written counts for nothing; what came since is added.
@@ -251,7 +253,7 @@ struct Ledger {
         // A later write may have carried the proof to the disk all the same.
         takeBack(write)
         var book = book(of: write.uid)
-        book.failures += before.failures
+        book.halves += before.halves
         if write.isPasscode { book.wrongPasscodes += before.wrongPasscodes }
         book.passcodeCause = book.passcodeCause ?? before.passcodeCause
         book.delayedUntil = [book.delayedUntil, before.delayedUntil].compactMap(\.self).max()
@@ -321,8 +323,8 @@ struct Ledger {
             // A companion's counts for nothing, and is told at once.
             guard case .saved = event, failures[id]?.isEmpty == false else { return }
             let number = failures[id]?.removeFirst() ?? 0
-            told[uid, default: Told()].failures = max(told[uid]?.failures ?? 0, number)
-            if kept.failures < number { complain("non-match \(number) is told too early") }
+            told[uid, default: Told()].halves = max(told[uid]?.halves ?? 0, number)
+            if kept.halves < number { complain("non-match \(number) is told too early") }
         case .passcodeRejected:
             let number =
                 wrongPasscodes[id]?.isEmpty == false
@@ -408,7 +410,7 @@ struct Ledger {
         for (uid, told) in told {
             let record = records[uid] ?? UserRecord()
             let isDelayed = isBoot || told.delayedUntil.map { $0 <= now } != false
-            if record.failures < told.failures || record.wrongPasscodes < told.wrongPasscodes
+            if record.halves < told.halves || record.wrongPasscodes < told.wrongPasscodes
                 || (told.isPasscodeRequired && record.passcodeCause == nil)
                 || (!isDelayed && record.delayedUntil == nil)
             {
@@ -443,13 +445,19 @@ extension UserRecord {
         isAsStrict(as: proof) && counts == proof.counts
     }
 
+    /// All non-matches in halves, which is how the books of tests count them.
+    var halves: Int {
+        get { 2 * failures + (hasHalfFailure ? 1 : 0) }
+        set { (failures, hasHalfFailure) = (newValue / 2, newValue % 2 == 1) }
+    }
+
     /// Whether nothing is possible with this one that is not with the other.
     func isAsStrict(as other: UserRecord) -> Bool {
         func isNoLater(_ time: Instant?, than limit: Instant?) -> Bool {
             guard let time else { return true }
             return limit.map { time <= $0 } ?? false
         }
-        return failures >= other.failures && wrongPasscodes >= other.wrongPasscodes
+        return halves >= other.halves && wrongPasscodes >= other.wrongPasscodes
             && (other.passcodeCause == nil || passcodeCause != nil)
             && isNoLater(other.delayedUntil, than: delayedUntil)
             && isNoLater(lastPasscode, than: other.lastPasscode)

@@ -183,6 +183,7 @@ extension Witness {
                 }
         }
         disk = disk.mapValues(normal)
+        records = records.mapValues(normal)
     }
 }
 

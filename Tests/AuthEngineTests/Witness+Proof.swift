@@ -23,7 +23,7 @@ extension Witness {
         let record = engine.records[grant.uid] ?? UserRecord()
         let hadNothingToWrite =
             switch grant.mechanism {
-            case .biometry: record.failures == 0
+            case .biometry: record.halves == 0
             case .passcode: record.counts == UserRecord()
             case .companion, .context, .reuse, .applicationPassword: true
             }

@@ -52,6 +52,10 @@ struct Witness: Hashable {
     var late: Set<EvaluationID> = []
     /// When each user last unlocked by biometry.
     var unlocks: [UInt32: Instant] = [:]
+    /// Every user's record after the last step.
+    var records: [UInt32: UserRecord] = [:]
+    /// What the non-match in hand counts, in halves.
+    var weight = 0
     /// What must not have happened.
     var complaints: [String] = []
     /// How many of each outcome were seen, for the report.
@@ -71,6 +75,7 @@ struct Witness: Hashable {
             see(effect, of: event, write, engine, now)
         }
         leave(event)
+        (records, weight) = (engine.records, 0)
         checkState(engine, now)
         stages.strikeRefused(engine)
         complaints += stages.complaints
@@ -109,6 +114,9 @@ struct Witness: Hashable {
                 live[id]?.match = sensor
                 live[id]?.isConfirmed = isConfirmed
             }
+        case .sensorMismatched(let operation, _):
+            let sensor = owner(of: operation).flatMap { live[$0]?.operations[operation] }
+            weight = sensor?.type == .face || sensor?.type == .iris ? 1 : 2
         case .confirmed(let id):
             if live[id]?.match != nil { live[id]?.isConfirmed = true }
         case .passcodeVerified(let id, let verdict):
@@ -365,6 +373,9 @@ struct Witness: Hashable {
             // The operation may have been stopped by the very non-match that is written.
             write.evaluation = owner(of: operation) ?? stopped(by: uid, engine, save)
             write.kind = .mismatch
+            if record.halves != (records[uid] ?? UserRecord()).halves + weight {
+                complain("a non-match counts \(record.halves) halves")
+            }
         case .passcodeVerified(_, .correct) where engine.saves[save]?.evaluation == nil: break
         case .sensorMatched, .confirmed, .passcodeVerified(_, .correct):
             write.evaluation = engine.saves[save]?.evaluation

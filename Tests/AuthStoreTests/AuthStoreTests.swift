@@ -46,6 +46,7 @@ struct AuthStoreTests {
         var delayed = record(failures: 3, cause: "remote", wrong: 7)
         delayed.delayedUntil = Instant(nanoseconds: 123_456_789_012)
         var known = UserRecord()
+        known.hasHalfFailure = true
         known.lastPasscode = Instant(nanoseconds: 0)
         known.lastBiometricUnlock = Instant(nanoseconds: -5)
         var enrolment = Enrolment()

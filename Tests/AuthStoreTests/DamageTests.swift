@@ -194,13 +194,13 @@ struct DamageTests {
     @Test("A newer database is refused and left alone")
     func newer() async throws {
         let folder = try await usedFolder()
-        try tamper(folder, "PRAGMA user_version = 2")
+        try tamper(folder, "PRAGMA user_version = 3")
         let before = try folder.read("state.sqlite")
         let error = folder.refusal()
         #expect(error?.code == .foreign)
         #expect(
             error?.description == folder.file("state.sqlite")
-                + ": The database has format 2, this version knows none above 1: "
+                + ": The database has format 3, this version knows none above 2: "
                 + "use the newer version that wrote it."
         )
         #expect(try folder.read("state.sqlite") == before)

@@ -1,0 +1,148 @@
+import Testing
+
+@testable import AuthEngine
+
+/// R3, L5: what a face misses counts half for the lockout, and no more is lost than that.
+@Suite("Half a non-match")
+struct HalfMissTests {
+    /// So many non-matches of a face, in as many evaluations as they take.
+    private func miss(_ desk: inout Desk, _ times: Int) {
+        for _ in 0..<times {
+            if !desk.operations.contains(where: { $0.sensor == "face" }) {
+                cancelAll(&desk)
+                desk.evaluate(.biometrics)
+            }
+            desk.scan("face", matching: false)
+        }
+        cancelAll(&desk)
+    }
+
+    private func cancelAll(_ desk: inout Desk) {
+        let all = Set(
+            desk.effects.compactMap { if case .begin(let id, _, _) = $0 { id } else { nil } }
+        )
+        for id in all where desk.isPending(id) { desk.send(.canceled(id)) }
+    }
+
+    @Test("R3, L5: Ten misses of a face lock biometry, nine do not; five of a finger do")
+    func halves() {
+        var desk = Desk(.face, .finger)
+        miss(&desk, 9)
+        #expect(desk.available(.biometrics) == nil)
+        #expect(desk.lastWrite?.failures == 4)
+        #expect(desk.lastWrite?.hasHalfFailure == true, "it is on the disk")
+        miss(&desk, 1)
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        #expect(desk.lastWrite?.failures == 5)
+        #expect(desk.lastWrite?.hasHalfFailure == false)
+    }
+
+    @Test("R3, L5: Halves and whole ones add up, in any order", arguments: 0..<16)
+    func mixed(_ order: Int) {
+        var desk = Desk(.face, .finger)
+        // Two faces and four fingers are five; which of the first four is the first face?
+        var isFirst = true
+        for step in 0..<4 {
+            if order & (1 << step) != 0, isFirst {
+                miss(&desk, 1)
+                isFirst = false
+            }
+            desk.fail(1)
+        }
+        #expect(desk.available(.biometrics) == nil)
+        miss(&desk, isFirst ? 2 : 1)
+        #expect(desk.available(.biometrics) == .biometryLockout)
+    }
+
+    @Test("R2, R3: What is left is the face's own, or what is left until the lockout")
+    func attemptsLeft() throws {
+        var record = UserRecord()
+        record.failures = 4
+        record.hasHalfFailure = true
+        var desk = Desk(.face, .finger, records: [Desk.uid: record])
+        let id = desk.evaluate(.biometrics)
+        desk.scan("face", matching: false)
+        #expect(desk.refusal(id) == .biometryLockout)
+        #expect(desk.progress(id).contains(.noMatch(attemptsLeft: 0)))
+        var settings = Settings()
+        settings.faceAttempts = 4
+        settings.lockoutAttempts = 2
+        desk = Desk(.face, .finger, settings: settings)
+        let other = desk.evaluate(.biometrics)
+        for left in [3, 2, 1] {
+            desk.scan("face", matching: false)
+            #expect(desk.progress(other).contains(.noMatch(attemptsLeft: left)))
+        }
+        desk.scan("face", matching: false)
+        #expect(desk.refusal(other) == .biometryLockout)
+    }
+
+    @Test("R3: Where one miss locks, a finger's does, and a face's second")
+    func strictest() {
+        var settings = Settings()
+        settings.lockoutAttempts = 1
+        var desk = Desk(.face, .finger, settings: settings)
+        miss(&desk, 1)
+        #expect(desk.available(.biometrics) == nil)
+        miss(&desk, 1)
+        #expect(desk.available(.biometrics) == .biometryLockout)
+        desk = Desk(.face, .finger, settings: settings)
+        desk.fail(1)
+        #expect(desk.available(.biometrics) == .biometryLockout)
+    }
+
+    @Test("R3, R5: A match, the passcode and an unlock take the half back as well")
+    func cleared() {
+        for proof in 0..<4 {
+            var record = UserRecord()
+            record.hasHalfFailure = true
+            var desk = Desk(.face, .finger, records: [Desk.uid: record])
+            let id = desk.evaluate(.biometricsOrPasscode)
+            switch proof {
+            case 0: desk.scan(matching: true)
+            case 1: desk.passcode(id, .correct)
+            default: desk.send(.unlocked(uid: Desk.uid, byPasscode: proof == 2))
+            }
+            #expect(desk.lastWrite?.hasHalfFailure == false)
+            #expect(desk.engine.record(of: Desk.uid).hasHalfFailure == false)
+        }
+    }
+
+    @Test("L17: A match that could not be written puts the half back, and adds what came since")
+    func restored() {
+        var record = UserRecord()
+        record.failures = 1
+        record.hasHalfFailure = true
+        var desk = Desk(.face, .finger, records: [Desk.uid: record])
+        desk.writes = false
+        desk.evaluate(.biometrics)
+        desk.scan(matching: true)
+        #expect(desk.engine.record(of: Desk.uid) == UserRecord())
+        desk.failToWrite()
+        #expect(desk.engine.record(of: Desk.uid) == record)
+        desk.evaluate(.biometrics)
+        desk.write()
+        let match = desk.evaluateElsewhere(7)
+        desk.scan(matching: true)
+        #expect(desk.isPending(match))
+        let unwritten = desk.unwritten
+        desk.scan("face", matching: false)
+        for save in unwritten { desk.send(.saveFailed(save)) }
+        let after = desk.engine.record(of: Desk.uid)
+        #expect(after.failures == 2)
+        #expect(!after.hasHalfFailure, "two halves are one")
+    }
+
+    @Test("A record that counts more than can be counted locks, and nothing overflows")
+    func overflow() {
+        var record = UserRecord()
+        record.failures = Int.max
+        record.hasHalfFailure = true
+        record.countMiss(of: .face)
+        #expect(record.failures == Int.max)
+        record.countMiss(of: .fingerprint)
+        #expect(record.failures == Int.max)
+        #expect(record.missesLeft(of: .face, until: 5) == 0)
+        #expect(UserRecord().missesLeft(of: .face, until: Int.max) == Int.max)
+    }
+}

@@ -1,0 +1,97 @@
+import AuthEngine
+import AuthStore
+import CSQLite
+import Glibc
+import TestSupport
+import Testing
+
+/// L17: what an earlier version wrote is read by this one.
+@Suite(.serialized)
+struct UpgradeTests {
+    /// Format 1, word for word as it was.
+    private static let firstFormat = """
+        CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE users (uid INTEGER PRIMARY KEY, failures INTEGER NOT NULL, passcode_cause TEXT,
+            wrong_passcodes INTEGER NOT NULL, delayed_until INTEGER, last_passcode INTEGER,
+            last_biometric_unlock INTEGER, boot_id TEXT) STRICT;
+        CREATE TABLE enrolments (uid INTEGER PRIMARY KEY, generation INTEGER NOT NULL,
+            biometric_generation INTEGER NOT NULL) STRICT;
+        CREATE TABLE templates (uid INTEGER NOT NULL, sensor TEXT NOT NULL, template TEXT NOT NULL,
+            PRIMARY KEY (uid, sensor, template)) STRICT, WITHOUT ROWID;
+        INSERT INTO meta VALUES ('damaged', 0), ('identity', x'000102030405060708090A0B0C0D0E0F');
+        INSERT INTO users VALUES (1, 4, NULL, 0, NULL, 5, NULL, 'boot');
+        INSERT INTO users VALUES (2, 0, 'remote', 7, NULL, NULL, NULL, 'boot');
+        INSERT INTO enrolments VALUES (1, 3, 3);
+        INSERT INTO templates VALUES (1, 'Face', 'a');
+        PRAGMA application_id = 1279358324;
+        PRAGMA user_version = 1;
+        """
+
+    private func firstFolder() throws -> StateFolder {
+        let folder = try StateFolder()
+        try folder.write([], to: "state.sqlite")
+        // The C library's.
+        var handle: OpaquePointer?
+        defer { sqlite3_close(handle) }
+        try #require(sqlite3_open(folder.file("state.sqlite"), &handle) == SQLITE_OK)
+        try #require(sqlite3_exec(handle, Self.firstFormat, nil, nil, nil) == SQLITE_OK)
+        return folder
+    }
+
+    private func expectAll(_ state: LoadedState) {
+        #expect(state.setAside == nil)
+        #expect(!state.damaged)
+        #expect(state.records.keys.sorted() == [1, 2])
+        #expect(state.records[1]?.failures == 4)
+        #expect(state.records[1]?.hasHalfFailure == false)
+        #expect(state.records[2]?.wrongPasscodes == 7)
+        #expect(state.records[2]?.passcodeCause == .init(rawValue: "remote"))
+        #expect(state.enrolments[1]?.templates == ["Face": ["a"]])
+    }
+
+    @Test("L17: state of format 1 is brought up to date once, and has all it had")
+    func upgraded() async throws {
+        let folder = try firstFolder()
+        let now = Instant(nanoseconds: 10)
+        // The second time it is of format 2 already.
+        for _ in 0..<2 { try expectAll(folder.state(now: now)) }
+        let (store, state) = try folder.open(now: now)
+        var record = state.record(of: 1)
+        record.hasHalfFailure = true
+        #expect(await store.save(record, uid: 1) == nil)
+        store.close()
+        #expect(try folder.state(now: now).records[1] == record)
+        let (again, _) = try folder.open(now: now)
+        record.hasHalfFailure = false
+        #expect(await again.save(record, uid: 1) == nil)
+        again.close()
+        #expect(try folder.state(now: now).records[1] == record)
+    }
+
+    @Test("L17: state of format 1 whose upgrade was killed at any instant has all it had")
+    func killed() throws {
+        var random = SeededGenerator()
+        for _ in 0..<25 {
+            let folder = try firstFolder()
+            let probe = try ChildProcess(["StoreCrashProbe", "hold", folder.path], hasStream: true)
+            let delay = Duration.microseconds(Int.random(in: 0...30_000, using: &random))
+            let end = ContinuousClock.now + delay
+            while ContinuousClock.now < end {}
+            probe.signal(SIGKILL)
+            try probe.wait()
+            try expectAll(folder.state(now: Instant(nanoseconds: 10)))
+        }
+    }
+
+    @Test("Half a failure of nobody is damage")
+    func nobody() throws {
+        let folder = try firstFolder()
+        _ = try folder.state()
+        var handle: OpaquePointer?
+        try #require(sqlite3_open(folder.file("state.sqlite"), &handle) == SQLITE_OK)
+        let row = "INSERT INTO half_failures VALUES (3)"
+        try #require(sqlite3_exec(handle, row, nil, nil, nil) == SQLITE_OK)
+        sqlite3_close(handle)
+        #expect(try folder.state().setAside == folder.file("state.sqlite.damaged-1"))
+    }
+}
