@@ -15,6 +15,8 @@ enum HostileNeighbour {
         case unanswered
         /// Each call carries sixteen descriptors that its signature doesn't use.
         case descriptors
+        /// Signals that name the service as their receiver, with sixteen descriptors each.
+        case signals
         /// Calls from connections that never read an answer.
         case unread
         /// Connections that call and leave, over and over.
@@ -26,7 +28,7 @@ enum HostileNeighbour {
         guard words.count == 4, let user = getpwnam(words[2]),
             let attack = Attack(rawValue: words[3])
         else {
-            say("usage: HostileNeighbour SOCKET USER flood|unanswered|descriptors|unread|dying")
+            say("usage: HostileNeighbour SOCKET USER ATTACK")
             exit(64)
         }
         var calls: [Call] = []
@@ -84,14 +86,17 @@ enum HostileNeighbour {
         _ attack: Attack,
         on connection: RawClient
     ) -> RawClient.Offer {
-        connection.offer(
+        // A signal's own arguments don't matter.
+        let isSignal = attack == .signals
+        return connection.offer(
+            isSignal ? .signal : .call,
             to: "org.localauth.Authentication1",
             path: call.path,
             interface: call.interface,
             member: call.member,
-            signature: call.signature,
-            body: call.body,
-            copies: call.descriptors + (attack == .descriptors ? 16 : 0),
+            signature: isSignal ? "" : call.signature,
+            body: isSignal ? [] : call.body,
+            copies: isSignal ? 16 : call.descriptors + (attack == .descriptors ? 16 : 0),
             wantsAnswer: attack != .unanswered
         )
     }

@@ -23,7 +23,7 @@ struct HostileNeighbourTests {
     ///
     /// Of calls that want no answer, the bus passes on more than a debug build reads.
     static let attacks =
-        ["flood", "descriptors", "unread", "dying"]
+        ["flood", "descriptors", "signals", "unread", "dying"]
         + (getenv("LA_NIGHTLY") == nil ? [] : ["unanswered"])
 
     /// Users that every Debian has, and none of them the service's.

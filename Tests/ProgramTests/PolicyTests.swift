@@ -151,6 +151,40 @@ struct PolicyTests {
         #expect(heard.seen == [1, 1])
     }
 
+    @Test("L21: nobody fills the queue of a part of the service with signals")
+    @BusActor func signals() async throws {
+        let system = try await InstalledSystem()
+        let root = try system.connect()
+        let other = try Connection(.address(system.address(as: InstalledSystem.nobody)))
+        let names = [Self.daemon] + Self.sensors.map(Self.sensorName)
+        let owners = try Self.own(names, on: system)
+        defer { for connection in owners + [root, other] { connection.close() } }
+        for (name, owner) in zip(names, owners) {
+            let heard = Witness<String>()
+            for sender in [other, root] {
+                _ = owner.subscribe(
+                    sender: sender.uniqueName,
+                    path: nil,
+                    interface: "org.example.Nothing1",
+                    member: nil,
+                    broadcast: false
+                ) { heard.record($0.sender ?? "") }
+            }
+            for sender in [other, root] {
+                sender.emit(
+                    path: TestDaemon.root,
+                    interface: "org.example.Nothing1",
+                    member: "Happened",
+                    to: owner.uniqueName
+                )
+                // What it was sent before this, the bus has handed over or refused.
+                _ = try await sender.nameOwner(name)
+            }
+            try await eventually("root's signal") { heard.seen.contains(root.uniqueName) }
+            #expect(heard.seen == [root.uniqueName], "\(name)")
+        }
+    }
+
     @Test("L21: the service may ask the bus what of its answers is unread, and others may not")
     func statistics() async throws {
         let system = try await InstalledSystem()

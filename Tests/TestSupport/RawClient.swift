@@ -131,9 +131,10 @@ public final class RawClient: Sendable {
         try expect(write(message, descriptors), "the bus has ended the connection")
     }
 
-    /// Makes a call if there is room for it, which may want no answer; so many copies of the own
+    /// Sends a message if there is room for it, which may want no answer; so many copies of the own
     /// socket go with it.
     public func offer(
+        _ kind: Kind = .call,
         to destination: String,
         path: String,
         interface: String,
@@ -146,7 +147,7 @@ public final class RawClient: Sendable {
         let before = flush()
         guard before == .taken else { return before }
         let message = self.message(
-            .call,
+            kind,
             to: destination,
             path: path,
             interface: interface,
