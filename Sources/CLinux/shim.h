@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
@@ -31,6 +32,11 @@ struct ucred {
 /// Forbids others of the same user to trace this process or to dump its memory; 0: done.
 /// prctl is variadic, and Swift imports no variadic functions.
 static inline int forbid_tracing(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+/// How many bytes can be read at once; 0: done. ioctl is variadic, too.
+static inline int count_unread(int descriptor, int *count) {
+    return ioctl(descriptor, FIONREAD, count);
+}
 
 /// Gives back the pages of this program's code that are in memory because the start touched them or
 /// what lies beside them. They are the file's own: what is needed again is mapped again from the

@@ -15,7 +15,18 @@ struct LoginHistory {
     private var nameless: Set<ObjectPath> = []
     /// New sessions of a user that aren't known to be at this machine.
     private var unknown: [UInt32: Set<ObjectPath>] = [:]
+    /// The last agent of each user that was believed.
+    ///
+    /// When the service is started again it is the same one, whoever came from elsewhere meanwhile.
+    private var agents: [UInt32: Program] = [:]
     private let now: () -> UInt64
+
+    /// A process, which no other one is that gets its number later.
+    struct Program: Equatable {
+        let pid: Int32
+        /// In clock ticks since the boot.
+        let start: UInt64
+    }
 
     /// How many users and sessions are kept; more begin a new history.
     static let limit = 1024
@@ -56,8 +67,21 @@ struct LoginHistory {
         return elsewhere[uid].map { $0 < login } ?? true
     }
 
+    /// An agent that is a unit is believed.
+    mutating func believed(_ agent: Program, of uid: UInt32) {
+        makeRoom()
+        agents[uid] = agent
+    }
+
+    /// Whether an agent has been believed before.
+    func knows(_ agent: Program, of uid: UInt32) -> Bool { agents[uid] == agent }
+
+    /// Whether it is known of each session that was heard of where it is.
+    var isSettled: Bool { nameless.isEmpty && unknown.isEmpty }
+
     private mutating func makeRoom() {
-        let count = unknown.values.reduce(nameless.count + elsewhere.count) { $0 + $1.count }
+        let known = nameless.count + elsewhere.count + agents.count
+        let count = unknown.values.reduce(known) { $0 + $1.count }
         if count >= Self.limit { begin() }
     }
 
@@ -66,5 +90,35 @@ struct LoginHistory {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
+    }
+}
+
+extension LoginHistory {
+    /// What is settled, as lines.
+    var text: String {
+        var lines = ["since \(beginning)"]
+        lines += elsewhere.map { "elsewhere \($0) \($1)" }
+        lines += agents.map { "agent \($0) \($1.pid) \($1.start)" }
+        return lines.joined(separator: "\n")
+    }
+
+    /// What another process wrote down; nil: that isn't all of it.
+    init?(text: String, now: @escaping () -> UInt64 = Self.monotonic) {
+        self.init(now: now)
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            let numbers = words.dropFirst().compactMap { UInt64($0) }
+            switch (words.first, numbers.count) {
+            case ("since", 1): beginning = numbers[0]
+            case ("elsewhere", 2): elsewhere[UInt32(clamping: numbers[0])] = numbers[1]
+            case ("agent", 3):
+                agents[UInt32(clamping: numbers[0])] = Program(
+                    pid: Int32(clamping: numbers[1]),
+                    start: numbers[2]
+                )
+            default: return nil
+            }
+            guard elsewhere.count + agents.count <= Self.limit else { return nil }
+        }
     }
 }

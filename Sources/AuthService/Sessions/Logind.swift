@@ -126,6 +126,8 @@ final class Logind {
     private let hear: @BusActor (News) -> Void
     /// Its unique name; nil when it isn't there, or not to be trusted.
     private(set) var owner: String?
+    /// The process of the owner.
+    private(set) var process: LoginHistory.Program?
     private var latest: String?
     private var sources: [EventSource] = []
     private var lidSource: EventSource?
@@ -174,6 +176,7 @@ final class Logind {
 
     private func forget() {
         owner = nil
+        process = nil
         inhibitor = nil
         for source in sources { source.cancel() }
         sources = []
@@ -188,6 +191,7 @@ final class Logind {
         }
         guard latest == candidate else { return }
         owner = candidate
+        process = LoginHistory.Program(pid: peer.pid)
         listen(to: candidate)
         await delaySleep()
         let isSleeping = await isSleeping() ?? false

@@ -57,8 +57,12 @@ final class Sessions {
     private var users: [UInt32: [ObjectPath]] = [:]
     /// The callers that are asked about for a property.
     private var awaited: Set<Caller> = []
-    private var logind: Logind?
-    private var history = LoginHistory()
+    private(set) var logind: Logind?
+    var history = LoginHistory()
+    /// Where `history` is kept; nil without a login manager of the system.
+    private(set) var record: LoginRecord?
+    /// Whether `history` is about to be kept.
+    var isKeeping = false
     private let callerLookUps = SharedLookUps<Caller, Spot?>()
     private let lidLookUps = SharedLookUps<Bool, Void>()
     private let catchUps = SharedLookUps<UInt32, Void>()
@@ -86,6 +90,7 @@ final class Sessions {
             hear: { [weak self] in self?.heard($0) }
         )
         self.logind = logind
+        if isSystemBus { record = .kept() }
         logind.start()
     }
 
@@ -239,25 +244,6 @@ final class Sessions {
         )
     }
 
-    /// The desktop that a unit of its user belongs to; nil: none, or nobody can tell.
-    ///
-    /// Any program of the user can start one. What counts is that none came from afar (see
-    /// ``LoginHistory``).
-    private func desktop(ofUnit agent: Peer) async -> LoginSession? {
-        guard let logind, ProcessStatus.terminal(of: agent.pid) == "",
-            let login = try? await logind.login(ofUnit: agent)
-        else { return nil }
-        var desktops: [LoginSession] = []
-        for path in login.sessions {
-            guard let session = try? await load(path, for: agent.uid, logind),
-                session.isAtMachine
-            else { return nil }
-            if session.isDesktop { desktops.append(session) }
-        }
-        guard history.isAtMachine(agent.uid, since: login.since) else { return nil }
-        return desktops.count == 1 ? desktops.first : nil
-    }
-
     /// Whether a caller is known to be in a remote session.
     func isRemote(_ peer: Peer) -> Bool {
         if isAbsent { return false }
@@ -338,7 +324,7 @@ final class Sessions {
         return .none
     }
 
-    private func load(
+    func load(
         _ path: ObjectPath,
         for uid: UInt32,
         _ logind: Logind
@@ -373,7 +359,7 @@ final class Sessions {
             events.happened(.loggedOut(uid: uid))
         case .began(let path):
             // Nobody says where a session is that nobody names.
-            if let path { history.appeared(path) } else { history.begin() }
+            if let path { history.appeared(path) } else { forgetHistory() }
             rearranged()
         case .changedUser(let uid):
             if let uid { lookAtNew(of: uid) }
@@ -384,23 +370,12 @@ final class Sessions {
         }
     }
 
-    /// Finds out where the sessions are that have just come.
-    private func lookAtNew(of uid: UInt32) {
-        for path in history.belong(to: uid) {
-            onLoop {
-                let session = await self.logind?.session(at: path, for: uid)
-                let isAtMachine = session.map { $0.uid == uid && $0.isAtMachine } ?? false
-                self.history.found(path, of: uid, isAtMachine: isAtMachine)
-            }
-        }
-    }
-
     private func presenceChanged(_ isPresent: Bool) {
         for path in sessions.keys { interrupt(path, .left) }
         sessions = [:]
         callers = [:]
         users = [:]
-        history.begin()
+        recallHistory()
         if isPresent {
             presence = .present
             onLoop { await self.lookAtLid() }
