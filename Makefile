@@ -57,7 +57,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test test-client test-system test-machine examples documentation \
-    graph test nightly lint \
+    graph mutants test nightly lint \
     check format generate messages catalogues acceptance bench install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam clean
 
@@ -161,6 +161,9 @@ nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
 nightly: test test-deb test-system test-machine ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
+
+mutants: setup ## Plants faults, one at a time, and sees whether the tests notice: docs/mutants.md
+	scripts/mutants $(MUTANTS)
 
 graph: ## The drawing of the targets in ARCHITECTURE.md, from the manifest
 	@scripts/graph

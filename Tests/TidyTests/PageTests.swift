@@ -5,16 +5,27 @@ import Testing
 struct PageTests {
     @Test("The drawing of the targets in ARCHITECTURE is what make graph draws")
     func drawing() throws {
+        let said = try Self.check("scripts/graph")
+        #expect(said.status == 0, "\(said.text)")
+    }
+
+    @Test("What each planted fault changes is found once in its file")
+    func mutants() throws {
+        let said = try Self.check("scripts/mutants")
+        #expect(said.status == 0, "\(said.text)")
+    }
+
+    private static func check(_ script: String) throws -> (status: Int32, text: String) {
         let process = Process()
         let output = Pipe()
-        process.executableURL = Project.root.appending(path: "scripts/graph")
+        process.executableURL = Project.root.appending(path: script)
         process.arguments = ["--check"]
         process.standardOutput = output
         process.standardError = output
         try process.run()
         let said = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(String(decoding: said, as: UTF8.self))")
+        return (process.terminationStatus, String(decoding: said, as: UTF8.self))
     }
 
     @Test("Links of the pages lead to files of the project")
