@@ -2,6 +2,9 @@ import Glibc
 
 /// A camera's identity: what its USB device reports about itself, and the port it is plugged in to.
 ///
+/// A serial number that no other device here has takes the place of the port, so that the camera
+/// may be moved to another port, or to a dock. Whoever can imitate it can use its port as well.
+///
 /// A user who enrols with one camera is recognised by that camera only. A virtual camera can show
 /// any picture, so only devices on USB have an identity.
 public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
@@ -70,11 +73,46 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         guard maker.utf8.count == 4, model.utf8.count == 4 else {
             throw .untrusted("\(path) doesn't say which USB device it is.")
         }
-        let text = "usb \(maker):\(model) \(serial.isEmpty ? "-" : serial) at \(place)"
+        let isOnly = !serial.isEmpty && Self.count(maker, model, serial, root) == 1
+        let function = isOnly ? Self.function(of: place) : place
+        let text = "usb \(maker):\(model) \(serial.isEmpty ? "-" : serial) at \(function)"
         guard text.utf8.count <= 255 else {
             throw .untrusted("\(path) has an identity that is too long.")
         }
         description = text
+    }
+
+    /// Whether what was written down of a camera, now or by an earlier version, is this one.
+    ///
+    /// An earlier version wrote the port down also where the serial number tells enough.
+    public static func isSame(_ written: String, as camera: String) -> Bool {
+        if written == camera { return true }
+        let words = written.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 5, words[2] != "-" else { return false }
+        let moved = words.dropLast() + [Substring(function(of: String(words[4])))]
+        return moved.joined(separator: " ") == camera
+    }
+
+    /// A place without its port: the interface of the device, and which of its cameras it is.
+    private static func function(of place: String) -> String {
+        place.lastIndex(of: ":").map { String(place[place.index(after: $0)...]) } ?? place
+    }
+
+    /// How many USB devices call themselves so; 0 when the kernel doesn't list them.
+    private static func count(
+        _ maker: String,
+        _ model: String,
+        _ serial: String,
+        _ root: String
+    ) -> Int {
+        let folder = root + "/sys/bus/usb/devices"
+        return entries(of: folder)
+            .count { name in
+                let device = "\(folder)/\(name)"
+                return attribute("idVendor", of: device) == maker
+                    && attribute("idProduct", of: device) == model
+                    && attribute("serial", of: device) == serial
+            }
     }
 
     /// The first node of every camera that has an identity, in the order of their numbers.

@@ -1,3 +1,4 @@
+import CameraDevice
 import Crypto
 import Glibc
 import Linux
@@ -76,7 +77,7 @@ public actor TemplateStore {
         let all = try records(of: user)
         if all.isEmpty, let id = try identifiers(of: user).first { _ = try record(id, of: user) }
         guard let other = all.first?.entry.camera else { throw .noTemplate }
-        let fitting = all.filter { $0.entry.camera == camera }
+        let fitting = all.filter { CameraIdentity.isSame($0.entry.camera, as: camera) }
         guard !fitting.isEmpty else {
             throw .failed(
                 "The user was enrolled with another camera (\(other)); this one is \(camera). "

@@ -63,6 +63,54 @@ import Testing
         #expect(identities.count == 3)
     }
 
+    /// Lists the USB devices as the kernel does: this camera, and another with a serial number.
+    private func list(_ folder: TemporaryFolder, other serial: String) throws {
+        let bus = "sys/bus/usb/devices"
+        try folder.link("\(bus)/1-5", to: "\(folder.path)/\(Self.usb)")
+        try folder.write("\(bus)/1-6/idVendor", "046d\n".utf8)
+        try folder.write("\(bus)/1-6/idProduct", "085c\n".utf8)
+        try folder.write("\(bus)/1-6/serial", serial.utf8)
+    }
+
+    @Test("Whose serial number no other has stays the same camera at another port and in a dock")
+    func moved() throws {
+        let places = [
+            Self.place, "pci-0000:00:14.0-usb-0:6:1.0-video-index0",
+            "pci-0000:3a:00.0-usb-0:2.1.4:1.0-video-index0",
+        ]
+        let identities = try places.map { place in
+            let folder = try tree(place: place)
+            try list(folder, other: "C3\n")
+            return try CameraIdentity(of: "/dev/video0", root: folder.path).description
+        }
+        #expect(Set(identities) == ["usb 046d:085c A1B2 at 1.0-video-index0"])
+        // What was enrolled before this was known.
+        for place in places {
+            #expect(CameraIdentity.isSame("usb 046d:085c A1B2 at \(place)", as: identities[0]))
+        }
+    }
+
+    @Test("Another function of the device, another device or an unclear one is another camera")
+    func notMoved() throws {
+        let infrared = try tree(place: "pci-0000:00:14.0-usb-0:5:1.2-video-index0")
+        try list(infrared, other: "C3\n")
+        let twin = try tree()
+        try list(twin, other: "A1 B2\n")
+        let mine = "usb 046d:085c A1B2 at 1.0-video-index0"
+        for folder in [infrared, twin] {
+            let other = try CameraIdentity(of: "/dev/video0", root: folder.path).description
+            #expect(other != mine)
+            #expect(!CameraIdentity.isSame(mine, as: other))
+        }
+        for written in [
+            "usb 046d:085c - at \(Self.place)", "usb 046d:085c C3 at \(Self.place)",
+            "usb 046d:0000 A1B2 at \(Self.place)", "replay", "",
+        ] {
+            #expect(!CameraIdentity.isSame(written, as: mine), "\(written)")
+        }
+        #expect(!CameraIdentity.isSame("usb 046d:085c - at x:1.0", as: "usb 046d:085c - at 1.0"))
+    }
+
     @Test("A virtual camera is refused with a reason")
     func virtual() throws {
         let folder = try tree(device: "sys/devices/virtual/video4linux/video0")
