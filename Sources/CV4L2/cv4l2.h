@@ -24,6 +24,8 @@ static const unsigned long cv4l2_streamoff = VIDIOC_STREAMOFF;
 static const unsigned int cv4l2_mjpg = V4L2_PIX_FMT_MJPEG;
 static const unsigned int cv4l2_jpeg = V4L2_PIX_FMT_JPEG;
 static const unsigned int cv4l2_yuyv = V4L2_PIX_FMT_YUYV;
+static const unsigned int cv4l2_nv12 = V4L2_PIX_FMT_NV12;
+static const unsigned int cv4l2_i420 = V4L2_PIX_FMT_YUV420;
 static const unsigned int cv4l2_grey = V4L2_PIX_FMT_GREY;
 
 static const unsigned int cv4l2_capture = V4L2_BUF_TYPE_VIDEO_CAPTURE;

@@ -2,6 +2,10 @@
 public enum PixelFormat: Sendable, Hashable, CaseIterable {
     /// Two pixels in four bytes (YUYV): luma, blue chroma, luma, red chroma.
     case yuyv
+    /// Luma of the whole picture, then blue and red chroma in turns for each four pixels.
+    case nv12
+    /// Luma of the whole picture, then blue chroma, then red chroma, each for four pixels.
+    case i420
     /// One JPEG picture.
     case mjpg
     /// One byte of luma for each pixel, as infrared cameras give it.
@@ -19,7 +23,7 @@ public struct Frame: Sendable, Hashable {
     public let width: Int
     /// In pixels; 0 for JPEG, which says it itself.
     public let height: Int
-    /// Bytes from one line to the next; 0 for JPEG.
+    /// Bytes from one line of luma to the next; 0 for JPEG.
     public let stride: Int
     /// The picture.
     public let bytes: [UInt8]

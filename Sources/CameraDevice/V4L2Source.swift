@@ -1,7 +1,7 @@
 import CV4L2
 import Glibc
 
-/// A camera of the kernel: memory-mapped streaming of YUYV, MJPG or GREY.
+/// A camera of the kernel: memory-mapped streaming of YUYV, NV12, I420, MJPG or GREY.
 public final class V4L2Source: FrameSource {
     /// The size that is asked for; the driver may give another.
     static let wanted = (width: 640, height: 480)
@@ -118,10 +118,11 @@ public final class V4L2Source: FrameSource {
         }
         // Formats without a decoder first: a decoder is what a hostile camera would attack.
         let known: [(UInt32, PixelFormat)] = [
-            (cv4l2_yuyv, .yuyv), (cv4l2_mjpg, .mjpg), (cv4l2_jpeg, .mjpg), (cv4l2_grey, .grey),
+            (cv4l2_yuyv, .yuyv), (cv4l2_nv12, .nv12), (cv4l2_i420, .i420), (cv4l2_mjpg, .mjpg),
+            (cv4l2_jpeg, .mjpg), (cv4l2_grey, .grey),
         ]
         guard let (code, format) = known.first(where: { offered.contains($0.0) }) else {
-            throw .failed("The camera has none of the formats YUYV, MJPG and GREY.")
+            throw .failed("The camera has none of the formats YUYV, NV12, I420, MJPG and GREY.")
         }
         self.format = format
         return code

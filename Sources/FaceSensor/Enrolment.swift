@@ -22,12 +22,16 @@ public struct Enrolment {
     static let frozen: Float = 0.01
 
     private let threshold: FaceThreshold
+    private let asksForAttention: Bool
     private var advice = Advice()
     private var taken: [FaceNumbers] = []
     private var sinceTaken = 0
 
     /// All frames must be within the match distance of the first.
-    public init(threshold: FaceThreshold) { self.threshold = threshold }
+    public init(threshold: FaceThreshold, asksForAttention: Bool = true) {
+        self.threshold = threshold
+        self.asksForAttention = asksForAttention
+    }
 
     /// Judges the next frame.
     public mutating func see(_ sight: Sight) -> Outcome {
@@ -36,6 +40,7 @@ public struct Enrolment {
             return advise(fault, patience: sight.count == 0 ? Recognition.emptyFrames : nil)
         }
         guard let numbers = sight.numbers else { return .nothing }
+        if asksForAttention, sight.face?.isAttentive != true { return advise(.lookAtCamera) }
         // Somebody else in front of the camera is not enrolled with the first one.
         if let first = taken.first, first.distance(to: numbers) > threshold.distance {
             return advise(.lookAtCamera)

@@ -88,6 +88,8 @@ public final class FaceEngine {
             switch frame.format {
             case .mjpg: CFACE_MJPG
             case .yuyv: CFACE_YUYV
+            case .nv12: CFACE_NV12
+            case .i420: CFACE_I420
             case .grey: CFACE_GREY
             }
         guard frame.bytes.count <= Frame.maximumBytes, let width = Int32(exactly: frame.width),
@@ -141,7 +143,8 @@ extension Sight.Face {
             y: (seen.top + seen.side / 2) / Float(seen.height),
             size: seen.side / Float(seen.width),
             yaw: square > 0 ? (nose.x * axis.x + nose.y * axis.y) / square : 0,
-            brightness: seen.face_brightness
+            brightness: seen.face_brightness,
+            eyes: seen.eyes
         )
     }
 }

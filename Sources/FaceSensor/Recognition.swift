@@ -25,8 +25,8 @@ public struct FaceTemplate: Hashable, Sendable {
 
 /// One Verify: decides frame by frame whether the right person is there.
 ///
-/// A match is two frames in a row, each with exactly one face, that match one template. An attempt
-/// has failed after ten good frames that don't.
+/// A match is two frames in a row, each with exactly one face, that match one template, with open
+/// eyes where attention is asked for. An attempt has failed after ten good frames that don't.
 public struct Recognition {
     /// The result of a frame.
     public enum Outcome: Hashable, Sendable {
@@ -48,6 +48,7 @@ public struct Recognition {
 
     private let templates: [FaceTemplate]
     private let threshold: FaceThreshold
+    private let asksForAttention: Bool
     private var advice = Advice()
     private var candidate: (id: String, frames: Int)?
     private var failures = 0
@@ -57,8 +58,10 @@ public struct Recognition {
     public init(
         templates: [FaceTemplate],
         threshold: FaceThreshold,
+        asksForAttention: Bool = true,
         lifeCheck: LifeCheck? = nil
     ) {
+        self.asksForAttention = asksForAttention
         self.templates = templates
         self.threshold = threshold
         challenge = lifeCheck
@@ -71,11 +74,15 @@ public struct Recognition {
             return advise(.tooDark, patience: Self.darkFrames)
         }
         let fault = advice.fault(of: sight)
-        guard sight.count == 1, let numbers = sight.numbers else {
+        // A head that turns as it was told to attends; its eyes are seen from the side.
+        let isAttentive =
+            !asksForAttention || sight.face?.isAttentive == true || challenge?.isTurning == true
+        guard sight.count == 1, let numbers = sight.numbers, isAttentive else {
             candidate = nil
             challenge?.loseFace()
             let isEmpty = sight.count == 0
-            return advise(fault, patience: isEmpty ? Self.emptyFrames : Advice.patience)
+            let hint = fault ?? (isAttentive ? nil : .lookAtCamera)
+            return advise(hint, patience: isEmpty ? Self.emptyFrames : Advice.patience)
         }
         if let id = match(numbers, threshold.distance) { return recognised(id, sight) }
         return unknown(numbers, sight.face, fault)

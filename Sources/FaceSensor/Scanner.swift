@@ -44,6 +44,7 @@ public actor Scanner {
     private let openCamera: Opener
     private let threshold: FaceThreshold
     private let asksForLife: Bool
+    private let asksForAttention: Bool
     private let now: @Sendable () -> ContinuousClock.Instant
     private var eye: Eye?
 
@@ -57,6 +58,7 @@ public actor Scanner {
     /// - Parameters:
     ///   - threshold: What is a match.
     ///   - asksForLife: Whether a match takes the emitter's light and a turn of the head.
+    ///   - asksForAttention: Whether closed eyes match nothing.
     ///   - eye: Makes the engine, on the scanner's thread.
     ///   - camera: Opens the camera, on the scanner's thread.
     ///   - now: The time.
@@ -64,6 +66,7 @@ public actor Scanner {
     public init(
         threshold: FaceThreshold,
         asksForLife: Bool,
+        asksForAttention: Bool = true,
         eye: sending @escaping () throws(FaceFault) -> Eye,
         camera: sending @escaping Opener,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
@@ -72,6 +75,7 @@ public actor Scanner {
         thread = try translating { () throws(SystemError) in try SerialThread(named: "camera") }
         self.threshold = threshold
         self.asksForLife = asksForLife
+        self.asksForAttention = asksForAttention
         makeEye = eye
         openCamera = camera
     }
@@ -96,6 +100,7 @@ public actor Scanner {
         var recognition = Recognition(
             templates: templates,
             threshold: threshold,
+            asksForAttention: asksForAttention,
             lifeCheck: asksForLife ? LifeCheck(using: &random) : nil
         )
         var attempt = FaceAttempt()
@@ -123,7 +128,7 @@ public actor Scanner {
         _ interruption: Interruption,
         report: @Sendable (Report) -> Void
     ) throws(FaceFault) -> [FaceNumbers] {
-        var enrolment = Enrolment(threshold: threshold)
+        var enrolment = Enrolment(threshold: threshold, asksForAttention: asksForAttention)
         return try scan(camera, interruption, Self.never, report) { sight in
             switch enrolment.see(sight) {
             case .nothing: break

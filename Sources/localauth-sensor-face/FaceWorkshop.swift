@@ -16,6 +16,7 @@ struct FaceWorkshop {
         return try Scanner(
             threshold: settings.threshold,
             asksForLife: settings.isInfrared,
+            asksForAttention: settings.asksForAttention,
             eye: { () throws(FaceFault) in
                 let engine = try FaceEngine(models: settings.models, state: settings.state)
                 return { engine.look($0) }

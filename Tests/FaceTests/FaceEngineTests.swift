@@ -110,6 +110,67 @@ struct FaceEngineTests {
         }
     }
 
+    /// A grey or coloured picture of YUYV with its chroma in planes, and unused bytes in each line.
+    private func planes(_ yuyv: [UInt8], _ format: PixelFormat, padding: Int) -> Frame {
+        let (width, height, stride) = (640, 480, 640 + padding)
+        var luma: [UInt8] = []
+        var blue: [[UInt8]] = []
+        var red: [[UInt8]] = []
+        for y in 0..<height {
+            let line = yuyv[(y * width * 2)..<((y + 1) * width * 2)]
+            let pixels = Array(line)
+            luma += Swift.stride(from: 0, to: width * 2, by: 2).map { pixels[$0] }
+            luma += [UInt8](repeating: 255, count: padding)
+            guard y % 2 == 0 else { continue }
+            blue.append(Swift.stride(from: 1, to: width * 2, by: 4).map { pixels[$0] })
+            red.append(Swift.stride(from: 3, to: width * 2, by: 4).map { pixels[$0] })
+        }
+        let halves = [UInt8](repeating: 255, count: padding / 2)
+        var bytes = luma
+        if format == .nv12 {
+            for (one, two) in zip(blue, red) {
+                bytes += zip(one, two).flatMap { [$0, $1] } + halves + halves
+            }
+        } else {
+            for line in blue + red { bytes += line + halves }
+        }
+        return Frame(format: format, width: width, height: height, stride: stride, bytes: bytes)
+    }
+
+    @Test("The same picture in NV12 and in I420 is the same face, whatever its lines end with")
+    func planar() throws {
+        let yuyv = try TemporaryFolder.read("\(Studio.clips)/frame.yuyv")
+        let packed = Frame(format: .yuyv, width: 640, height: 480, stride: 1280, bytes: yuyv)
+        let mine = try #require(engine.look(packed)?.numbers)
+        for format in [PixelFormat.nv12, .i420] {
+            for padding in [0, 64] {
+                let frame = planes(yuyv, format, padding: padding)
+                let seen = try #require(engine.look(frame)?.numbers, "\(format)")
+                #expect(seen.distance(to: mine) < 0.1, "\(format) \(padding)")
+            }
+            // A byte less than the last pixel needs.
+            let whole = planes(yuyv, format, padding: 0)
+            let cut = Frame(
+                format: format,
+                width: 640,
+                height: 480,
+                stride: 640,
+                bytes: whole.bytes.dropLast()
+            )
+            #expect(engine.look(cut) == nil)
+        }
+    }
+
+    @Test("The eyes of people who look are open, and with lids over them they are not")
+    func eyes() throws {
+        for clip in ["enroll", "match", "other"] {
+            let faces = try Studio.frames(clip).compactMap { engine.look($0)?.face }
+            #expect(faces.count > 20)
+            let open = faces.count { $0.isAttentive }
+            #expect(Double(open) >= 0.98 * Double(faces.count), "\(clip): \(open)")
+        }
+    }
+
     @Test("Frames that are no pictures are refused, never a crash", arguments: 1...10)
     func malformed(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed)
@@ -125,10 +186,12 @@ struct FaceEngineTests {
             let isCut = Bool.random(using: &generator)
             _ = engine.look(Frame(jpeg: isCut ? Array(bytes.prefix(cut)) : bytes))
         }
-        for format in [PixelFormat.yuyv, .grey] {
+        for format in [PixelFormat.yuyv, .grey, .nv12, .i420] {
             for (width, height, stride) in [
                 (640, 480, 1280), (0, 0, 0), (-1, 5, 5), (1 << 40, 1, 1), (2000, 2000, 4000),
-                (640, 480, 1), (640, 480, -1280), (16, 1920, 1 << 20),
+                (640, 480, 1), (640, 480, -1280), (16, 1920, 1 << 20), (640, 481, 1280),
+                (641, 480, 1280),
+                (640, 480, 1281),
             ] {
                 let frame = Frame(
                     format: format,

@@ -22,6 +22,7 @@ enum Seen {
         size: Float = 0.3,
         yaw: Float = 0,
         brightness: Float = 0.5,
+        eyes: Float = 1,
         of picture: Float = 0.5
     ) -> Sight {
         Sight(
@@ -29,7 +30,14 @@ enum Seen {
             darkness: 0.1,
             glare: 0,
             count: 1,
-            face: Sight.Face(x: x, y: y, size: size, yaw: yaw, brightness: brightness),
+            face: Sight.Face(
+                x: x,
+                y: y,
+                size: size,
+                yaw: yaw,
+                brightness: brightness,
+                eyes: eyes
+            ),
             numbers: numbers(distance, person: person)
         )
     }
@@ -91,6 +99,29 @@ enum Seen {
         let night = outcomes([Sight](repeating: Seen.dark, count: 100))
         #expect(night.count { $0 == .hint(.tooDark) } == 2)
         #expect(!night.contains(.noMatch))
+    }
+
+    @Test("Closed eyes are no match, part two frames that are, fail no attempt, and are told")
+    func closedEyes() {
+        let asleep = Seen.face(0.3, eyes: 0.2)
+        let seen = outcomes([Sight](repeating: asleep, count: 50)).filter { $0 != .nothing }
+        #expect(seen == [.hint(.lookAtCamera)])
+        #expect(outcomes([Seen.me, asleep, Seen.me]) == [.nothing, .nothing, .nothing])
+        #expect(outcomes([asleep, Seen.me, Seen.me]).last == .match("mine"))
+        let stranger = Seen.face(person: 3, eyes: 0.2)
+        #expect(!outcomes([Sight](repeating: stranger, count: 50)).contains(.noMatch))
+    }
+
+    @Test("Where attention isn't asked for, closed eyes match")
+    func withoutAttention() {
+        let mine = FaceTemplate(id: "mine", faces: [Seen.numbers()])
+        var recognition = Recognition(
+            templates: [mine],
+            threshold: .ordinary,
+            asksForAttention: false
+        )
+        let asleep = Seen.face(0.3, eyes: 0.2)
+        #expect([asleep, asleep].map { recognition.see($0) } == [.nothing, .match("mine")])
     }
 
     @Test("Two faces are never a match, and are told")
@@ -281,7 +312,7 @@ enum Seen {
         let cases: [(Sight, FaceHint)] = [
             (Seen.face(size: 0.1), .moveCloser), (Seen.face(x: 0.9), .center),
             (Seen.face(yaw: 0.2), .lookAtCamera), (Seen.empty, .lookAtCamera),
-            (Seen.dark, .tooDark), (Seen.two, .center),
+            (Seen.face(eyes: 0.2), .lookAtCamera), (Seen.dark, .tooDark), (Seen.two, .center),
         ]
         for (sight, hint) in cases {
             let seen = outcomes([Sight](repeating: sight, count: 40)).filter { $0 != .nothing }

@@ -53,11 +53,29 @@ import Testing
         for expected: UInt8 in 1...3 { #expect(try frame(source).bytes.first == expected) }
     }
 
+    @Test("NV12 and I420 come with the size and the lines of their luma")
+    func planes() throws {
+        for (code, format) in [(cv4l2_nv12, PixelFormat.nv12), (cv4l2_i420, .i420)] {
+            let camera = FakeCamera()
+            camera.formats = [cv4l2_mjpg, code]
+            camera.size = (640, 480, 640)
+            camera.bytesUsed = 640 * 480 * 3 / 2
+            camera.frames = [9]
+            let source = try open(camera)
+            #expect(source.format == format)
+            let frame = try frame(source)
+            #expect((frame.width, frame.height, frame.stride) == (640, 480, 640))
+            #expect(frame.bytes.count == 640 * 480 * 3 / 2)
+        }
+    }
+
     @Test("YUYV comes before MJPG, MJPG before GREY, and others aren't known")
     func formats() throws {
         let camera = FakeCamera()
-        camera.formats = [cv4l2_grey, cv4l2_mjpg, cv4l2_yuyv, 42]
+        camera.formats = [cv4l2_grey, cv4l2_mjpg, cv4l2_i420, cv4l2_nv12, cv4l2_yuyv, 42]
         #expect(try open(camera).format == .yuyv)
+        camera.formats = [cv4l2_grey, cv4l2_mjpg, cv4l2_i420, cv4l2_nv12]
+        #expect(try open(camera).format == .nv12)
         camera.formats = [42, cv4l2_grey, cv4l2_jpeg]
         #expect(try open(camera).format == .mjpg)
         camera.formats = [42]

@@ -15,7 +15,15 @@ extern "C" {
 #endif
 
 /* How the bytes of a frame are laid out. */
-enum cface_format { CFACE_MJPG = 1, CFACE_YUYV = 2, CFACE_GREY = 3 };
+enum cface_format {
+    CFACE_MJPG = 1,
+    CFACE_YUYV = 2,
+    CFACE_GREY = 3,
+    /* Luma, then at half the size: blue and red chroma in turns. */
+    CFACE_NV12 = 4,
+    /* Luma, then at half the size: blue chroma, red chroma. */
+    CFACE_I420 = 5
+};
 
 /* What a call came to; everything but CFACE_OK leaves the output as it was. */
 enum cface_result {
@@ -39,7 +47,7 @@ typedef struct {
     int32_t format;
     int32_t width;
     int32_t height;
-    /* Bytes from one line to the next; not for JPEG. */
+    /* Bytes from one line of luma to the next; not for JPEG. */
     int32_t stride;
     const uint8_t *bytes;
     size_t count;
@@ -65,6 +73,9 @@ typedef struct {
     /* x, y of: the outer and inner corner of the eye on the right of the picture, the same of the
        other eye (outer first), the nose. */
     float landmarks[CFACE_LANDMARKS * 2];
+    /* How much more the eyes change from side to side than up and down, both together: an iris
+       between two whites does, a lid doesn't. 0: not measured. */
+    float eyes;
     /* Whether numbers holds the face: exactly one was seen, and it was asked for. */
     int32_t has_numbers;
     float numbers[CFACE_NUMBERS];
