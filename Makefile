@@ -147,8 +147,8 @@ examples: build ## The programs of examples/swift, played through
 documentation: build ## DocC archives of the client's modules, below $(BUILD)/documentation
 	@scripts/documentation $(BUILD)
 
-test-client: setup ## A package that depends on this one by version, without dlib
-	@scripts/test-client-package
+test-client: build ## Packages that depend on this one by version, built and run
+	@scripts/test-client-package $(BUILD)/debug
 
 # The packages come first: without them there is nothing to boot with.
 test-system: setup-system release catalogues ## Boots a Debian 12 with the product installed, and plays its users

@@ -1,4 +1,4 @@
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, NeverUseImplicitlyUnwrappedOptionals
 
 // The names that Apple's Core Foundation adds to Foundation, as far as the keychain's API needs
 // them. Foundation on Linux has the classes, but not these names.
@@ -44,12 +44,12 @@ public let kCFAllocatorDefault: CFAllocator? = CFAllocator()
 
 /// Yes.
 ///
-/// Optional, as Apple declares it.
-public let kCFBooleanTrue: CFBoolean? = NSNumber(value: true)
+/// Implicitly unwrapped, as Apple declares it.
+public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
 /// No.
 ///
-/// Optional, as Apple declares it.
-public let kCFBooleanFalse: CFBoolean? = NSNumber(value: false)
+/// Implicitly unwrapped, as Apple declares it.
+public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
 
 /// The number of a type.
 public typealias CFTypeID = UInt
