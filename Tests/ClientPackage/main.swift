@@ -12,9 +12,12 @@ func shape(_ name: String, _ isRight: Bool, _ found: Any = "") {
     if !isRight { exit(1) }
 }
 
-var reason: String { "look at what an app does" }
-var password: [CFString: Any] { [kSecClass: kSecClassGenericPassword, kSecAttrService: "shapes"] }
-var nothing: CFData { Data() as CFData }
+// Globals of main.swift would be the main actor's.
+func reason() -> String { "look at what an app does" }
+func password() -> [CFString: Any] {
+    [kSecClass: kSecClassGenericPassword, kSecAttrService: "shapes"]
+}
+func nothing() -> CFData { Data() as CFData }
 
 func with(_ query: [CFString: Any], _ more: [CFString: Any]) -> CFDictionary {
     query.merging(more) { $1 } as CFDictionary
@@ -48,11 +51,11 @@ func contexts() async throws {
     shape("reading the domain state is no evaluation", context.evaluatedPolicyDomainState == nil)
 
     let isOwner = try await LAContext()
-        .evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason)
+        .evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason())
     shape("evaluatePolicy with await", isOwner)
     let replied: Bool = await withCheckedContinuation { continuation in
         LAContext()
-            .evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason) {
+            .evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason()) {
                 success,
                 error in
                 continuation.resume(returning: success && error == nil)
@@ -63,7 +66,7 @@ func contexts() async throws {
     let ended = LAContext()
     ended.invalidate()
     do {
-        _ = try await ended.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason)
+        _ = try await ended.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason())
         shape("an invalidated context refuses", false)
     } catch LAError.invalidContext {
         shape("an invalidated context refuses", true)
@@ -74,27 +77,27 @@ func contexts() async throws {
 
 func items() {
     let secret = [kSecValueData: Data("secret".utf8)] as [CFString: Any]
-    let ours = with(password, secret.merging([kSecAttrAccount: "jo"]) { $1 })
-    let theirs = with(password, secret.merging([kSecAttrAccessGroup: "com.example.other"]) { $1 })
+    let ours = with(password(), secret.merging([kSecAttrAccount: "jo"]) { $1 })
+    let theirs = with(password(), secret.merging([kSecAttrAccessGroup: "com.example.other"]) { $1 })
     shape("SecItemAdd", SecItemAdd(ours, nil) == errSecSuccess)
     shape("SecItemAdd of what is there", SecItemAdd(ours, nil) == errSecDuplicateItem)
     shape("SecItemAdd to another group", SecItemAdd(theirs, nil) == errSecSuccess)
 
-    let read = found(with(password, [kSecReturnData: true]))
+    let read = found(with(password(), [kSecReturnData: true]))
     shape("SecItemCopyMatching", read.value as? Data == Data("secret".utf8), read.status)
     for (name, more) in [
         ("another account", [kSecAttrAccount: "al"]),
         ("synchronizable", [kSecAttrSynchronizable: true]),
         ("another label", [kSecAttrLabel: "x"]),
     ] as [(String, [CFString: Any])] {
-        let query = with(password, more)
+        let query = with(password(), more)
         shape("\(name) isn't found", found(query).status == errSecItemNotFound)
         shape("\(name) isn't deleted", SecItemDelete(query) == errSecItemNotFound)
     }
     let accessible = [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock] as CFDictionary
     shape(
         "an update of the accessibility alone",
-        SecItemUpdate(password as CFDictionary, accessible) == 0
+        SecItemUpdate(password() as CFDictionary, accessible) == 0
     )
 
     let numbers: [CFString: Any] = [
@@ -115,7 +118,7 @@ func items() {
     let everything = [kSecClass: kSecClassGenericPassword] as CFDictionary
     shape("a wipe", SecItemDelete(everything) == errSecSuccess)
     shape("a wipe leaves nothing", SecItemDelete(everything) == errSecItemNotFound)
-    let other = with(password, [kSecAttrAccessGroup: "com.example.other"])
+    let other = with(password(), [kSecAttrAccessGroup: "com.example.other"])
     shape("another program's item stays", SecItemDelete(other) == errSecSuccess)
 }
 
@@ -127,18 +130,18 @@ func guardedItem() {
     let item: [CFString: Any] = [
         kSecAttrAccessControl: control as Any, kSecValueData: Data("guarded".utf8),
     ]
-    shape("a guarded item", SecItemAdd(with(password, item), nil) == errSecSuccess)
+    shape("a guarded item", SecItemAdd(with(password(), item), nil) == errSecSuccess)
     let silent = LAContext()
     silent.interactionNotAllowed = true
     let quiet: [CFString: Any] = [kSecReturnData: true, kSecUseAuthenticationContext: silent]
-    let refused = found(with(password, quiet)).status
+    let refused = found(with(password(), quiet)).status
     shape("it isn't read in silence", refused == errSecInteractionNotAllowed, refused)
     let asking = LAContext()
-    asking.localizedReason = reason
-    let query = with(password, [kSecReturnData: true, kSecUseAuthenticationContext: asking])
+    asking.localizedReason = reason()
+    let query = with(password(), [kSecReturnData: true, kSecUseAuthenticationContext: asking])
     let read = found(query)
     shape("it is read by a prompt", read.value as? Data == Data("guarded".utf8), read.status)
-    shape("it is deleted without one", SecItemDelete(password as CFDictionary) == errSecSuccess)
+    shape("it is deleted without one", SecItemDelete(password() as CFDictionary) == errSecSuccess)
 }
 
 // MARK: Keys
@@ -154,7 +157,7 @@ func softwareKeys() throws {
         let signing: SecKeyAlgorithm =
             isRSA ? .rsaSignatureMessagePSSSHA512 : .ecdsaSignatureMessageX962SHA384
         let data = message as CFData
-        let signature = SecKeyCreateSignature(key, signing, data, nil) ?? nothing
+        let signature = SecKeyCreateSignature(key, signing, data, nil) ?? nothing()
         let isValid = SecKeyVerifySignature(half, signing, data, signature, nil)
         shape("a signature of \(bits) bits", isValid)
         var failure: Unmanaged<CFError>?
@@ -164,14 +167,14 @@ func softwareKeys() throws {
         shape("a forged one", !isForged && code == Int(errSecVerifyFailed), code as Any)
         let encrypting: SecKeyAlgorithm =
             isRSA ? .rsaEncryptionOAEPSHA256 : .eciesEncryptionCofactorVariableIVX963SHA384AESGCM
-        let sealed = SecKeyCreateEncryptedData(half, encrypting, data, nil) ?? nothing
+        let sealed = SecKeyCreateEncryptedData(half, encrypting, data, nil) ?? nothing()
         let opened = SecKeyCreateDecryptedData(key, encrypting, sealed, nil) as Data?
         shape("an encryption of \(bits) bits", opened == message)
 
         let what: [CFString: Any] = [
             kSecAttrKeyType: type, kSecAttrKeyClass: kSecAttrKeyClassPublic,
         ]
-        let bytes = SecKeyCopyExternalRepresentation(half, nil) ?? nothing
+        let bytes = SecKeyCopyExternalRepresentation(half, nil) ?? nothing()
         let same = SecKeyCreateWithData(bytes, what as CFDictionary, nil)
         shape("a key from its bytes", CFEqual(same, half) && CFHash(same) == CFHash(half))
         shape("what it is", CFGetTypeID(half) == SecKeyGetTypeID())
@@ -219,7 +222,7 @@ func rights() async throws {
     let first = try await store.saveRight(LARight(), identifier: "shapes", secret: Data([1]))
     let second = try await store.saveRight(LARight(), identifier: "shapes", secret: Data([2]))
     shape("a right has its key", !(try await first.key.publicKey.bytes).isEmpty)
-    try await second.authorize(localizedReason: reason)
+    try await second.authorize(localizedReason: reason())
     let secret = try await second.secret.rawData
     shape("a right that is saved again", secret == Data([2]), secret)
     try await store.removeRight(forIdentifier: "shapes")
