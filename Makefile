@@ -80,7 +80,7 @@ BUILD_RELEASE = $(SWIFT) build -c release --static-swift-stdlib $(STRICT) $(TRAI
 
 release: setup-release pam ## Release build of all programs
 	for program in $(SERVICES) localauth-sensor-simulated localauthctl \
-	    $(if $(findstring Prompt,$(TRAITS)),localauth-agent); do \
+	    $(if $(findstring Prompt,$(TRAITS)),localauth-agent localauth-settings); do \
 	    $(BUILD_RELEASE) --product $$program || exit 1; \
 	done
 

@@ -204,6 +204,18 @@ let package = Package(
             ],
             resources: [.embedInCode("prompt.ui"), .embedInCode("prompt.css")]
         ),
+        .executableTarget(
+            name: "localauth-settings",
+            dependencies: [
+                "AgentKit", "DBus", "LocalAuthBus", "LocalAuthClient", "Localization",
+                "ServiceProgram", "Windows",
+                .byName(name: "CAdwaita", condition: whereWindows),
+            ],
+            resources: [
+                .embedInCode("settings.ui"), .embedInCode("enrollment.ui"),
+                .embedInCode("settings.css"),
+            ]
+        ),
         .executableTarget(name: "dbus-codegen", dependencies: ["DBusCodegen", "DBusModel"]),
 
         // Tests, folder by folder, and what they need beside the product.
@@ -376,7 +388,7 @@ let package = Package(
             name: "PromptTests",
             dependencies: [
                 "DBus", "LocalAuthBus", "localauth-agent", "localauth-passcode",
-                "localauth-sensor-simulated", "localauthd", "TestSupport",
+                "localauth-sensor-simulated", "localauth-settings", "localauthd", "TestSupport",
             ]
         ),
         .testTarget(
@@ -403,7 +415,8 @@ let package = Package(
             dependencies: [
                 "DBus", "HostileNeighbour", "Linux", "LocalAuthBus", "localauth-agent",
                 "localauth-passcode", "localauth-sensor-face", "localauth-sensor-fingerprint",
-                "localauth-sensor-simulated", "localauthctl", "localauthd", "TestSupport",
+                "localauth-sensor-simulated", "localauth-settings", "localauthctl", "localauthd",
+                "TestSupport",
             ]
         ),
     ],

@@ -14,13 +14,13 @@ public struct ProgramArguments: Sendable, Hashable {
     /// Whether a flag was given.
     public func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    init(values: [String: String], flags: Set<String>) {
+    init(values: [String: String], flags: Set<String>, defaultBus: Connection.Address? = nil) {
         self.values = values
         self.flags = flags
-        bus = values["bus"].map(Connection.Address.init(argument:)) ?? Self.defaultBus
+        bus = values["bus"].map(Connection.Address.init(argument:)) ?? defaultBus ?? Self.usualBus
     }
 
-    private static var defaultBus: Connection.Address { geteuid() == 0 ? .system : .session }
+    private static var usualBus: Connection.Address { geteuid() == 0 ? .system : .session }
 }
 
 /// A value on the command line that is malformed: one line and a hint, exit status 64.
@@ -75,7 +75,7 @@ extension ServiceProgram {
                 values[name] = value
             }
         }
-        return .run(ProgramArguments(values: values, flags: flags))
+        return .run(ProgramArguments(values: values, flags: flags, defaultBus: defaultBus))
     }
 
     var helpText: String {

@@ -1,3 +1,5 @@
+import DBus
+
 /// An option of a program, beyond `--bus`, `--help` and `--version`, which every program has.
 public struct ProgramOption: Sendable, Hashable {
     let name: String
@@ -40,15 +42,16 @@ public struct ProgramOption: Sendable, Hashable {
         help: "End when nobody called for so long; the bus starts it again (default: never)."
     )
 
-    static let common: [Self] = [
-        .value(
-            "bus",
-            "system|session|ADDRESS",
-            help: "The bus to serve (default: system for root, session otherwise)."
-        ),
-        .flag("help", help: "Show this text."),
-        .flag("version", help: "Show the version."),
-    ]
+    /// What every program takes.
+    static func common(_ defaultBus: Connection.Address?) -> [Self] {
+        let usual = "The bus to serve (default: system for root, session otherwise)."
+        let bus = defaultBus == .system ? "The bus of the service (default: system)." : usual
+        return [
+            .value("bus", "system|session|ADDRESS", help: bus),
+            .flag("help", help: "Show this text."),
+            .flag("version", help: "Show the version."),
+        ]
+    }
 
     func helpLine(width: Int) -> String {
         let pad = String(repeating: " ", count: max(0, width - label.count))

@@ -13,6 +13,7 @@ public struct ServiceProgram: Sendable {
     let name: String
     let abstract: String
     let options: [ProgramOption]
+    let defaultBus: Connection.Address?
 
     /// Describes a program.
     ///
@@ -20,10 +21,17 @@ public struct ServiceProgram: Sendable {
     ///   - name: The name of the program, as people call it.
     ///   - abstract: One sentence for the help text.
     ///   - options: What it takes beyond `--bus`, `--help` and `--version`.
-    public init(name: String, abstract: String, options: [ProgramOption] = []) {
+    ///   - defaultBus: Without `--bus`; nil: the system bus for root, the session's for others.
+    public init(
+        name: String,
+        abstract: String,
+        options: [ProgramOption] = [],
+        defaultBus: Connection.Address? = nil
+    ) {
         self.name = name
         self.abstract = abstract
-        self.options = options + ProgramOption.common
+        self.options = options + ProgramOption.common(defaultBus)
+        self.defaultBus = defaultBus
     }
 
     /// Runs the program; called from `main.swift`.

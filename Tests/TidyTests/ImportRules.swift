@@ -22,6 +22,7 @@ enum Layers {
         .program: [
             "localauthd", "localauthctl", "localauth-passcode", "localauth-sensor-simulated",
             "localauth-sensor-face", "localauth-sensor-fingerprint", "localauth-agent",
+            "localauth-settings",
             "dbus-codegen",
         ],
     ]

@@ -1,0 +1,185 @@
+#if Prompt
+import AgentKit
+import CAdwaita
+import DBus
+import LocalAuthClient
+import Localization
+import Windows
+
+/// The window: sensors, what they were taught, a test, and what the diagnosis finds.
+@BusActor final class SettingsWindow {
+    private let settings: Settings
+    private let parts: WindowParts
+    private let ended: @BusActor () -> Void
+    private var rows: [(group: String, row: Row)] = []
+    private var test: Row?
+    private var testButton: Widget?
+    private var enrollment: EnrollmentWindow?
+
+    /// Shows it; `ended` is called when the person closes it.
+    /// - Throws: Failed when the description of the window is none.
+    init(_ settings: Settings, ended: @escaping @BusActor () -> Void) throws(DBusError) {
+        self.settings = settings
+        self.ended = ended
+        parts = try WindowParts(PackageResources.settings_ui)
+        describe()
+        settings.changed = { [weak self] in self?.draw() }
+        settings.told = { [weak self] in self?.tell($0) }
+        part("window").on("close-request") { [weak self] in self?.ended() }
+        part("refresh")
+            .on("clicked") { [weak self] in
+                self?.tell(nil)
+                self?.settings.lookAgain()
+            }
+        tell(localized("Looking for the service …"))
+        gtk_window_present(part("window").asWindow)
+    }
+
+    /// The window goes.
+    func close() {
+        enrollment?.close()
+        parts.destroy()
+    }
+
+    private func describe() {
+        gtk_window_set_title(part("window").asWindow, localized("LocalAuthentication Settings"))
+        gtk_window_set_icon_name(part("window").asWindow, "localauth-settings")
+        let refresh = localized("Look Again")
+        part("refresh").setName(refresh)
+        gtk_widget_set_tooltip_text(part("refresh").asWidget, refresh)
+        part("sensors").set("title", localized("Sensors"))
+        part("templates").set("title", localized("What They Know of You"))
+        part("test").set("title", localized("Test"))
+        part("findings").set("title", localized("What the Diagnosis Finds"))
+        addTest()
+    }
+
+    private func tell(_ words: String?) {
+        part("status").text = words ?? ""
+        part("status").isVisible = words != nil
+    }
+
+    // MARK: Rows
+
+    private func draw() {
+        tell(nil)
+        for (group, row) in rows {
+            adw_preferences_group_remove(asGroup(group), row.widget.asWidget)
+        }
+        rows = []
+        let content = settings.content
+        for sensor in content.sensors { addSensor(sensor) }
+        if content.sensors.isEmpty { add(Row(localized("No sensor."), ""), to: "sensors") }
+        for lesson in content.lessons { addLesson(lesson) }
+        if content.lessons.isEmpty {
+            add(Row(localized("Nothing yet: add a finger or a face above."), ""), to: "templates")
+        }
+        for finding in content.findings { addFinding(finding) }
+    }
+
+    private func add(_ row: Row?, to group: String) {
+        guard let row else { return }
+        adw_preferences_group_add(asGroup(group), row.widget.asWidget)
+        rows.append((group, row))
+    }
+
+    private func addSensor(_ sensor: RemoteSensor) {
+        let kind = biometryTitle(sensor.biometryType)
+        let words = [kind, strengthTitle(sensor.strength), sensor.stateTitle]
+        let row = Row(sensor.title, words.joined(separator: ", "))
+        row?.show(sensorIcon(sensor.biometryType), kind)
+        let button = row?
+            .addButton(localized("Add…")) { [weak self] in self?.enroll(on: sensor) }
+        button?.isEnabled = sensor.isAvailable
+        add(row, to: "sensors")
+    }
+
+    private func addLesson(_ lesson: Settings.Lesson) {
+        let label = lesson.label.isEmpty ? localized("Without a name") : lesson.label
+        let row = Row(label, lesson.sensor.title)
+        row?.show(sensorIcon(lesson.sensor.biometryType), biometryTitle(lesson.sensor.biometryType))
+        let rename: @BusActor (String) -> Void = { [weak self] text in
+            guard text != lesson.label else { return }
+            self?.settings.rename(lesson, text)
+        }
+        let field = row?.addField(lesson.label, localized("Name of “%1$s”", label), rename)
+        row?
+            .addButton(localized("Rename “%1$s”", label), icon: "document-edit-symbolic") {
+                if let field { rename(field.content) }
+            }
+        let remove = localized("Remove “%1$s”", label)
+        row?
+            .addButton(remove, icon: "user-trash-symbolic") { [weak self] in
+                self?.askRemoval(lesson, label)
+            }
+        add(row, to: "templates")
+    }
+
+    private func addFinding(_ finding: Finding) {
+        var words = serviceText(finding.message)
+        if finding.needsRemedy {
+            words += "\n" + localized("Next: %1$s", serviceText(finding.remedy))
+        }
+        let row = Row(finding.name, words)
+        let icon =
+            switch finding.state {
+            case "ok": "emblem-ok-symbolic"
+            case "warning": "dialog-warning-symbolic"
+            default: "dialog-error-symbolic"
+            }
+        row?.show(icon, finding.stateTitle)
+        add(row, to: "findings")
+    }
+
+    // MARK: What the person does
+
+    private func enroll(on sensor: RemoteSensor) {
+        do throws(DBusError) {
+            enrollment = try EnrollmentWindow(settings, sensor, over: part("window"))
+        } catch {
+            tell(Settings.sentence(error))
+        }
+    }
+
+    private func askRemoval(_ lesson: Settings.Lesson, _ label: String) {
+        let heading = localized("Remove “%1$s”?", label)
+        let body = localized("%1$s will not recognize it any more.", lesson.sensor.title)
+        guard let made = adw_message_dialog_new(part("window").asWindow, nil, nil) else { return }
+        let dialog = Widget(pointer: OpaquePointer(made))
+        let message = UnsafeMutablePointer<AdwMessageDialog>(dialog.pointer)
+        dialog.set("heading", heading)
+        dialog.set("body", body)
+        adw_message_dialog_add_response(message, "cancel", localized("Cancel"))
+        adw_message_dialog_add_response(message, "remove", localized("Remove"))
+        adw_message_dialog_set_response_appearance(message, "remove", ADW_RESPONSE_DESTRUCTIVE)
+        dialog.setName(heading)
+        dialog.on("response::remove") { [weak self] in self?.settings.remove(lesson) }
+        gtk_window_present(dialog.asWindow)
+    }
+
+    private func addTest() {
+        let title = localized("Is it you?")
+        let row = Row(title, localized("Asks as an app does: by a sensor or the password."))
+        testButton = row?.addButton(localized("Start Test")) { [weak self] in self?.runTest(title) }
+        test = row
+        if let row { adw_preferences_group_add(asGroup("test"), row.widget.asWidget) }
+    }
+
+    private func runTest(_ title: String) {
+        testButton?.isEnabled = false
+        onLoop { [weak self] in
+            let answer = await self?.settings.test { self?.test?.say($0, about: title) }
+            self?.test?.say(answer ?? "", about: title)
+            self?.testButton?.isEnabled = true
+        }
+    }
+
+    // MARK: Parts of the window
+
+    private func part(_ name: String) -> Widget { parts[name] }
+
+    private func asGroup(_ name: String) -> UnsafeMutablePointer<AdwPreferencesGroup> {
+        UnsafeMutablePointer(part(name).pointer)
+    }
+}
+#endif
