@@ -100,10 +100,11 @@ extension AuthEngine {
         contexts[context, default: Context(client: client)].lifetime = lifetime
     }
 
-    /// Who was there has gone: nothing that was proved in the session is worth anything now.
-    mutating func dropSuccesses(in session: String) {
+    /// Who was there has gone: nothing that was proved in the session is worth anything now; nil:
+    /// in any.
+    mutating func dropSuccesses(in session: String?) {
         for id in contexts.keys {
-            contexts[id]?.successes.removeAll { $0.session == session }
+            contexts[id]?.successes.removeAll { session == nil || $0.session == session }
         }
     }
 

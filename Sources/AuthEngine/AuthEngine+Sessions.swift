@@ -11,9 +11,11 @@ extension AuthEngine {
         }
     }
 
-    /// Ends everything, and refuses what comes until the machine is awake.
+    /// Ends everything, what contexts keep included, and refuses what comes until the machine is
+    /// awake: anybody may open the lid.
     mutating func suspending() {
         isSuspended = true
+        dropSuccesses(in: nil)
         endAll(.suspending) { _ in true }
     }
 }

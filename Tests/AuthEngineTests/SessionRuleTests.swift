@@ -74,6 +74,21 @@ struct SessionRuleTests {
         #expect(desk.grant(next) != nil)
     }
 
+    @Test("R33, L4: what a context keeps ends with sleep")
+    func suspendedSuccess() {
+        var desk = Desk(.finger)
+        desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        let kept = desk.evaluate(.biometrics, context: Desk.context)
+        #expect(desk.grant(kept) != nil)
+        desk.send(.suspending)
+        desk.send(.resumed)
+        let next = desk.evaluate(.biometrics, context: Desk.context)
+        #expect(desk.isPending(next))
+        desk.scan(matching: true)
+        #expect(desk.grant(next) != nil)
+    }
+
     @Test("L2: an agent of a process serves it in its own session only")
     func processAgent() {
         var desk = Desk(.finger)

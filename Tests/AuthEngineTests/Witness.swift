@@ -129,6 +129,7 @@ struct Witness: Hashable {
             stages.kept[context] = nil
         case .interrupted(let session, .locked):
             successes = successes.mapValues { $0.filter { $0.session != session } }
+        case .suspending: successes = [:]
         case .released(let context): forget(context)
         case .clientGone(let client):
             for (context, owner) in owners where owner == client { forget(context) }
