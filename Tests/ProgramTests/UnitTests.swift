@@ -100,8 +100,8 @@ struct UnitTests {
     /// has a key that no test knows.
     private static let own: [String: Set<String>] = [
         "localauthd": [
-            "ExecReload", "ExecStartPost", "ExecStopPost", "LimitMEMLOCK", "LoadCredential",
-            "PrivateUsers", "RemoveIPC", "Restart", "RestartSec", "StateDirectory",
+            "ExecReload", "ExecStartPost", "ExecStopPost", "FileDescriptorStoreMax", "LimitMEMLOCK",
+            "LoadCredential", "PrivateUsers", "RemoveIPC", "Restart", "RestartSec", "StateDirectory",
             "StateDirectoryMode", "User", "Group",
         ],
         "localauth-passcode": [
