@@ -101,8 +101,8 @@ struct UnitTests {
     private static let own: [String: Set<String>] = [
         "localauthd": [
             "ExecReload", "ExecStartPost", "ExecStopPost", "FileDescriptorStoreMax", "LimitMEMLOCK",
-            "LoadCredential", "PrivateUsers", "RemoveIPC", "Restart", "RestartSec", "StateDirectory",
-            "StateDirectoryMode", "User", "Group",
+            "LoadCredential", "PrivateUsers", "RemoveIPC", "Restart", "RestartSec",
+            "StateDirectory", "StateDirectoryMode", "User", "Group",
         ],
         "localauth-passcode": [
             "InaccessiblePaths", "LimitMEMLOCK", "ReadWritePaths", "Restart", "RestartSec",
