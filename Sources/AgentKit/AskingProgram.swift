@@ -11,12 +11,15 @@ public struct AskingProgram: Hashable, Sendable {
     public let name: String
     /// The icon of its desktop file; empty when there is none.
     public let icon: String
+    /// What started it, and what started that, by the names of their files; four at most.
+    public let ancestors: [String]
 
     /// A program that is described already.
-    public init(path: String, name: String, icon: String) {
+    public init(path: String, name: String, icon: String, ancestors: [String] = []) {
         self.path = path
         self.name = name
         self.icon = icon
+        self.ancestors = ancestors
     }
 
     /// Looks a process up; nil when the kernel doesn't tell what it runs.
@@ -29,5 +32,18 @@ public struct AskingProgram: Hashable, Sendable {
         self.path = plainText(path, limit: 256)
         name = title.isEmpty ? plainText(fileName, limit: 128) : title
         icon = plainText(file?.icon ?? "", limit: 1024)
+        ancestors = Self.ancestors(of: number)
+    }
+
+    /// Without the first process, which starts everything, and without what can't be told.
+    private static func ancestors(of pid: Int32) -> [String] {
+        var names: [String] = []
+        var next = RunningProgram.parent(of: pid)
+        while let process = next, process > 1, names.count < 4 {
+            guard let name = RunningProgram(pid: process).fileName else { break }
+            names.append(plainText(name, limit: 64))
+            next = RunningProgram.parent(of: process)
+        }
+        return names
     }
 }

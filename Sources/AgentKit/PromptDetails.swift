@@ -22,6 +22,8 @@ public struct PromptDetails: Hashable, Sendable {
     public let isAppVerified: Bool
     /// The program that asks: its path where the agent found it, else what it calls itself.
     public let process: String
+    /// What started it, the nearest first, where the agent found it.
+    public let ancestors: [String]
     /// Its process id; 0 when unknown.
     public let pid: UInt32
     /// Whose passcode it is.
@@ -64,6 +66,7 @@ public struct PromptDetails: Hashable, Sendable {
         let icon = try fields.text("app-icon", limit: 1024) ?? ""
         let found = isAppVerified ? nil : lookUp(pid)
         self.process = found?.path ?? process
+        ancestors = found?.ancestors ?? []
         appName = found?.name ?? (name.isEmpty ? (process.isEmpty ? "?" : process) : name)
         appIcon = found?.icon ?? icon
         appID = try fields.text("app-id", limit: 255) ?? ""

@@ -36,13 +36,22 @@ public enum PromptText {
     public static func origin(_ details: PromptDetails) -> String {
         if details.isAppVerified { return localized("Verified app %1$s.", details.appID) }
         let process = details.process.isEmpty ? localized("a process") : details.process
-        return details.pid == 0
-            ? localized("Asked by %1$s, which nobody vouches for.", process)
-            : localized(
+        guard details.pid != 0 else {
+            return localized("Asked by %1$s, which nobody vouches for.", process)
+        }
+        guard !details.ancestors.isEmpty else {
+            return localized(
                 "Asked by %1$s (process %2$s), which nobody vouches for.",
                 process,
                 "\(details.pid)"
             )
+        }
+        return localized(
+            "Asked by %1$s (process %2$s, started by %3$s), which nobody vouches for.",
+            process,
+            "\(details.pid)",
+            details.ancestors.joined(separator: " ← ")
+        )
     }
 
     /// What the user can do now.

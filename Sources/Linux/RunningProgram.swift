@@ -12,6 +12,17 @@ package struct RunningProgram {
         ownName = String(decoding: name, as: UTF8.self)
     }
 
+    /// The process that started a process, or took it over; nil for the first one, and where the
+    /// kernel doesn't tell.
+    package static func parent(of pid: Int32) -> Int32? {
+        guard let bytes = SmallFile.read("/proc/\(pid)/stat", limit: 1024) else { return nil }
+        // The second field is a name that may contain anything, in the last parentheses.
+        let fields = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?
+            .split(separator: " ")
+        guard let fields, fields.count > 1, let parent = Int32(fields[1]) else { return nil }
+        return parent > 0 ? parent : nil
+    }
+
     /// The last part of the program's path.
     package var fileName: String? { path?.split(separator: "/").last.map(String.init) }
 

@@ -39,6 +39,13 @@ private let details: [String: Variant] = [
             let shown = try #require(desk.view.prompts.last).details
             #expect(shown.appName == own.name && shown.process == own.path && shown.appIcon == "")
             #expect(PromptText.origin(shown).contains("\(own.path) (process \(getpid())"))
+            let chain = shown.ancestors.joined(separator: " ← ")
+            let child = try ChildProcess(["/bin/sleep", "600"])
+            let found = try #require(AskingProgram(pid: UInt32(child.pid)))
+            #expect(found.ancestors.first == own.name)
+            await child.end()
+            #expect(found.ancestors.dropFirst().prefix(3).elementsEqual(own.ancestors.prefix(3)))
+            #expect(chain.isEmpty || PromptText.origin(shown).contains("started by \(chain)"))
             // Where the kernel doesn't tell, there are only the service's words; so, too, where
             // somebody vouches for them.
             let nobody: [String: Variant] = ["pid": .uint32(UInt32(Int32.max))]

@@ -54,8 +54,9 @@ import TestSupport
             environment: environment
         )
         try await eventually("a compositor with a window", within: .seconds(60)) {
-            let windows = try await self.run("/usr/bin/xdotool", "search", "--name", "Weston")
-            return !windows.isEmpty && access("\(self.bus.folder)/\(socket)", F_OK) == 0
+            // Keys go there from now on.
+            let name = try await self.run("/usr/bin/xdotool", "getwindowfocus", "getwindowname")
+            return name.contains("Weston") && access("\(self.bus.folder)/\(socket)", F_OK) == 0
         }
     }
 
