@@ -41,14 +41,25 @@ extension Connection {
 
     /// Answers and signals come in the order in which the bus made them, so what is known when an
     /// answer arrives is at most as old as the answer.
+    ///
+    /// The names that are known are asked for behind it and not after its answer: on a busy bus
+    /// each answer takes long.
     private func askForNames() async {
-        let names = await answer(of: "ListNames") { [weak self] message -> [String] in
-            guard let self, let names = try? Self.strings(in: message) else { return [] }
-            forgetMissing(Set(names))
-            return names.filter { name in self.nameWatches.contains { $0.covers(name) } }
+        var present: [String] = []
+        let list = onLoop {
+            let watched = await self.answer(of: "ListNames") { [weak self] message -> [String] in
+                guard let self, let names = try? Self.strings(in: message) else { return [] }
+                forgetMissing(Set(names))
+                return names.filter { name in self.nameWatches.contains { $0.covers(name) } }
+            }
+            present = watched ?? []
         }
-        let questions = (names ?? []).prefix(Self.mostOwners)
-            .map { name in onLoop { await self.askForOwner(name) } }
+        let known = Set(nameWatches.flatMap { $0.isStarted ? Array($0.owners.keys) : [] })
+        let first = known.sorted().prefix(Self.mostOwners)
+        var questions = first.map { name in onLoop { await self.askForOwner(name) } }
+        await list.value
+        let others = present.filter { !first.contains($0) }.prefix(Self.mostOwners - first.count)
+        questions += others.map { name in onLoop { await self.askForOwner(name) } }
         for question in questions { await question.value }
     }
 
@@ -75,14 +86,26 @@ extension Connection {
     }
 
     /// What is made of an answer of the bus, in the turn in which it arrives; nil: there is none.
+    ///
+    /// A bus whose queue to this side is full drops its own answers, so that it is asked again.
     private func answer<Value: Sendable>(
         of member: String,
         _ argument: String? = nil,
         _ body: @escaping @BusActor (Message) -> Value
     ) async -> Value? {
-        guard let call = try? askBus(member, argument) else { return nil }
-        return await withCheckedContinuation { continuation in
-            call.onEnd { continuation.resume(returning: (try? $0.get()).map(body)) }
+        for _ in 0..<10 {
+            guard isOpen, let call = try? askBus(member, argument, timeout: .seconds(2)) else {
+                return nil
+            }
+            let (answer, isLost): (Value?, Bool) = await withUnsafeContinuation { continuation in
+                call.onEnd { reply in
+                    var isLost = false
+                    if case .failure(let error) = reply { isLost = error.name == .noReply }
+                    continuation.resume(returning: ((try? reply.get()).map(body), isLost))
+                }
+            }
+            guard isLost else { return answer }
         }
+        return nil
     }
 }

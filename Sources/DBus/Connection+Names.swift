@@ -230,7 +230,8 @@ extension Connection {
 
     func askBus(
         _ member: String,
-        _ argument: String? = nil
+        _ argument: String? = nil,
+        timeout: Duration? = nil
     ) throws(DBusError) -> PendingCall {
         guard !isPeerToPeer else {
             throw DBusError(.notSupported, "There are no bus names over a socket pair.")
@@ -240,7 +241,8 @@ extension Connection {
             path: .bus,
             interface: "org.freedesktop.DBus",
             member: member,
-            signature: argument == nil ? "" : "s"
+            signature: argument == nil ? "" : "s",
+            timeout: timeout
         ) { (writer) throws(DBusError) in
             if let argument {
                 try writer.write(argument)

@@ -9,8 +9,10 @@ struct PeerLookUp {
     var question: PendingCall?
 
     func hasRoom(for call: Message) -> Bool {
-        calls.count < MessageLimits.waitingCalls && bytes + call.size <= MessageLimits.heldBytes
-            && descriptors + call.descriptors <= MessageLimits.heldDescriptors
+        let size = Receiver.size(of: call)
+        return calls.count < MessageLimits.waitingCalls
+            && bytes + size.bytes <= MessageLimits.heldBytes
+            && descriptors + size.descriptors <= MessageLimits.heldDescriptors
     }
 
     mutating func add(_ call: Message) {

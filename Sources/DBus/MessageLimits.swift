@@ -26,6 +26,10 @@ public enum MessageLimits {
     static let heldDescriptors = 64
     /// The most elements of all arrays and dictionaries of a message together.
     public static let elements = 262_144
+    /// The most values in the variants of a call; no method needs nearly as many.
+    static let valuesOfCall = 8192
+    /// What an element of an array or dictionary takes in memory, about, beside its text.
+    static let bytesOfElement = 48
     /// The largest message that is sent, in bytes.
     ///
     /// A bus disconnects a sender whose message exceeds its own limit, which is 32 MiB on most

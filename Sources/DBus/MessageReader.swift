@@ -10,7 +10,9 @@ public struct MessageReader {
     private var elements = 0
     /// How many values were descriptors so far.
     private(set) var descriptors = 0
-    /// How many bytes of texts and byte arrays were read.
+    /// How many values were in variants so far.
+    private var values = 0
+    /// How many bytes is taken by what was read, about.
     private(set) var size = 0
     /// Who is charged for descriptors that outlive the message; nil: nobody.
     private let user: UserAllowance?
@@ -61,8 +63,22 @@ public struct MessageReader {
                 guard count <= limit, reader.elements <= MessageLimits.elements else {
                     throw DBusError(.invalidArgs, "An array or dictionary is too long.")
                 }
+                reader.size += MessageLimits.bytesOfElement
+                if reader.variantDepth > 0 { try reader.countValue() }
                 try body(&reader)
             }
+        }
+    }
+
+    /// Counts a value in a variant, which is of any type.
+    ///
+    /// To take them one by one keeps the loop for seconds where a call is full of them; answers,
+    /// which are asked for, may be.
+    mutating func countValue() throws(DBusError) {
+        values += 1
+        size += MessageLimits.bytesOfElement
+        guard user == nil || values <= MessageLimits.valuesOfCall else {
+            throw DBusError(.invalidArgs, "There are too many values in variants.")
         }
     }
 

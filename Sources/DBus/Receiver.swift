@@ -172,7 +172,11 @@ final class Receiver {
     }
 
     /// What a call that waits takes.
+    ///
+    /// No bus bounds calls that want no answer, so there is room for few: reading them takes the
+    /// time in which others' calls are found behind them.
     static func size(of call: Message) -> Amount {
-        Amount(bytes: call.size + 1024, descriptors: call.descriptors)
+        let own = call.expectsReply ? 1024 : 64 * 1024
+        return Amount(bytes: call.size + own, descriptors: call.descriptors)
     }
 }

@@ -23,6 +23,7 @@ extension Variant: WireType {
 
     /// Takes a value of one complete type.
     init(bare signature: String, from reader: inout MessageReader) throws(DBusError) {
+        try reader.countValue()
         switch signature {
         case "b": self = .bool(try reader.read(Bool.self))
         case "y": self = .uint8(try reader.read(UInt8.self))

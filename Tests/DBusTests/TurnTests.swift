@@ -189,6 +189,32 @@ struct TurnTests {
         }
     }
 
+    @Test("L20: who is there is asked for at once, and again when the bus has lost its answers")
+    @BusActor
+    func lostNames() async throws {
+        try await PrivateBus.run { bus in
+            let all = try await Neighbours(bus)
+            let owner = Witness<String?>()
+            let watch = all.server.watchName("org.example.Watched") { owner.record($0) }
+            defer { watch.cancel() }
+            try all.honest.requestName("org.example.Watched")
+            _ = try await owner.first("the owner") { $0 != nil }
+            try await eventually("no question") { all.server.pending.isEmpty }
+            all.stopBus()
+            defer { all.resumeBus() }
+            let asking = onLoop { await all.server.catchUpWithNames() }
+            for _ in 0..<2 {
+                // The list, and the owner of what is known.
+                try await eventually("both questions") { all.server.pending.count == 2 }
+                for call in Array(all.server.pending.values) {
+                    call.finish(.failure(DBusError(.noReply, "")))
+                }
+            }
+            all.resumeBus()
+            await asking.value
+        }
+    }
+
     @Test("L21: calls of who has left are dropped, but for those of a part of the service")
     @BusActor
     func departed() async throws {
@@ -297,6 +323,61 @@ struct TurnTests {
         late.user = UserAllowance()
         turns.add(late)
         #expect(late.user?.given == 30)
+    }
+
+    @Test("L21: a call has so many values in variants; an answer, which is asked for, has more")
+    @BusActor
+    func values() async throws {
+        try await PrivateBus.run { bus in
+            let all = try await Neighbours(bus)
+            for (count, isOfCall, isTaken) in [
+                (1000, true, true), (MessageLimits.valuesOfCall, true, false),
+                (MessageLimits.valuesOfCall, false, true),
+            ] {
+                var pointer: OpaquePointer?
+                sd_bus_message_new_method_call(all.server.bus, &pointer, nil, "/", nil, "Hold")
+                let message = Message(adopting: try #require(pointer))
+                if isOfCall { message.caller = all.peer }
+                let pair = Variant.structure([.bool(true)])
+                let value = Variant.array(
+                    element: Signature(unchecked: "(b)"),
+                    [Variant](repeating: pair, count: count / 2)
+                )
+                _ = try OutgoingMessage.fill(message.pointer, "v") { (writer) throws(DBusError) in
+                    try value.write(to: &writer)
+                }
+                sd_bus_message_seal(message.pointer, 1, 0)
+                var size = 0
+                let read = try? message.read("v") { (reader) throws(DBusError) in
+                    defer { size = reader.size }
+                    return try reader.read(Variant.self)
+                }
+                #expect((read != nil) == isTaken, "\(count)")
+                // What waits is counted by what it takes.
+                #expect(!isTaken || size >= 2 * count * MessageLimits.bytesOfElement)
+            }
+        }
+    }
+
+    @Test("L21: of calls that want no answer, which no bus bounds, few wait for a user")
+    @BusActor
+    func unanswered() async throws {
+        try await PrivateBus.run { bus in
+            let all = try await Neighbours(bus)
+            let receiver = try #require(all.peer.receiver)
+            var count = 0
+            while count < 1000 {
+                var pointer: OpaquePointer?
+                sd_bus_message_new_method_call(all.server.bus, &pointer, nil, "/", nil, "Hold")
+                let call = Message(adopting: try #require(pointer), size: 100)
+                sd_bus_message_set_expect_reply(call.pointer, 0)
+                guard receiver.hold(call) else { break }
+                count += 1
+            }
+            #expect(count < 70)
+            while receiver.takeHeld() != nil {}
+            #expect(all.peer.user.held == Amount())
+        }
     }
 
     @Test("L21: the calls of a user that wait have one bound, and so have their descriptors")
