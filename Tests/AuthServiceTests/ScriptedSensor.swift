@@ -52,6 +52,8 @@ final class ScriptedSensor: Sensor1Service {
     var onCancel = OnCancel.obey
     /// What ListTemplates is refused with; nil: it is answered.
     var listError: DBusError.Name?
+    /// What the question what it is is refused with; nil: it is answered.
+    var propertyError: DBusError.Name?
     /// Answers no method any more.
     var isSilent = false
     /// Methods that it does not answer, until it speaks.
@@ -260,7 +262,10 @@ final class ScriptedSensor: Sensor1Service {
     func protocolVersions(for peer: Peer?) throws(DBusError) -> [UInt32] { versions }
     func description(for peer: Peer?) throws(DBusError) -> String { "A scripted sensor." }
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 { type }
-    func strength(for peer: Peer?) throws(DBusError) -> String { saidStrength }
+    func strength(for peer: Peer?) throws(DBusError) -> String {
+        if let propertyError { throw DBusError(propertyError, "scripted") }
+        return saidStrength
+    }
     func present(for peer: Peer?) throws(DBusError) -> Bool { isPresent }
     func unavailability(for peer: Peer?) throws(DBusError) -> String { reason }
     func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { 2 }

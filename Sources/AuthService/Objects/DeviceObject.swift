@@ -108,13 +108,14 @@ final class DeviceObject: Device1Service {
         let label = try Self.checked(label)
         try checkUsable()
         try checkNotEnrolling()
-        let enrolment = DeviceEnrolment(
-            client: evaluations.clients[call.peer],
-            authorization: authorization(.enroll, options),
-            sensor: sensor
-        )
-        calls.append(enrolment)
         return .later { [self] () throws(DBusError) in
+            // Not before the call is admitted: one that is refused leaves nothing behind.
+            let enrolment = DeviceEnrolment(
+                client: evaluations.clients[call.peer],
+                authorization: authorization(.enroll, options),
+                sensor: sensor
+            )
+            calls.append(enrolment)
             defer { forget(enrolment) }
             do throws(DBusError) {
                 let reason = "add to what \(sensor.name) knows"

@@ -55,7 +55,7 @@ final class PasscodeVerifier {
     private var answers: [UInt32: PasscodeState?] = [:]
     private lazy var standing = StandingAnswers { [unowned self] uid in answers[uid] = nil }
     private var news: EventSource?
-    private let lookUps = SharedLookUps<UInt32, Void>()
+    private let lookUps = SharedLookUps<UInt32, PasscodeState?>()
     private let connection: Connection
     /// Who may be the verifier.
     private let trusted: Set<UInt32>
@@ -175,34 +175,34 @@ final class PasscodeVerifier {
         }
     }
 
-    /// What is known of the user's passcode; nil: nobody says.
+    /// What the verifier says now of the user's passcode; nil: it doesn't say.
     func state(of uid: UInt32) async -> PasscodeState? {
-        await lookUps.share(uid) { await self.ask(uid) }
-        return owner == nil ? nil : answers[uid] ?? nil
+        let said = await lookUps.share(uid) { await self.ask(uid) }
+        return owner == nil ? nil : said
     }
 
-    private func ask(_ uid: UInt32, isAgain: Bool = false) async {
+    private func ask(_ uid: UInt32, isAgain: Bool = false) async -> PasscodeState? {
         standing.begin(uid)
         defer { standing.end(uid) }
         guard let owner = await currentOwner() else {
             answers[uid] = .some(nil)
-            return
+            return nil
         }
         let said = await state(of: uid, proxy(owner))
         if said == nil { await catchUp() }
         guard self.owner == owner else {
             // It was leaving when the question came: the next one says.
-            if !isAgain { await ask(uid, isAgain: true) }
-            return
+            return isAgain ? nil : await ask(uid, isAgain: true)
         }
-        // Where the question did not get through, the last answer of the same verifier stands,
-        // unless it said meanwhile that it may be another.
+        // Where the question did not get through nothing is decided. As what was told, the last
+        // answer of the same verifier stands, unless it said meanwhile that it may be another.
         guard let state = said else {
             if !standing.stands(of: uid) { answers[uid] = .some(nil) }
-            return
+            return nil
         }
         if answers[uid] != state { found(uid, state) }
         answers[uid] = state
+        return state
     }
 
     private func proxy(_ owner: String) -> Passcode1Proxy {

@@ -6,7 +6,7 @@ import DBus
 /// finds a place, whatever was asked before.
 extension CallLane {
     /// Questions: templates, passcode set, sessions, health.
-    static let questions = CallLane("questions", capacity: 32, perUser: 8, waiting: 256)
+    static let questions = CallLane("questions", capacity: 24, perUser: 8, waiting: 256)
     /// Changes of templates: a user's come one after the other.
     static let changes = CallLane("changes", capacity: 8, perUser: 1, waiting: 64)
     /// Sensors that look for a person or enrol one, for as long as that takes.
@@ -18,6 +18,10 @@ extension CallLane {
     /// polkit, which may ask an administrator for as long as a prompt is up.
     static let administration = CallLane("administration", capacity: 4, perUser: 1)
 
+    /// What sensors are asked about themselves, in the place of a user each: what one leaves
+    /// unanswered takes no place of another's, or of the service's.
+    static let sensors = CallLane("sensors", capacity: 8, perUser: 1, waiting: 16)
+
     /// All of them.
-    static let all = [questions, changes, looks, prompts, passcodes, administration]
+    static let all = [questions, sensors, changes, looks, prompts, passcodes, administration]
 }

@@ -20,4 +20,12 @@ extension SensorProcess {
         }
         return try answer.get()
     }
+
+    /// It announced that something is another without saying what: asks once for all that it
+    /// announces until it is asked.
+    func doubt(_ owner: String) {
+        guard !isDoubted, let proxy, proxy.destination == owner else { return }
+        isDoubted = true
+        onLoop { _ = await self.lookAgain(proxy) }
+    }
 }

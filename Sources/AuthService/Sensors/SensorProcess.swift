@@ -71,6 +71,10 @@ final class SensorProcess {
     private var announcement: EventSource?
     private var isRemoved = false
     private let looks = SharedLookUps<String, Bool>()
+    /// Whether it is to be asked what it is because it announced something without saying what.
+    var isDoubted = false
+    private static var count: UInt32 = 0
+    private let number: UInt32
     let healthLookUps = SharedLookUps<String, Result<Health, DBusError>>()
 
     init(
@@ -81,6 +85,8 @@ final class SensorProcess {
         self.name = name
         self.connection = connection
         self.findTrust = findTrust
+        Self.count &+= 1
+        number = Self.count
     }
 
     // MARK: - Whether it can be used
@@ -292,8 +298,9 @@ final class SensorProcess {
 
     /// Takes what it says of itself; false: it says nothing that could be taken.
     private func ask(_ proxy: Sensor1Proxy) async -> Bool {
+        isDoubted = false
         do throws(DBusError) {
-            let properties = try await connection.budget.run(.questions, for: CallBudget.service) {
+            let properties = try await connection.budget.run(.sensors, for: number) {
                 () throws(DBusError) in
                 try await proxy.properties(timeout: Self.patience)
             }
@@ -434,7 +441,7 @@ final class SensorProcess {
                 guard let self, let owner else { return }
                 switch state {
                 case .ready where invalidated.isEmpty: take(changed, into: facts)
-                case .ready: onLoop { await self.probe(owner) }
+                case .ready: doubt(owner)
                 case .probing, .leaving, .asleep, .broken: break
                 }
             },

@@ -130,6 +130,9 @@ final class Sessions {
     private func lookAgain(_ uid: UInt32) async {
         guard let logind else { return }
         let asked = newsCount
+        // Asked at the same time: on a busy bus each answer takes long.
+        var isSleeping = true
+        let sleep = onLoop { isSleeping = await logind.isSleeping() ?? true }
         for path in sessions.filter({ $0.value.uid == uid }).keys {
             let found = await logind.session(at: path, for: uid)
             guard let known = sessions[path] else { continue }
@@ -142,7 +145,7 @@ final class Sessions {
             take(found, at: path)
         }
         // Nobody is asked while it may be asleep.
-        let isSleeping = await logind.isSleeping() ?? true
+        await sleep.value
         if asked == newsCount || isSleeping { sleepChanged(isSleeping) }
     }
 

@@ -64,12 +64,53 @@ struct LostChangeTests {
     @Test("L16: a sensor that doesn't say what it is isn't used, whatever it lists")
     func silent() async throws {
         try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            // A question that a full bus refuses is no fault of the sensor: it stays, unused.
+            sensor.propertyError = .limitsExceeded
+            await expectName(.biometryNotAvailable) {
+                _ = try await bench.begin(person.connection, 1, ["timeout": .uint64(5000)]).reply()
+            }
+            #expect(sensor.operations.seen.isEmpty && sensor.count(of: "ListTemplates") > 0)
+            sensor.propertyError = nil
+            let call = try bench.begin(person.connection)
+            try await sensor.operation().succeed(template)
+            _ = try await call.reply()
+        }
+    }
+
+    @Test("L16: a sensor that says that it is something that no sensor is isn't used")
+    func nonsense() async throws {
+        try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
             try await bench.bus.lose(.propertiesChanged)
             sensor.saidStrength = "stronger than strong"
             await expectName(.biometryNotAvailable) {
                 _ = try await bench.begin(person.connection).reply()
             }
+        }
+    }
+
+    @Test("L16: however often a sensor announces that it is another, it is asked once at a time")
+    func announcing() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let before = sensor.connection.served
+            for _ in 0..<300 {
+                sensor.connection.emit(
+                    path: ScriptedSensor.path,
+                    interface: "org.freedesktop.DBus.Properties",
+                    member: "PropertiesChanged",
+                    signature: "sa{sv}as"
+                ) { (writer) throws(DBusError) in
+                    try writer.write("org.localauth.Sensor1")
+                    try writer.write([String: Variant]())
+                    try writer.write(["Strength"])
+                }
+            }
+            let call = try bench.begin(person.connection)
+            try await sensor.operation().succeed(template)
+            _ = try await call.reply()
+            #expect(sensor.connection.served - before < 100)
         }
     }
 }

@@ -33,6 +33,19 @@ struct UnansweredListTests {
         }
     }
 
+    @Test("L11b: a verifier that doesn't answer has nobody asked, whatever it said before")
+    func verifier() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            #expect(try await bench.canEvaluate(2, as: person.connection).available)
+            bench.verifier.isBroken = true
+            await #expect(throws: DBusError.self) {
+                _ = try await bench.begin(person.connection, 2, ["timeout": .uint64(5000)]).reply()
+            }
+            #expect(person.prompts.seen.isEmpty)
+        }
+    }
+
     @Test(
         "L11b, R67: without a list no item of the current enrolment is opened, and none deleted",
         arguments: Fault.allCases
