@@ -125,14 +125,27 @@ public import LocalAuthBus
         onLoop { [weak self] in await self?.register(at: new) }
     }
 
-    private func register(at new: String) async {
+    /// Without room it is tried again soon: a neighbour's flood ends, and nobody could be asked
+    /// until the service comes back.
+    private func register(at new: String, triesLeft: Int = 5) async {
         var options: [String: Variant] = ["fallback": .bool(isFallback)]
         if case .process(let pid) = scope { options["process"] = .uint32(pid) }
         do {
+            // Who calls is looked up while nobody waits for a prompt.
+            onLoop { [connection] in _ = try? await connection.peer(named: new) }
             let session = try await proxy(new).registerAgent(agent: Self.path, options: options)
             if owner == new { enter(.registered(session: session)) }
         } catch {
-            if owner == new { enter(.refused(error)) }
+            guard owner == new else { return }
+            guard error.name == .limitsExceeded, triesLeft > 0 else {
+                return enter(.refused(error))
+            }
+            _ = EventLoop.shared.schedule(after: min(interval, .seconds(1))) { [weak self] in
+                onLoop { [weak self] in
+                    guard let self, owner == new else { return }
+                    await register(at: new, triesLeft: triesLeft - 1)
+                }
+            }
         }
     }
 

@@ -75,6 +75,18 @@ package struct RemoteService: Sendable {
         Device1Proxy(connection, destination: owner, path: path)
     }
 
+    /// The items that a query finds: it changes nothing, and asks nobody.
+    package func search(_ query: [String: Variant]) async throws(DBusError) -> [[String: Variant]] {
+        try await Self.ask { () throws(DBusError) in
+            try await keychain.search(query: query, options: [:])
+        }
+    }
+
+    /// What the service finds of its installation.
+    package func diagnose() async throws(DBusError) -> [[String: Variant]] {
+        try await Self.ask { () throws(DBusError) in try await manager.diagnose() }
+    }
+
     /// Every sensor, by name.
     package func sensors() async throws(DBusError) -> [RemoteSensor] {
         let reply = try await Self.ask { () throws(DBusError) in

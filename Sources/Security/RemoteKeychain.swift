@@ -90,10 +90,12 @@ package struct RemoteKeychain {
         skippingGuarded: Bool = false
     ) async throws(KeychainFailure) -> [[String: Variant]] {
         try await onKeychain { () async throws(DBusError) in
-            try await proxy.search(
-                query: query,
-                options: skippingGuarded ? ["skip-authenticated": .bool(true)] : [:]
-            )
+            try await RemoteService.ask { () throws(DBusError) in
+                try await proxy.search(
+                    query: query,
+                    options: skippingGuarded ? ["skip-authenticated": .bool(true)] : [:]
+                )
+            }
         }
     }
 

@@ -220,6 +220,16 @@ private let details: [String: Variant] = [
             await desk.waits(for: .refused(error))
         }
     }
+
+    @Test("L21: an agent that finds no room for it registers as soon as there is some")
+    func noRoom() async throws {
+        try await onBus {
+            let desk = try await Desk(interval: .milliseconds(20), refusals: 2)
+            await desk.waits(for: .registered(session: "session"))
+            let none = try await Desk(interval: .milliseconds(20), refusals: 99)
+            await none.waits(for: .refused(DBusError(.limitsExceeded, "Not now.")))
+        }
+    }
 }
 
 /// A bus with a service and an agent on it.
@@ -235,11 +245,13 @@ private let details: [String: Variant] = [
         serving scope: PromptAgent.Scope = .session,
         isFallback: Bool = false,
         refusing error: DBusError? = nil,
-        interval: Duration? = nil
+        interval: Duration? = nil,
+        refusals: Int = 0
     ) async throws {
         bus = try PrivateBus()
         service = try StandInService(bus)
         service.registrationError = error
+        service.refusals = refusals
         connection = try bus.connect()
         let (states, continuation) = AsyncStream.makeStream(of: PromptAgent.State.self)
         self.states = states

@@ -8,6 +8,9 @@ import Testing
 /// The project's own interface, for code that doesn't come from Apple's systems.
 @Suite(.timeLimit(.minutes(1)))
 struct AuthenticationSessionTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
     @Test("A success says how it was proved")
     func success() async throws {
         try await ClientDesk.run { desk in
@@ -60,6 +63,19 @@ struct AuthenticationSessionTests {
             }
             #expect(asked.seen.count == times, "\(name) \(refusals)")
             #expect((answer != nil) == (refusals < times), "\(name) \(refusals)")
+        }
+    }
+
+    @Test("L21: what a service finds of itself is asked for once more without room")
+    func diagnosis() async throws {
+        try await PrivateBus.run { bus in
+            let stand = try StandInService(bus)
+            let service = RemoteService(try bus.connect(), owner: stand.connection.uniqueName)
+            for (refusals, isAnswered) in [(1, true), (2, false)] {
+                stand.refusals = refusals
+                let answer = try? await service.diagnose()
+                #expect((answer != nil) == isAnswered)
+            }
         }
     }
 

@@ -32,6 +32,8 @@ package enum Happening: Hashable, Sendable {
     package var registrationError: DBusError?
     /// What `CanEvaluate` answers.
     package var refusal: (code: Int32, message: String)?
+    /// How often it has no room for `RegisterAgent` or `Diagnose`.
+    package var refusals = 0
     /// What `Diagnose` answers.
     package var checks: [[String: Variant]] = []
     /// The stage in which a prompt begins.
@@ -236,6 +238,7 @@ extension StandInService: Authentication1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
         if let registrationError { throw registrationError }
+        try makeRoom()
         agents.append((call.peer, agent))
         remember.yield(
             .registered(
@@ -304,7 +307,14 @@ extension StandInService: Authentication1Service {
     }
 
     package func diagnose(call: IncomingCall) throws(DBusError) -> Answer<[[String: Variant]]> {
-        .now(checks)
+        try makeRoom()
+        return .now(checks)
+    }
+
+    private func makeRoom() throws(DBusError) {
+        guard refusals > 0 else { return }
+        refusals -= 1
+        throw DBusError(.limitsExceeded, "Not now.")
     }
 
     package func version(for peer: Peer?) throws(DBusError) -> String { "1.0.0" }

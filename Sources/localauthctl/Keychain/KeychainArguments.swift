@@ -24,8 +24,7 @@ struct ItemArguments: ParsableArguments {
         if let id { return id }
         var query = attributes.variants
         if let word, query["class"] == nil { query["class"] = .string(word) }
-        let found = try await service.keychain.search(query: query, options: [:])
-            .map(ItemRow.init)
+        let found = try await service.search(query).map(ItemRow.init)
         if let item = found.first, found.count == 1 { return item.id }
         throw found.isEmpty
             ? Failure(

@@ -46,7 +46,7 @@ struct KeychainKeysCommand: ParsableCommand {
     _ service: RemoteService,
     _ json: Bool
 ) async throws {
-    let items = try await service.keychain.search(query: query, options: [:]).map(ItemRow.init)
+    let items = try await service.search(query).map(ItemRow.init)
     if json {
         print(JSON.array(items.map(\.json)).text)
     } else if items.isEmpty {
