@@ -208,12 +208,16 @@ extension Evaluations {
         case .stage: break
         case .finished(let template):
             let sensor = looking.removeValue(forKey: operation)
+            // A lock or a sleep that was missed ends the evaluation before the match counts; it is
+            // looked for while the sensor is asked.
+            let missed = onLoop { await self.facts.sessions.catchUp(uid) }
             onLoop {
                 // That it is weaker now may have been said, and lost.
                 guard let fact = self.engine.sensor(of: operation),
                     await sensor?.isStill(fact) == true
                 else { return self.handle(.sensorEnded(operation)) }
-                self.accept(.sensorMatched(operation, template: template), of: uid)
+                await missed.value
+                self.handle(.sensorMatched(operation, template: template))
             }
         case .refused(let error):
             looking[operation] = nil

@@ -92,7 +92,10 @@ struct FactFinder {
 
     /// What decides whether a caller can be asked now; sensors and passcode are left out.
     func findPlace(of peer: Peer) async -> Facts {
+        // At the same time: on a busy bus each answer takes long.
+        let around = onLoop { await sessions.refresh(peer, for: peer.uid, isDecision: false) }
         await sessions.catchUp(peer.uid)
+        await around.value
         let place = await sessions.place(of: peer, for: peer.uid, isUnlock: false)
         return Facts(place, of: peer)
     }
