@@ -300,7 +300,7 @@ float brightness(const dlib::array2d<unsigned char> &grey, const dlib::rectangle
 }
 
 // The five landmarks have the corners of an eye and no lids, so the lids can't be measured. But an
-// open eye changes from side to side (skin, white, iris, white), and a closed one is lines that lie.
+// open eye changes from side to side (skin, white, iris, white), a closed one is lines that lie.
 // The patch spans the corners and as much up and down, in steps that don't depend on its size.
 float openness(const dlib::array2d<unsigned char> &grey, const float *outer, const float *inner) {
     constexpr int columns = 32, rows = 24, first_row = 8, last_row = 18, first = 2, last = 30;
