@@ -40,7 +40,7 @@ extension AuthEngine {
                 return .sensorStarting
             }
             let isAway = sensors.contains { $0.availability == .away && $0.templates > 0 }
-            return isAway ? .sensorAway : .noSensor
+            return isAway ? .sensorAway : .noSensor(facts.sensors.compactMap(\.obstacle))
         }
         if !usable.contains(where: { $0.templates > 0 }) { return .notEnrolled }
         if let lockout = lockout(of: uid, at: moment) { return lockout }

@@ -47,7 +47,19 @@ extension Refusal {
         .passcodeNotSet,
         "No passcode can be given now: the program that verifies it can't be asked."
     )
-    static let noSensor = Refusal(.biometryNotAvailable, "No biometric sensor can be used now.")
+    /// By what stands in the way of the sensor that is the easiest to get to work.
+    static func noSensor(_ obstacles: [SensorFact.Obstacle]) -> Refusal {
+        let sentence =
+            switch obstacles.min() {
+            case .lidClosed: "No biometric sensor can be used while the lid is closed."
+            case .failed: "The biometric sensor doesn't work; localauthctl doctor says why."
+            case .crashed: "The biometric sensor's program ended; localauthctl doctor says more."
+            case .refused: "The biometric sensor may not be used; localauthctl doctor says why."
+            case .noHardware: "The biometric sensor has no device; is it plugged in?"
+            case nil: "No biometric sensor can be used now."
+            }
+        return Refusal(.biometryNotAvailable, sentence)
+    }
     static let sensorStarting = Refusal(
         .biometryNotAvailable,
         "A biometric sensor is still starting: try again in a moment."

@@ -88,6 +88,20 @@ public struct SensorFact: Hashable, Sendable {
         case away
     }
 
+    /// Why it is unavailable; the first is the easiest to remove.
+    public enum Obstacle: Sendable, Comparable {
+        /// It sits under the closed lid.
+        case lidClosed
+        /// It does not work.
+        case failed
+        /// Its program ended without being asked to.
+        case crashed
+        /// It is not trusted, or of another version.
+        case refused
+        /// Its device is not there.
+        case noHardware
+    }
+
     /// The last element of its bus name.
     public var name: String
     /// What it looks at.
@@ -98,6 +112,8 @@ public struct SensorFact: Hashable, Sendable {
     public var availability: Availability
     /// How many templates this user has on it.
     public var templates: Int
+    /// Why it is unavailable, where that is known.
+    public var obstacle: Obstacle?
 
     /// What is known of one sensor.
     public init(

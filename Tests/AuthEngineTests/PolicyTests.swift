@@ -37,6 +37,29 @@ struct PolicyTests {
         #expect(desk.refusal(named) == .biometryNotAvailable)
     }
 
+    @Test("R10: -6 says what is in the way of the sensor that is the easiest to get to work")
+    func obstacles() {
+        func said(_ obstacles: SensorFact.Obstacle?...) -> String? {
+            var desk = Desk()
+            desk.facts.sensors = obstacles.map { obstacle in
+                var sensor = SensorFact.finger.with(.unavailable)
+                sensor.obstacle = obstacle
+                return sensor
+            }
+            let moment = desk.now
+            return desk.engine
+                .availability(.biometrics, uid: Desk.uid, facts: desk.facts, at: moment)?
+                .message
+        }
+        #expect(said() == "No biometric sensor can be used now.")
+        #expect(said(nil) == "No biometric sensor can be used now.")
+        #expect(said(.noHardware)?.contains("plugged in") == true)
+        #expect(said(.noHardware, .failed)?.contains("doesn't work") == true)
+        #expect(said(.failed, nil, .lidClosed)?.contains("lid") == true)
+        #expect(said(.refused)?.contains("may not be used") == true)
+        #expect(said(.refused, .crashed)?.contains("ended") == true)
+    }
+
     @Test("R10: Evaluate is refused as CanEvaluate answers, without a prompt")
     func sameAnswer() {
         var desk = Desk()

@@ -147,13 +147,18 @@ final class Enrolments {
             let keys = [sensor.name, Self.companionPrefix + sensor.name]
             let key = sensor.isKnown ? Self.key(of: sensor) : keys.first { recorded[$0] != nil }
             let count = sensor.templates[uid]?.count ?? key.flatMap { recorded[$0]?.count } ?? 0
-            return SensorFact(
+            var fact = SensorFact(
                 name: sensor.name,
                 type: sensor.isKnown ? sensor.facts.type : Self.type(behind: key),
                 strength: sensor.facts.strength,
                 availability: availability(of: sensor, uid, count),
                 templates: count
             )
+            // Of one that never said what it is somebody may have expected biometry.
+            if fact.type != .none || !sensor.isKnown {
+                fact.obstacle = sensor.unavailability.flatMap(Self.obstacle)
+            }
+            return fact
         }
         for (key, templates) in recorded where !templates.isEmpty {
             let name = Self.isCompanion(key) ? key.dropFirst(Self.companionPrefix.count) : key[...]
@@ -179,6 +184,18 @@ final class Enrolments {
         if sensor.isUsable, sensor.templates[uid] != nil, isWritten(uid) { return .usable }
         if sensor.process.isStarting { return .starting }
         return sensor.process.isAway && count > 0 ? .away : .unavailable
+    }
+
+    /// What stands in a sensor's way, where somebody can do something about it.
+    private static func obstacle(_ reason: Unavailability) -> SensorFact.Obstacle? {
+        switch reason {
+        case .lidClosed: .lidClosed
+        case .failed: .failed
+        case .crashed: .crashed
+        case .untrusted, .incompatible: .refused
+        case .noHardware: .noHardware
+        case .starting, .suspended, .remoteSession: nil
+        }
     }
 
     /// Of a sensor that is gone only this much is known.

@@ -111,6 +111,7 @@ struct SensorTests {
             sensor.templates[bench.uid] = ids.map { Template(id: $0, label: "", created: 0) }
             #expect(try await bench.canEvaluate().code == -6)
             #expect(try await bench.device().unavailability() == "failed")
+            #expect(try await bench.canEvaluate().message.contains("doesn't work"))
             sensor.templates = [:]
             try await bench.waitForDevice(is: "")
         }
