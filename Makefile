@@ -105,7 +105,8 @@ $(BUILD)/pam/client: Tests/pam/client.c
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -o $@.$$$$ $< -lpam && mv $@.$$$$ $@
 
 demo: setup-demo ## A private bus, the programs, and real busctl calls; ends by itself
-	for program in $(PROGRAMS_OF_DEMO); do \
+	for program in $(PROGRAMS_OF_DEMO) \
+	    $(if $(DISPLAY)$(WAYLAND_DISPLAY),$(if $(findstring Prompt,$(TRAITS)),localauth-agent)); do \
 	    $(BUILD_RELEASE) --product $$program || exit 1; \
 	done
 	@scripts/demo $(RELEASE)
