@@ -35,7 +35,7 @@ final class StandingAnswers {
 
     /// Whether it is to be asked behind an answer; then that counts as asked.
     func isDue(of uid: UInt32, at now: Instant) -> Bool {
-        guard users[uid] != nil, !isRecent(of: uid, at: now) else { return false }
+        guard let user = users[uid], now - user.askedAt >= Self.pause else { return false }
         users[uid]?.askedAt = now
         return true
     }

@@ -126,8 +126,10 @@ extension Connection {
         else { return }
         let path = String(cString: rawPath)
         let member = String(cString: rawMember)
-        let object = objects[path].flatMap { $0.isVisible(to: call.peer) ? $0 : nil }
-        let interface = sd_bus_message_get_interface(pointer).map { String(cString: $0) }
+        var object = objects[path]
+        if object?.isVisible(to: call.peer) == false { object = nil }
+        var interface: String?
+        if let name = sd_bus_message_get_interface(pointer) { interface = String(cString: name) }
         if let object {
             for served in object.interfaces {
                 let description = type(of: served).description

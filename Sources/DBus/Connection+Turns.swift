@@ -26,6 +26,9 @@ extension Connection {
     /// False when nobody does, or when the bus has not taken what was sent before.
     func serveNext() -> Bool {
         guard !turns.isEmpty, hasRoom else { return false }
+        // What is sent first finds that room; the kernel needn't be asked again.
+        isKnownToHaveRoom = true
+        defer { isKnownToHaveRoom = false }
         while let receiver = turns.next() {
             guard deliverNext(to: receiver) || serveNext(of: receiver) else { continue }
             if receiver.hasWaiting { turns.add(receiver) }
@@ -100,7 +103,9 @@ extension Connection {
     private static let kept: Int32 = 16 * 1024
 
     /// Whether the bus has taken nearly all that was sent.
-    var hasRoom: Bool { sd_bus_get_events(bus) & POLLOUT == 0 && isReady(POLLOUT) }
+    var hasRoom: Bool {
+        isKnownToHaveRoom || sd_bus_get_events(bus) & POLLOUT == 0 && isReady(POLLOUT)
+    }
 
     /// Whether the socket is ready for reading or writing now, or within some milliseconds.
     func isReady(_ events: Int32, within milliseconds: Int32 = 0) -> Bool {

@@ -37,6 +37,7 @@ extension Connection {
         expectingReply: Bool = false
     ) throws(DBusError) -> UInt64 {
         guard let receiver else {
+            isKnownToHaveRoom = false
             return try OutgoingMessage.send(message, expectingReply: expectingReply)
         }
         guard !countsUnread || receiver.mayGet(amount, beside: unread) else {
@@ -63,6 +64,7 @@ extension Connection {
         to receiver: Receiver,
         _ expectingReply: Bool = false
     ) throws(DBusError) -> UInt64 {
+        isKnownToHaveRoom = false
         let cookie = try OutgoingMessage.send(message, expectingReply: expectingReply)
         if !expectingReply { receiver.user?.given += amount.bytes }
         guard countsUnread else { return cookie }

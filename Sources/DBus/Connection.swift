@@ -78,6 +78,8 @@ public final class Connection {
     var turns = Turns()
     /// How many messages in a row were read while others waited to be served.
     private var readInRow = 0
+    /// Whether there was room a moment ago, and nothing was sent to a stranger since.
+    var isKnownToHaveRoom = false
     /// How often in a row there was more to read than fits into the socket.
     private var burstsInRow = 0
     var servesStrangers = false
@@ -226,7 +228,8 @@ public final class Connection {
         // Answers to calls of this side may lie behind strangers' calls: reading goes first.
         guard readInRow.isMultiple(of: Self.readsBeforeTurn) else { return true }
         burstsInRow = 0
-        return serveNext() || hasRead
+        // With nobody left, waiting finds what has come as soon as reading would.
+        return serveNext() && !turns.isEmpty || hasRead
     }
 
     /// More than fit into a socket: the bus keeps the others, and from 64 descriptors on loses what
@@ -252,7 +255,8 @@ public final class Connection {
         if let watch { receive_watch_begin(watch) }
         let result = sd_bus_process(bus, nil)
         // So much was left out that timers and other connections have their turn.
-        let hasPaused = watch.map { receive_watch_end($0) != 0 } ?? false
+        var hasPaused = false
+        if let watch { hasPaused = receive_watch_end(watch) != 0 }
         if let message = arrived {
             arrived = nil
             receive(message)
@@ -289,8 +293,11 @@ public final class Connection {
 
     private func take(_ pointer: OpaquePointer) {
         guard let kept = sd_bus_message_ref(pointer) else { return }
-        let descriptors = watch.map { receive_watch_hand_over($0) } ?? 0
-        let size = watch.map { Int(clamping: receive_watch_size($0)) } ?? 0
+        var (descriptors, size) = (0, 0)
+        if let watch {
+            descriptors = receive_watch_hand_over(watch)
+            size = Int(clamping: receive_watch_size(watch))
+        }
         arrived = Message(adopting: kept, descriptors: descriptors, size: size)
     }
 

@@ -158,22 +158,22 @@ final class EventSources {
         let limit = prepare(wake)
         let count = Int(epoll_wait(poller, &ready, Int32(ready.count), isBusy ? 0 : limit))
         guard count > 0 else { return false }
-        // Copied first: what is served may add and remove watches.
-        let descriptors = ready.prefix(count).map(\.data.fd)
-        let fired = watches.filter { descriptors.contains($0.descriptor) }.map(\.source)
-        if !descriptors.allSatisfy({ interest[$0] != nil }) {
-            renewPoller()
+        // Found first: what is served may add and remove watches.
+        var fired: [EventSource] = []
+        var (isWoken, isDue, isSignaled, isStrange) = (false, false, false, false)
+        for index in 0..<count {
+            let descriptor = ready[index].data.fd
+            if descriptor == wake { isWoken = true }
+            if descriptor == timerDescriptor { isDue = true }
+            if descriptor == signalDescriptor { isSignaled = true }
+            if interest[descriptor] == nil { isStrange = true }
+            for watch in watches where watch.descriptor == descriptor { fired.append(watch.source) }
         }
-        if descriptors.contains(timerDescriptor) {
-            fireTimers()
-        }
-        if descriptors.contains(signalDescriptor) {
-            readSignals()
-        }
-        for source in fired {
-            source.body?()
-        }
-        return descriptors.contains(wake)
+        if isStrange { renewPoller() }
+        if isDue { fireTimers() }
+        if isSignaled { readSignals() }
+        for source in fired { source.body?() }
+        return isWoken
     }
 
     /// Tells the kernel what to wait for at a descriptor, where that is something new; 0: nothing.

@@ -31,7 +31,10 @@ public final class Message {
     }
 
     /// The unique name of the sender as the bus states it; nil over a socket pair.
-    public var sender: String? { sd_bus_message_get_sender(pointer).map { String(cString: $0) } }
+    public var sender: String? {
+        guard let sender = sd_bus_message_get_sender(pointer) else { return nil }
+        return String(cString: sender)
+    }
 
     /// The object that is called, or that sends the signal.
     public var path: String? { sd_bus_message_get_path(pointer).map { String(cString: $0) } }

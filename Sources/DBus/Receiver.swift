@@ -108,7 +108,8 @@ final class Receiver {
     /// Wider than ``hasCredit(beside:)``: calls that are being answered have had credit.
     func mayGet(_ amount: Amount, beside all: Amount) -> Bool {
         let own = unread + outgoingAmount
-        let user = user.map { $0.unread + $0.outgoing } ?? Amount()
+        var user = Amount()
+        if let own = self.user { user = own.unread + own.outgoing }
         guard all.bytes < UnreadLimits.most.bytes,
             own.bytes < 2 * UnreadLimits.connection.bytes,
             user.bytes == 0 || user.bytes + amount.bytes <= 3 * UnreadLimits.user.bytes

@@ -1,17 +1,25 @@
-/* The client of every measurement, the same for both services, so that what differs is the service.
+/* The client of every measurement, the same for all services, so that what differs is the service.
  * It speaks to whoever started it in lines: it prints `ready`, waits for one line on standard input
- * before each timed part, and prints the result.
+ * before each timed part, and prints the result: three numbers of nanoseconds, the median call, the
+ * 99th percentile, and its own processor time for each call.
  *
- *   bench-client calls (ADDRESS | --descriptor N) COUNT WINDOW   CanEvaluate(2), WINDOW in flight
- *   bench-client name ADDRESS NAME                               when NAME is owned
- *   bench-client contexts ADDRESS CONNECTIONS EACH               contexts that live as long as it
+ *   bench-client calls (ADDRESS | --descriptor N) SHAPE COUNT WINDOW   WINDOW calls in flight
+ *   bench-client clients ADDRESS SHAPE COUNT CONNECTIONS               one in flight on each
+ *   bench-client first ADDRESS SHAPE COUNT                             COUNT times: connect, call once
+ *   bench-client evaluate ADDRESS COUNT (queued | touched)             a prompt, and a match at once
+ *   bench-client name ADDRESS NAME                                     when NAME is owned
+ *   bench-client contexts ADDRESS CONNECTIONS EACH                     contexts that live as long as it
+ *
+ * SHAPE is what is called; see `shapes`. With BENCH_UID in the environment it becomes that user first.
  */
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-bus.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char service[] = "org.localauth.Authentication1";
 static const char path[] = "/org/localauth/Authentication1";
@@ -67,48 +75,110 @@ static void step(sd_bus *bus) {
         check(sd_bus_wait(bus, UINT64_MAX), "wait");
 }
 
+/* shapes */
+
+struct shape {
+    const char *name, *destination, *path, *interface, *member;
+    int argument;
+};
+
+enum { no_argument = 0, first_policy = 1, second_policy = 2, of_polkit, of_context };
+
+static const struct shape shapes[] = {
+    {"can-evaluate-1", service, path, service, "CanEvaluate", first_policy},
+    {"can-evaluate-2", service, path, service, "CanEvaluate", second_policy},
+    /* The same question to the yardstick, which has a name of its own where both are there. */
+    {"echo", "org.localauth.Yardstick", path, service, "CanEvaluate", first_policy},
+    {"context", service, path, service, "CreateContext", of_context},
+    {"polkit", "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority",
+     "org.freedesktop.PolicyKit1.Authority", "CheckAuthorization", of_polkit},
+    {"fprintd", "net.reactivated.Fprint", "/net/reactivated/Fprint/Manager",
+     "net.reactivated.Fprint.Manager", "GetDefaultDevice", no_argument},
+};
+
+static const struct shape *shape_named(const char *name) {
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (strcmp(shapes[i].name, name) == 0)
+            return &shapes[i];
+    fail("no such shape", name);
+    return NULL;
+}
+
+static sd_bus_message *make_call(sd_bus *bus, const struct shape *shape, int is_peer) {
+    sd_bus_message *call = NULL;
+    const char *own = NULL;
+    check(sd_bus_message_new_method_call(bus, &call, is_peer ? NULL : shape->destination,
+                                         shape->path, shape->interface, shape->member),
+          "call");
+    switch (shape->argument) {
+    case first_policy:
+    case second_policy:
+        check(sd_bus_message_append(call, "u", shape->argument), "argument");
+        break;
+    case of_context:
+        check(sd_bus_message_append(call, "a{sv}", 0), "argument");
+        break;
+    case of_polkit:
+        check(sd_bus_get_unique_name(bus, &own), "own name");
+        check(sd_bus_message_append(call, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name", "s",
+                                    own, "org.freedesktop.policykit.exec", 0, 0, ""),
+              "argument");
+        break;
+    }
+    return call;
+}
+
 /* calls */
 
 struct run {
-    sd_bus *bus;
-    const char *destination;
-    int sent, answered, count;
-    int64_t *begun, *took;
+    const struct shape *shape;
+    int is_peer, sent, answered, count;
+    int64_t *took;
 };
 
-static void send_next(struct run *run);
+struct flight {
+    struct run *run;
+    sd_bus *bus;
+    int64_t begun;
+};
+
+static void send_next(struct flight *flight);
+
+/* What is created is released again; that is timed as a part of the same call. */
+static int release(struct flight *flight, sd_bus_message *reply);
 
 static int answered(sd_bus_message *reply, void *context, sd_bus_error *error) {
     (void)error;
-    struct run *run = context;
-    int available;
-    int32_t code;
-    const char *message;
+    struct flight *flight = context;
+    struct run *run = flight->run;
     if (sd_bus_message_is_method_error(reply, NULL))
-        fail("CanEvaluate", sd_bus_message_get_error(reply)->message);
-    check(sd_bus_message_read(reply, "bis", &available, &code, &message), "reply");
-    /* One connection, one service, calls of one kind: replies come in the order of the calls. */
-    run->took[run->answered] = nanoseconds() - run->begun[run->answered];
-    run->answered++;
+        fail(run->shape->member, sd_bus_message_get_error(reply)->message);
+    if (release(flight, reply))
+        return 0;
+    run->took[run->answered++] = nanoseconds() - flight->begun;
     if (run->sent < run->count)
-        send_next(run);
+        send_next(flight);
     return 0;
 }
 
-static void send_next(struct run *run) {
-    run->begun[run->sent++] = nanoseconds();
-    check(sd_bus_call_method_async(run->bus, NULL, run->destination, path, service, "CanEvaluate",
-                                   answered, run, "u", 2),
-          "call");
+static int release(struct flight *flight, sd_bus_message *reply) {
+    const char *made;
+    if (flight->run->shape->argument != of_context || sd_bus_message_is_empty(reply))
+        return 0;
+    check(sd_bus_message_read(reply, "o", &made), "path");
+    check(sd_bus_call_method_async(flight->bus, NULL, service, made, "org.localauth.Context1",
+                                   "Release", answered, flight, ""),
+          "release");
+    return 1;
 }
 
-static void perform(struct run *run, int count, int window) {
-    run->sent = run->answered = 0;
-    run->count = count;
-    while (run->sent < window && run->sent < count)
-        send_next(run);
-    while (run->answered < count)
-        step(run->bus);
+static void send_next(struct flight *flight) {
+    struct run *run = flight->run;
+    run->sent++;
+    flight->begun = nanoseconds();
+    sd_bus_message *call = make_call(flight->bus, run->shape, run->is_peer);
+    check(sd_bus_call_async(flight->bus, NULL, call, answered, flight, 0), "send");
+    sd_bus_message_unref(call);
 }
 
 static int ascending(const void *left, const void *right) {
@@ -116,32 +186,190 @@ static int ascending(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
+static int64_t processor_time(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
+}
+
+static void print_figures(int64_t *took, int count, int64_t used) {
+    qsort(took, (size_t)count, sizeof *took, ascending);
+    printf("%lld %lld %lld\n", (long long)took[count / 2], (long long)took[count * 99 / 100],
+           (long long)(used / count));
+    fflush(stdout);
+    /* The services' processor time is read before the connection ends. */
+    wait_for_go();
+}
+
+/* Runs until all are answered; with several connections it polls them all. */
+static void perform(struct run *run, struct flight *flights, int width, int count) {
+    run->sent = run->answered = 0;
+    run->count = count;
+    for (int i = 0; i < width && run->sent < count; i++)
+        send_next(&flights[i]);
+    if (flights[0].bus == flights[width - 1].bus) {
+        while (run->answered < count)
+            step(flights[0].bus);
+        return;
+    }
+    struct pollfd *waits = calloc((size_t)width, sizeof *waits);
+    while (run->answered < count) {
+        int is_busy = 0;
+        for (int i = 0; i < width; i++)
+            while (check(sd_bus_process(flights[i].bus, NULL), "process") > 0)
+                is_busy = 1;
+        if (is_busy)
+            continue;
+        for (int i = 0; i < width; i++)
+            waits[i] = (struct pollfd){.fd = sd_bus_get_fd(flights[i].bus),
+                                       .events = (short)sd_bus_get_events(flights[i].bus)};
+        poll(waits, (nfds_t)width, -1);
+    }
+    free(waits);
+}
+
+static int timed(struct run *run, struct flight *flights, int width, int count) {
+    run->took = malloc((size_t)(count > 500 ? count : 500) * sizeof *run->took);
+    if (!run->took)
+        fail("calls", "no memory");
+    perform(run, flights, width, count < 500 ? count : 500);
+    wait_for_go();
+    int64_t before = processor_time();
+    perform(run, flights, width, count);
+    print_figures(run->took, count, processor_time() - before);
+    return 0;
+}
+
 static int calls(int argc, char **argv) {
-    int is_peer = argc == 6 && strcmp(argv[2], "--descriptor") == 0;
-    if (!is_peer && argc != 5)
+    int is_peer = argc == 7 && strcmp(argv[2], "--descriptor") == 0;
+    if (!is_peer && argc != 6)
         return 64;
     int count = atoi(argv[argc - 2]), window = atoi(argv[argc - 1]);
     if (count < 1 || window < 1)
         return 64;
-    size_t size = (size_t)count * sizeof(int64_t);
-    struct run run = {
-        .bus = is_peer ? connect_to_peer(atoi(argv[3])) : connect_to(argv[2]),
-        .destination = is_peer ? NULL : service,
-        .begun = malloc(size),
-        .took = malloc(size),
-    };
-    if (!run.begun || !run.took)
-        fail("calls", "no memory");
-    perform(&run, count < 500 ? count : 500, window);
+    sd_bus *bus = is_peer ? connect_to_peer(atoi(argv[3])) : connect_to(argv[2]);
+    struct run run = {.shape = shape_named(argv[argc - 3]), .is_peer = is_peer};
+    struct flight *flights = calloc((size_t)window, sizeof *flights);
+    for (int i = 0; i < window; i++)
+        flights[i] = (struct flight){&run, bus, 0};
+    return timed(&run, flights, window, count);
+}
+
+static int clients(int argc, char **argv) {
+    if (argc != 6)
+        return 64;
+    int count = atoi(argv[4]), width = atoi(argv[5]);
+    if (count < 1 || width < 1)
+        return 64;
+    struct run run = {.shape = shape_named(argv[3])};
+    struct flight *flights = calloc((size_t)width, sizeof *flights);
+    for (int i = 0; i < width; i++)
+        flights[i] = (struct flight){&run, connect_to(argv[2]), 0};
+    return timed(&run, flights, width, count);
+}
+
+static int first(int argc, char **argv) {
+    if (argc != 5 || atoi(argv[4]) < 1)
+        return 64;
+    int count = atoi(argv[4]);
+    int64_t *took = calloc((size_t)count, sizeof *took), used = 0;
+    const struct shape *shape = shape_named(argv[3]);
     wait_for_go();
+    for (int i = 0; i < count; i++) {
+        sd_bus_error error = SD_BUS_ERROR_NULL;
+        int64_t begun = nanoseconds(), before = processor_time();
+        sd_bus *bus = connect_to(argv[2]);
+        sd_bus_message *call = make_call(bus, shape, 0), *reply = NULL;
+        if (sd_bus_call(bus, call, 0, &error, &reply) < 0)
+            fail(shape->member, error.message);
+        took[i] = nanoseconds() - begun;
+        used += processor_time() - before;
+        sd_bus_message_unref(call);
+        sd_bus_message_unref(reply);
+        sd_bus_close_unref(bus);
+    }
+    print_figures(took, count, used);
+    return 0;
+}
+
+/* evaluate */
+
+static const char sensor[] = "org.localauth.Sensor1.Simulated";
+
+/* Nobody waits for the sensor's reply: what it does is seen in the evaluation. */
+static void drive(sd_bus *bus, const char *member, const char *types, ...) {
+    sd_bus_message *call = NULL;
+    va_list arguments;
+    check(sd_bus_message_new_method_call(bus, &call, sensor, "/org/localauth/Sensor1",
+                                         "org.localauth.SimulatedSensor1", member),
+          "sensor");
+    va_start(arguments, types);
+    check(sd_bus_message_appendv(call, types, arguments), "sensor");
+    va_end(arguments);
+    check(sd_bus_message_set_expect_reply(call, 0), "sensor");
+    check(sd_bus_send(bus, call, NULL), "sensor");
+    sd_bus_message_unref(call);
+}
+
+struct evaluation {
+    int is_looking, is_over;
+    int64_t replied;
+};
+
+static int happened(sd_bus_message *signal, void *context, sd_bus_error *error) {
+    (void)error;
+    const char *kind;
+    struct evaluation *evaluation = context;
+    check(sd_bus_message_read(signal, "s", &kind), "event");
+    if (strcmp(kind, "sensor-ready") == 0)
+        evaluation->is_looking = 1;
+    return 0;
+}
+
+static int evaluated(sd_bus_message *reply, void *context, sd_bus_error *error) {
+    (void)error;
+    struct evaluation *evaluation = context;
+    evaluation->replied = nanoseconds();
+    evaluation->is_over = 1;
+    if (sd_bus_message_is_method_error(reply, NULL))
+        fail("Evaluate", sd_bus_message_get_error(reply)->message);
+    return 0;
+}
+
+static int64_t evaluate_once(sd_bus *bus, struct evaluation *evaluation, int is_queued) {
+    *evaluation = (struct evaluation){0};
+    if (is_queued)
+        drive(bus, "Queue", "as", 1, "match");
     int64_t begun = nanoseconds();
-    perform(&run, count, window);
-    int64_t took = nanoseconds() - begun;
-    qsort(run.took, (size_t)count, sizeof(int64_t), ascending);
-    printf("%lld %lld\n", (long long)took, (long long)run.took[count / 2]);
-    fflush(stdout);
-    /* The service's processor time is read before the connection ends. */
+    check(sd_bus_call_method_async(bus, NULL, service, path, service, "Evaluate", evaluated,
+                                   evaluation, "usa{sv}", 1, "be measured", 0),
+          "evaluate");
+    if (!is_queued) {
+        while (!evaluation->is_looking)
+            step(bus);
+        begun = nanoseconds();
+        drive(bus, "Touch", "b", 1);
+    }
+    while (!evaluation->is_over)
+        step(bus);
+    return evaluation->replied - begun;
+}
+
+static int evaluate(int argc, char **argv) {
+    if (argc != 5 || atoi(argv[3]) < 1)
+        return 64;
+    int count = atoi(argv[3]), is_queued = strcmp(argv[4], "queued") == 0;
+    int64_t *took = calloc((size_t)count, sizeof *took);
+    struct evaluation evaluation;
+    sd_bus *bus = connect_to(argv[2]);
+    check(sd_bus_match_signal(bus, NULL, NULL, path, service, "Event", happened, &evaluation),
+          "match");
+    evaluate_once(bus, &evaluation, is_queued);
     wait_for_go();
+    int64_t before = processor_time();
+    for (int i = 0; i < count; i++)
+        took[i] = evaluate_once(bus, &evaluation, is_queued);
+    print_figures(took, count, processor_time() - before);
     return 0;
 }
 
@@ -222,8 +450,17 @@ static int contexts(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     int status = 64;
+    const char *user = getenv("BENCH_UID");
+    if (user && setuid((uid_t)atoi(user)) < 0)
+        fail("setuid", user);
     if (argc > 1 && strcmp(argv[1], "calls") == 0)
         status = calls(argc, argv);
+    else if (argc > 1 && strcmp(argv[1], "clients") == 0)
+        status = clients(argc, argv);
+    else if (argc > 1 && strcmp(argv[1], "first") == 0)
+        status = first(argc, argv);
+    else if (argc > 1 && strcmp(argv[1], "evaluate") == 0)
+        status = evaluate(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "name") == 0)
         status = name(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "contexts") == 0)

@@ -1,6 +1,6 @@
 /* The yardstick: CanEvaluate answered by the least C that sd-bus allows, with the same signature,
- * path and interface as localauthd. `csdbus-service ADDRESS` owns the name on that bus,
- * `csdbus-service --descriptor N` serves the socket N peer to peer. */
+ * path and interface as localauthd. `csdbus-service ADDRESS [NAME]` owns the name on that bus,
+ * by default the service's own; `csdbus-service --descriptor N` serves the socket N peer to peer. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +37,8 @@ static int check(int r, const char *what) {
 
 int main(int argc, char **argv) {
     int is_peer = argc == 3 && strcmp(argv[1], "--descriptor") == 0;
-    if (!is_peer && argc != 2) {
-        fprintf(stderr, "usage: csdbus-service ADDRESS | --descriptor N\n");
+    if (!is_peer && argc != 2 && argc != 3) {
+        fprintf(stderr, "usage: csdbus-service ADDRESS [NAME] | --descriptor N\n");
         return 64;
     }
     sd_bus *bus = NULL;
@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
     check(sd_bus_start(bus), "start");
     check(sd_bus_add_object_vtable(bus, NULL, path, interface, vtable, NULL), "vtable");
     if (!is_peer)
-        check(sd_bus_request_name(bus, interface, 0), "name");
+        check(sd_bus_request_name(bus, argc == 3 ? argv[2] : interface, 0), "name");
     for (;;) {
         int r = sd_bus_process(bus, NULL);
         if (r == -ENOTCONN || r == -ECONNRESET)

@@ -19,14 +19,14 @@ struct FactFinder {
         let (uid, now) = (peer.uid, Instant.now())
         guard let passcode = verifier.told(of: uid) else { return nil }
         guard policy != .biometricsOrPasscode else {
-            verifier.askBehind(uid)
+            verifier.askBehind(uid, at: now)
             return Facts(passcode: passcode)
         }
         guard let place = sessions.toldPlace(of: peer), enrolments.isTold(of: uid, at: now) else {
             return nil
         }
-        verifier.askBehind(uid)
-        enrolments.askBehind(uid)
+        verifier.askBehind(uid, at: now)
+        enrolments.askBehind(uid, at: now)
         return facts(of: uid, passcode, at: place)
     }
 

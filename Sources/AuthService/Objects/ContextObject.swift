@@ -346,7 +346,7 @@ final class ContextObject: Context1Service {
         guard enrolments.isTold(of: uid, at: Instant.now()) else {
             return { await enrolments.findOut(uid) }
         }
-        enrolments.askBehind(uid)
+        enrolments.askBehind(uid, at: Instant.now())
         return nil
     }
 

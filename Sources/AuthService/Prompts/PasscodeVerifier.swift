@@ -159,8 +159,8 @@ final class PasscodeVerifier {
 
     /// Asks behind an answer, at most once a second: its signal may have got lost, and it can't
     /// watch every source of users.
-    func askBehind(_ uid: UInt32) {
-        guard standing.isDue(of: uid, at: Instant.now()) else { return }
+    func askBehind(_ uid: UInt32, at now: Instant) {
+        guard standing.isDue(of: uid, at: now) else { return }
         onLoop { _ = await self.state(of: uid) }
     }
 

@@ -84,13 +84,16 @@ final class Enrolments {
     /// One that doesn't say it counts as unusable, and is asked no more than once a second.
     func isTold(of uid: UInt32, at now: Instant) -> Bool {
         guard standing.stands(of: uid), !changed.contains(uid) else { return false }
-        let isRecent = standing.isRecent(of: uid, at: now)
-        return sensors.sensors.values.allSatisfy { sensor in
+        for sensor in sensors.sorted {
             if sensor.process.isLeaving { return false }
-            if sensor.process.isStarting || sensor.process.mayHaveRecovered { return isRecent }
-            guard sensor.isUsable, sensor.templates[uid] == nil else { return true }
-            return sensor.templates.isUnknown(of: uid) && isRecent
+            if sensor.process.isStarting || sensor.process.mayHaveRecovered {
+                guard standing.isRecent(of: uid, at: now) else { return false }
+            } else if sensor.isUsable, sensor.templates[uid] == nil {
+                guard sensor.templates.isUnknown(of: uid), standing.isRecent(of: uid, at: now)
+                else { return false }
+            }
         }
+        return true
     }
 
     /// Returns when it is told, or nobody says it; those who wait share one question.
@@ -103,8 +106,8 @@ final class Enrolments {
     /// Asks behind an answer, at most once a second; a difference is announced.
     ///
     /// What was told may have got lost, and a sensor doesn't notice everything.
-    func askBehind(_ uid: UInt32) {
-        guard standing.isDue(of: uid, at: Instant.now()) else { return }
+    func askBehind(_ uid: UInt32, at now: Instant) {
+        guard standing.isDue(of: uid, at: now) else { return }
         onLoop { await self.refresh(uid) }
     }
 
@@ -143,22 +146,23 @@ final class Enrolments {
     /// while the enrolment can't be written.
     func facts(of uid: UInt32) -> [SensorFact] {
         let recorded = known[uid]?.templates ?? [:]
-        var result = sensors.sorted.map { sensor in
-            let keys = [sensor.name, Self.companionPrefix + sensor.name]
-            let key = sensor.isKnown ? Self.key(of: sensor) : keys.first { recorded[$0] != nil }
-            let count = sensor.templates[uid]?.count ?? key.flatMap { recorded[$0]?.count } ?? 0
+        var result: [SensorFact] = []
+        for sensor in sensors.sorted {
+            let key = Self.key(of: sensor, in: recorded)
+            var count = sensor.templates[uid]?.count
+            if count == nil, let key { count = recorded[key]?.count }
             var fact = SensorFact(
                 name: sensor.name,
                 type: sensor.isKnown ? sensor.facts.type : Self.type(behind: key),
                 strength: sensor.facts.strength,
-                availability: availability(of: sensor, uid, count),
-                templates: count
+                availability: availability(of: sensor, uid, count ?? 0),
+                templates: count ?? 0
             )
             // Of one that never said what it is somebody may have expected biometry.
-            if fact.type != .none || !sensor.isKnown {
-                fact.obstacle = sensor.unavailability.flatMap(Self.obstacle)
+            if fact.type != .none || !sensor.isKnown, let reason = sensor.unavailability {
+                fact.obstacle = Self.obstacle(reason)
             }
-            return fact
+            result.append(fact)
         }
         for (key, templates) in recorded where !templates.isEmpty {
             let name = Self.isCompanion(key) ? key.dropFirst(Self.companionPrefix.count) : key[...]
@@ -204,6 +208,14 @@ final class Enrolments {
     }
 
     private static func isCompanion(_ key: String) -> Bool { key.hasPrefix(companionPrefix) }
+
+    /// Under what a sensor is recorded, which may not have said yet what it looks at.
+    private static func key(of sensor: SensorLink, in recorded: [String: [String]]) -> String? {
+        if sensor.isKnown { return key(of: sensor) }
+        let companion = companionPrefix + sensor.name
+        if recorded[sensor.name] != nil { return sensor.name }
+        return recorded[companion] == nil ? nil : companion
+    }
 
     private static func key(of sensor: SensorLink) -> String {
         sensor.facts.type == .none ? companionPrefix + sensor.name : sensor.name

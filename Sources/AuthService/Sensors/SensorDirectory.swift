@@ -8,7 +8,11 @@ final class SensorDirectory {
     /// More sensors than anybody has; a flood of names costs no more than this.
     static let limit = 64
 
-    private(set) var sensors: [String: SensorLink] = [:]
+    private(set) var sensors: [String: SensorLink] = [:] {
+        didSet { sorted = sensors.values.sorted { $0.name < $1.name } }
+    }
+    /// The sensors in the order of their names.
+    private(set) var sorted: [SensorLink] = []
     var disabled: Set<String> = [] {
         didSet { for name in oldValue.symmetricDifference(disabled) { review(name) } }
     }
@@ -74,11 +78,6 @@ final class SensorDirectory {
     /// Files that say who may be a sensor may have changed.
     func reviewTrust() {
         for sensor in sorted { sensor.process.reviewTrust() }
-    }
-
-    /// The sensors in the order of their names.
-    var sorted: [SensorLink] {
-        sensors.values.sorted { $0.name < $1.name }
     }
 
     /// The known types, strongest sensor first; ties by the lowest number.
