@@ -110,6 +110,14 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         EventSources.shared.addTimer(after: duration, body)
     }
 
+    /// Calls `body` whenever nothing has happened for some seconds, once until something does.
+    ///
+    /// That is one wake-up after the last thing that happened, and then none.
+    @BusActor
+    public func onRest(_ body: @escaping @BusActor () -> Void) {
+        EventSources.shared.onRest = body
+    }
+
     /// Calls `body` whenever the descriptor is readable or hung up, until the source is canceled.
     ///
     /// The descriptor stays the caller's: cancel before closing it.

@@ -22,6 +22,11 @@ final class EventSources {
     private let timerDescriptor: Int32
     /// What the timer descriptor is set to; `.max`: nothing.
     private var armed = UInt64.max
+    /// Called when nothing has happened for as long as ``restAfter``, once until something does.
+    var onRest: (@BusActor () -> Void)?
+    private var hasRested = false
+    /// In milliseconds: longer than whoever asks a few questions in a row thinks in between.
+    private static let restAfter: Int32 = 5000
 
     private init() {
         timerDescriptor = timerfd_create(
@@ -155,9 +160,19 @@ final class EventSources {
     ///
     /// True when `wake` was written to.
     func wait(_ wake: Int32, isBusy: Bool) -> Bool {
-        let limit = prepare(wake)
-        let count = Int(epoll_wait(poller, &ready, Int32(ready.count), isBusy ? 0 : limit))
-        guard count > 0 else { return false }
+        let longest = prepare(wake)
+        var limit = isBusy ? 0 : longest
+        let maySleep = !isBusy && onRest != nil && !hasRested && !(0..<Self.restAfter ~= limit)
+        if maySleep { limit = Self.restAfter }
+        let count = Int(epoll_wait(poller, &ready, Int32(ready.count), limit))
+        guard count > 0 else {
+            if maySleep, count == 0 {
+                hasRested = true
+                onRest?()
+            }
+            return false
+        }
+        hasRested = false
         // Found first: what is served may add and remove watches.
         var fired: [EventSource] = []
         var (isWoken, isDue, isSignaled, isStrange) = (false, false, false, false)

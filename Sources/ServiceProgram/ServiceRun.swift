@@ -38,12 +38,19 @@ import Glibc
             if let idleTimeout, let idleness = service.idleness {
                 end(after: idleTimeout, of: idleness)
             }
-            give_back_code()
+            giveBackMemory()
+            EventLoop.shared.onRest { self.giveBackMemory() }
         } catch let error as UsageError {
             program.refuse(error)
         } catch {
             if !isStopping { fail(Self.line(for: error)) }
         }
+    }
+
+    /// Gives back what the start, or the work that was done, needed and waiting doesn't.
+    private func giveBackMemory() {
+        _ = malloc_trim(0)
+        give_back_code()
     }
 
     private func reloadAtHangUp(_ reload: @escaping @BusActor @Sendable () -> Void) {
