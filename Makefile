@@ -58,7 +58,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation \
     graph mutants test nightly lint \
-    check format generate messages catalogues acceptance bench install install-simulated \
+    check format generate messages catalogues acceptance bench instructions install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam clean
 
 help: ## This list
@@ -212,10 +212,11 @@ acceptance: setup release ## The black-box suite (ACCEPTANCE=path of its run.py)
 
 BENCH := Benchmarks/$(BUILD)/release
 # Without dlib everything but the face sensor is measured.
-bench: setup-bench release ## The tables of Benchmarks/: CPU a call, start, memory, keychain, face
+bench: setup-bench release ## Measure everything; the tables and plots of calls are written to docs
 	$(SWIFT) build -c release --static-swift-stdlib $(if $(findstring Face,$(TRAITS)),--traits Face) \
 	    --package-path Benchmarks
-	$(BENCH)/localauth-bench --programs $(RELEASE)
+	Benchmarks/measure $(RELEASE) $(BENCH) --write docs
+	$(BENCH)/localauth-bench --programs $(RELEASE) --rounds 5 --calls 5000
 	$(BENCH)/keychain-bench --programs $(RELEASE)
 	$(BENCH)/fingerprint-bench --programs $(CURDIR)/$(RELEASE)
 	@if [ -n "$(findstring Face,$(TRAITS))" ]; then \
@@ -225,6 +226,15 @@ bench: setup-bench release ## The tables of Benchmarks/: CPU a call, start, memo
 	else \
 	    echo "bench: the face sensor is left out: dlib is missing, or TRAITS has no Face"; \
 	fi
+
+# UPDATE=1 writes down what it is now. Needs only the C programs of Benchmarks.
+instructions: setup release $(BUILD)/bench/bench-client $(BUILD)/bench/csdbus-service ## Fail when a call has grown by 5 %
+	Benchmarks/measure $(RELEASE) $(BUILD)/bench --instructions Benchmarks/instructions.txt \
+	    $(if $(UPDATE),--update)
+
+$(BUILD)/bench/%: Benchmarks/Sources/%/*.[ch]
+	@mkdir -p $(@D)
+	$(CC) -O2 -Wall -Wextra -Werror -o $@ $(filter %.c,$(wildcard Benchmarks/Sources/$*/*)) -lsystemd
 
 # What packaging/files and the scripts that read it go by.
 PLACES := BUILD='$(BUILD)' RELEASE='$(RELEASE)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \

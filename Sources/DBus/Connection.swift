@@ -228,8 +228,7 @@ public final class Connection {
         // Answers to calls of this side may lie behind strangers' calls: reading goes first.
         guard readInRow.isMultiple(of: Self.readsBeforeTurn) else { return true }
         burstsInRow = 0
-        // With nobody left, waiting finds what has come as soon as reading would.
-        return serveNext() && !turns.isEmpty || hasRead
+        return serveNext() || hasRead
     }
 
     /// More than fit into a socket: the bus keeps the others, and from 64 descriptors on loses what

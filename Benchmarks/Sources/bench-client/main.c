@@ -7,11 +7,13 @@
  *   bench-client clients ADDRESS SHAPE COUNT CONNECTIONS               one in flight on each
  *   bench-client first ADDRESS SHAPE COUNT                             COUNT times: connect, call once
  *   bench-client evaluate ADDRESS COUNT (queued | touched)             a prompt, and a match at once
+ *   bench-client agent ADDRESS                                         shows prompts to nobody
  *   bench-client name ADDRESS NAME                                     when NAME is owned
  *   bench-client contexts ADDRESS CONNECTIONS EACH                     contexts that live as long as it
  *
  * SHAPE is what is called; see `shapes`. With BENCH_UID in the environment it becomes that user first.
  */
+#include "client.h"
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,8 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char service[] = "org.localauth.Authentication1";
-static const char path[] = "/org/localauth/Authentication1";
+#define SERVICE "org.localauth.Authentication1"
+#define PATH "/org/localauth/Authentication1"
+
+const char service[] = SERVICE;
+const char path[] = PATH;
 
 static int64_t nanoseconds(void) {
     struct timespec now;
@@ -30,7 +35,7 @@ static int64_t nanoseconds(void) {
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-static int check(int r, const char *what) {
+int check(int r, const char *what) {
     if (r < 0) {
         fprintf(stderr, "bench-client: %s: %s\n", what, strerror(-r));
         exit(1);
@@ -38,7 +43,7 @@ static int check(int r, const char *what) {
     return r;
 }
 
-static void fail(const char *what, const char *detail) {
+void fail(const char *what, const char *detail) {
     fprintf(stderr, "bench-client: %s: %s\n", what, detail ? detail : "no message");
     exit(1);
 }
@@ -52,7 +57,7 @@ static void wait_for_go(void) {
         exit(1);
 }
 
-static sd_bus *connect_to(const char *address) {
+sd_bus *connect_to(const char *address) {
     sd_bus *bus = NULL;
     check(sd_bus_new(&bus), "new");
     check(sd_bus_set_address(bus, address), "address");
@@ -85,11 +90,11 @@ struct shape {
 enum { no_argument = 0, first_policy = 1, second_policy = 2, of_polkit, of_context };
 
 static const struct shape shapes[] = {
-    {"can-evaluate-1", service, path, service, "CanEvaluate", first_policy},
-    {"can-evaluate-2", service, path, service, "CanEvaluate", second_policy},
+    {"can-evaluate-1", SERVICE, PATH, SERVICE, "CanEvaluate", first_policy},
+    {"can-evaluate-2", SERVICE, PATH, SERVICE, "CanEvaluate", second_policy},
     /* The same question to the yardstick, which has a name of its own where both are there. */
-    {"echo", "org.localauth.Yardstick", path, service, "CanEvaluate", first_policy},
-    {"context", service, path, service, "CreateContext", of_context},
+    {"echo", "org.localauth.Yardstick", PATH, SERVICE, "CanEvaluate", first_policy},
+    {"context", SERVICE, PATH, SERVICE, "CreateContext", of_context},
     {"polkit", "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority",
      "org.freedesktop.PolicyKit1.Authority", "CheckAuthorization", of_polkit},
     {"fprintd", "net.reactivated.Fprint", "/net/reactivated/Fprint/Manager",
@@ -461,6 +466,8 @@ int main(int argc, char **argv) {
         status = first(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "evaluate") == 0)
         status = evaluate(argc, argv);
+    else if (argc > 1 && strcmp(argv[1], "agent") == 0)
+        status = agent(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "name") == 0)
         status = name(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "contexts") == 0)
