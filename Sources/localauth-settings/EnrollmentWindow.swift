@@ -178,6 +178,7 @@ extension RemoteSensor {
 }
 
 extension Widget {
+    // GTK's name for what is one object to it.
     fileprivate var asButton: UnsafeMutablePointer<GtkButton> { UnsafeMutablePointer(pointer) }
 }
 #endif

@@ -16,14 +16,10 @@ import Windows
         widget.set("title", title)
         widget.set("subtitle", subtitle)
         widget.set("activatable", false)
-        widget.setName(subtitle.isEmpty ? title : "\(title): \(subtitle)")
     }
 
     /// Says something else of it.
-    func say(_ subtitle: String, about title: String) {
-        widget.set("subtitle", subtitle)
-        widget.setName("\(title): \(subtitle)")
-    }
+    func say(_ subtitle: String) { widget.set("subtitle", subtitle) }
 
     /// A picture before it, and what that stands for.
     func show(_ icon: String, _ name: String) {
@@ -66,13 +62,15 @@ import Windows
         gtk_editable_set_text(field.pointer, text)
         gtk_editable_set_width_chars(field.pointer, 16)
         gtk_widget_set_valign(field.asWidget, GTK_ALIGN_CENTER)
-        field.typed.setName(name)
+        field.setName(name)
         field.on("activate") { body(field.content) }
         adw_action_row_add_suffix(asRow, field.asWidget)
         return field
     }
 
+    // GTK's name for what is one object to it.
     private var asRow: UnsafeMutablePointer<AdwActionRow> {
+        // As above.
         UnsafeMutablePointer(widget.pointer)
     }
 }
@@ -80,10 +78,5 @@ import Windows
 extension Widget {
     /// What stands in a field.
     var content: String { gtk_editable_get_text(pointer).map { String(cString: $0) } ?? "" }
-
-    /// The part of a field that has the keys, and is what screen readers see.
-    var typed: Widget {
-        gtk_editable_get_delegate(pointer).map { Widget(pointer: $0) } ?? self
-    }
 }
 #endif

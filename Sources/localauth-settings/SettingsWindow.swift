@@ -146,6 +146,7 @@ import Windows
         let body = localized("%1$s will not recognize it any more.", lesson.sensor.title)
         guard let made = adw_message_dialog_new(part("window").asWindow, nil, nil) else { return }
         let dialog = Widget(pointer: OpaquePointer(made))
+        // The same object, by its other name.
         let message = UnsafeMutablePointer<AdwMessageDialog>(dialog.pointer)
         dialog.set("heading", heading)
         dialog.set("body", body)
@@ -160,16 +161,16 @@ import Windows
     private func addTest() {
         let title = localized("Is it you?")
         let row = Row(title, localized("Asks as an app does: by a sensor or the password."))
-        testButton = row?.addButton(localized("Start Test")) { [weak self] in self?.runTest(title) }
+        testButton = row?.addButton(localized("Start Test")) { [weak self] in self?.runTest() }
         test = row
         if let row { adw_preferences_group_add(asGroup("test"), row.widget.asWidget) }
     }
 
-    private func runTest(_ title: String) {
+    private func runTest() {
         testButton?.isEnabled = false
         onLoop { [weak self] in
-            let answer = await self?.settings.test { self?.test?.say($0, about: title) }
-            self?.test?.say(answer ?? "", about: title)
+            let answer = await self?.settings.test { self?.test?.say($0) }
+            self?.test?.say(answer ?? "")
             self?.testButton?.isEnabled = true
         }
     }
@@ -178,7 +179,9 @@ import Windows
 
     private func part(_ name: String) -> Widget { parts[name] }
 
+    // GTK's name for what is one object to it.
     private func asGroup(_ name: String) -> UnsafeMutablePointer<AdwPreferencesGroup> {
+        // As above.
         UnsafeMutablePointer(part(name).pointer)
     }
 }
