@@ -30,7 +30,7 @@ struct FaceSensorTests {
             name: "Face",
             present: { _, _ in }
         )
-        try await SensorCheck(clip, nil, body).run(fixture)
+        try await SensorCheck(clip, body).run(fixture)
     }
 
     private func enrolled(_ folder: TemporaryFolder) async throws {

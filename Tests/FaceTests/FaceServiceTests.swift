@@ -24,7 +24,7 @@ struct FaceServiceTests {
             name: "Face",
             present: { _, _ in }
         )
-        try await SensorCheck("files", nil, body).run(fixture)
+        try await SensorCheck("files", body).run(fixture)
     }
 
     /// Opening the models takes a while.

@@ -1,5 +1,3 @@
-public import BusBench
-
 /// The service files of `Tests/pam`, which take one passcode without a privilege.
 public enum PAMService {
     /// The service that takes the passcode.

@@ -1,4 +1,3 @@
-public import BusBench
 import CLinux
 import Glibc
 public import Linux

@@ -1,4 +1,3 @@
-public import BusBench
 import CLinux
 public import DBus
 import Glibc

@@ -1,4 +1,3 @@
-package import BusBench
 import CLinux
 package import DBus
 import Glibc

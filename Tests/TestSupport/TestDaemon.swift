@@ -1,4 +1,3 @@
-public import BusBench
 public import DBus
 import Glibc
 public import LocalAuthBus

@@ -155,20 +155,18 @@ public final class PrivateBus: Sendable {
     @discardableResult
     public func start(
         _ words: [String],
-        environment: [String: String] = [:],
-        hasStream: Bool = false
+        environment: [String: String] = [:]
     ) throws(TestFailure) -> ChildProcess {
-        try run(words + ["--bus", address], environment: environment, hasStream: hasStream)
+        try run(words + ["--bus", address], environment: environment)
     }
 
     /// Starts a program with nothing added; it ends with the bus.
     @discardableResult
     public func run(
         _ words: [String],
-        environment: [String: String] = [:],
-        hasStream: Bool = false
+        environment: [String: String] = [:]
     ) throws(TestFailure) -> ChildProcess {
-        let program = try ChildProcess(words, environment: environment, hasStream: hasStream)
+        let program = try ChildProcess(words, environment: environment)
         dependents.withLock { $0.programs.append(program) }
         return program
     }

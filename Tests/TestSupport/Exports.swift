@@ -1,2 +1,0 @@
-// Whoever tests with processes and buses needs both.
-@_exported public import BusBench
