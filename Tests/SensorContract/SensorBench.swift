@@ -165,8 +165,7 @@ public struct SeenEvent: Hashable, Sendable {
 
     /// The first event of a kind of an operation.
     public func event(_ kind: String, of operation: UInt64) async throws -> SeenEvent {
-        // How soon is no promise: an engine may have to be loaded first, on a machine that is busy.
-        try await events.first("\(kind) of operation \(operation)", within: .seconds(30)) {
+        try await events.first("\(kind) of operation \(operation)") {
             $0.operation == operation && $0.kind == kind
         }
     }
