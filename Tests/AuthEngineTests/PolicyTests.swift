@@ -62,13 +62,35 @@ struct PolicyTests {
 
     @Test("R10: Evaluate is refused as CanEvaluate answers, without a prompt")
     func sameAnswer() {
-        var desk = Desk()
-        #expect(desk.refused(.biometrics) == .biometryNotAvailable)
-        desk.facts.sensors = [.finger.with(templates: 0)]
-        #expect(desk.refused(.biometrics) == .biometryNotEnrolled)
-        desk.facts.passcode = .missing
-        #expect(desk.refused(.biometricsOrPasscode) == .passcodeNotSet)
-        #expect(desk.prompts == 0)
+        let finger = SensorFact.finger
+        let sensors = [
+            [], [finger.with(.unavailable)], [finger.with(.away)], [finger.with(.starting)],
+            [finger.with(templates: 0)], [finger], [.key.with(templates: 0)],
+        ]
+        var seen: Set<Refusal.Code> = []
+        for isLocked in [false, true] {
+            for sensors in sensors {
+                for passcode in [PasscodeFact.set, .missing, .unknown] {
+                    var desk = Desk(finger)
+                    if isLocked { desk.fail(5) }
+                    let before = desk.prompts
+                    desk.facts.sensors = sensors
+                    desk.facts.passcode = passcode
+                    for policy in Policy.allCases {
+                        guard let said = desk.available(policy) else { continue }
+                        #expect(desk.refused(policy) == said, "\(policy), \(sensors), \(passcode)")
+                        seen.insert(said)
+                    }
+                    #expect(desk.prompts == before)
+                }
+            }
+        }
+        #expect(
+            seen.isSuperset(of: [
+                .biometryNotAvailable, .biometryDisconnected, .biometryNotEnrolled,
+                .biometryLockout, .passcodeNotSet, .companionNotAvailable, .biometryNotPaired,
+            ])
+        )
     }
 
     @Test("R11: Policy 2 takes biometry first, and the passcode at once without it")

@@ -174,6 +174,9 @@ struct ProjectRuleTests {
         typealias Row = (SensorFact, Settings.Confirmation, Bool?, Bool)
         let rows: [Row] = [
             (.webcam, .automatic, nil, true), (.webcam, .automatic, false, false),
+            (.sensor("weak", .face, .weak), .automatic, nil, true),
+            (.sensor("weak", .face, .weak), .automatic, false, false),
+            (.sensor("eye", .iris, .weak), .automatic, nil, true),
             (.webcam, .automatic, true, true), (.webcam, .never, nil, false),
             (.webcam, .never, true, true), (.webcam, .always, false, true),
             (.face, .automatic, nil, false), (.face, .automatic, true, true),

@@ -264,16 +264,30 @@ struct ItemTests {
     @Test("R66: A new secret takes the old one's place without any authentication")
     func setSecret() throws {
         let store = try StateFolder("keychain").open()
-        let id = try store.add("a", "one", flags: .biometryAny)
-        try store.setSecret(
-            of: id,
-            to: SecretBytes("two"),
-            password: nil,
-            caller: .person,
-            date: 300
-        )
-        #expect(try store.read(id) == "two")
-        #expect(try store.item(id, caller: .person).modified == 300)
+        for accessibility in AccessControl.Accessibility.allCases {
+            let control = try AccessControl(flags: .biometryAny, accessibility: accessibility)
+            let id = try store.add(
+                Attributes(["class": .text("genp"), "svce": .text(accessibility.rawValue)]),
+                secret: SecretBytes("one"),
+                accessControl: control,
+                password: nil,
+                caller: .person,
+                date: 100
+            )
+            try store.setSecret(
+                of: id,
+                to: SecretBytes("two"),
+                password: nil,
+                caller: .person,
+                date: 300
+            )
+            #expect(try store.read(id) == "two")
+            let item = try store.item(id, caller: .person)
+            #expect(item.modified == 300)
+            #expect(item.accessControl == control)
+            #expect(item.allAttributes["pdmn"] == .text(accessibility.rawValue))
+            #expect(try store.delete([id], caller: .person) == [id])
+        }
     }
 
     @Test("R66: Deleting needs no authentication and counts what was there")
@@ -358,6 +372,11 @@ struct ItemTests {
         }
         expectRefusal(.authFailed) { _ = try read(.useItem, 1001, control) }
         expectRefusal(.authFailed) { _ = try read(.useItem, 1000, .none) }
+        for accessibility in AccessControl.Accessibility.allCases
+        where accessibility != control.accessibility {
+            let other = try AccessControl(flags: control.flags, accessibility: accessibility)
+            expectRefusal(.authFailed) { _ = try read(.useItem, 1000, other) }
+        }
         expectRefusal(.authFailed) {
             _ = try read(.useItem, 1000, AccessControl.guarded(by: .biometryCurrentSet))
         }

@@ -147,6 +147,7 @@ import TestSupport
     init(
         startsLogind: Bool = true,
         isRemote: Bool = false,
+        isAsleep: Bool = false,
         uid: UInt32 = getuid(),
         agentFor process: UInt32? = nil,
         terminal: String = "",
@@ -161,6 +162,7 @@ import TestSupport
         (session.terminal, session.type) = (terminal, type)
         logind.current = session
         logind.display = session
+        logind.isPreparingForSleep = isAsleep
         if startsLogind { try logind.start() }
         let client = logind.connection
         try await bus.startVerifier()
@@ -174,7 +176,8 @@ import TestSupport
             path: StandInSensor.path
         )
         _ = try await simulated.addTemplate(uid: getuid(), label: "finger")
-        try await device("Simulated", becomes: isRemote ? "remote-session" : "")
+        let reason = isAsleep ? "suspended" : isRemote ? "remote-session" : ""
+        try await device("Simulated", becomes: reason)
         client.export(Self.agentPath, [Agent1Interface(agent)])
     }
 

@@ -116,7 +116,13 @@ struct SessionSleepTests {
     @Test("L4: a daemon that starts while the machine goes to sleep knows it")
     @BusActor
     func startAsleep() async throws {
-        let bench = try await SessionBench()
+        let bench = try await SessionBench(isAsleep: true)
+        #expect(await bench.evaluate()?.name == .systemCancel)
+        bench.logind.prepareForSleep(false)
+        try await bench.device("Simulated", becomes: "")
+        try await bench.registerAgent()
+        #expect(try await bench.evaluateWithMatch() == nil)
+        // The same from a login manager that is another one.
         bench.logind.stop()
         bench.logind.isPreparingForSleep = true
         try bench.logind.start()

@@ -40,13 +40,19 @@ struct SessionTests {
     func absent() async throws {
         let bench = try await SessionBench()
         try await bench.registerAgent()
+        #expect(try await bench.absence().isEmpty)
         bench.session.activate(false)
-        #expect(await bench.evaluate()?.name == .notInteractive)
-        #expect(await bench.evaluate(policy: 2)?.name == .notInteractive)
+        #expect(try await bench.absence() == "inactive")
+        let inactive = try #require(await bench.evaluate())
+        #expect(inactive.name == .notInteractive && inactive.message.contains("not in front"))
+        #expect(await bench.evaluate(policy: 2) == inactive)
         #expect(try await bench.manager.canEvaluate(policy: 1).code == 0)
         bench.session.activate(true)
         bench.session.lock(true)
-        #expect(await bench.evaluate()?.name == .notInteractive)
+        #expect(try await bench.absence() == "locked")
+        let locked = try #require(await bench.evaluate())
+        #expect(locked.name == .notInteractive && locked.message.contains("locked"))
+        #expect(bench.agent.count == 0)
         bench.session.lock(false)
         #expect(try await bench.evaluateWithMatch() == nil)
     }
@@ -58,7 +64,12 @@ struct SessionTests {
         try await bench.registerAgent()
         bench.logind.current = StandInSession("c2", at: bench.logind, uid: getuid() + 1)
         bench.logind.tell("UserNew")
-        #expect(await bench.evaluate()?.name == .notInteractive)
+        // For this reason, and not because nothing there shows prompts.
+        #expect(try await bench.absence() == "other-user")
+        let refused = try #require(await bench.evaluate())
+        #expect(refused.name == .notInteractive)
+        #expect(refused.message.contains("session of another user"))
+        #expect(bench.agent.count == 0)
     }
 
     @Test("L2: an agent that was there before the login manager belongs to its session then")

@@ -44,8 +44,7 @@ final class Authorization {
         let client = evaluations.clients[peer]
         if let path = options.context {
             let lent = try client.context(at: path)
-            let age = evaluations.engine.passcodeAge(of: lent.id, uid: peer.uid, at: Instant.now())
-            if let age, age <= Self.freshness { return }
+            if Self.isFresh(lent.id, peer.uid, evaluations.engine, at: Instant.now()) { return }
         }
         // Policy 2 without any sensor: the passcode, at once.
         var request = Request(
@@ -60,6 +59,16 @@ final class Authorization {
         let outcome = await evaluations.outcome(of: request, ShownText(reason: reason), audience)
         evaluations.handle(.released(context))
         if case .refused(let refusal) = outcome { throw DBusError(refusal) }
+    }
+
+    /// Whether a passcode was given in the context within the last minute.
+    static func isFresh(
+        _ context: ContextID,
+        _ uid: UInt32,
+        _ engine: AuthEngine,
+        at moment: Instant
+    ) -> Bool {
+        engine.passcodeAge(of: context, uid: uid, at: moment).map { $0 <= freshness } ?? false
     }
 
     /// Returns when the caller may do this to the user it names; at once where that is itself, or

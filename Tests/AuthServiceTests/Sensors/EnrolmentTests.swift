@@ -1,8 +1,11 @@
+import AuthEngine
 import DBus
 import Glibc
 import LocalAuthBus
 import TestSupport
 import Testing
+
+@testable import AuthService
 
 @Suite("Enrolment through Device1", .timeLimit(.minutes(2)))
 struct EnrolmentTests {
@@ -55,8 +58,10 @@ struct EnrolmentTests {
                         ended.record(error.name)
                     }
                 }
-                _ = try await person.prompts.first("a prompt") { _ in
-                    person.prompts.seen.count > number
+                let prompt = try await person.prompt(number)
+                person.enter("no passcode of theirs", into: prompt.channel)
+                try await eventually("the wrong passcode is refused") {
+                    person.updates.seen.count { $0.kind == "passcode-rejected" } > number
                 }
                 try await bench.manager(person.connection)
                     .submitCancel(prompt: person.prompts.seen[number].handle)
@@ -103,6 +108,50 @@ struct EnrolmentTests {
             _ = try await device.removeAllTemplates(options: options)
             #expect(person.prompts.seen.count == 3)
         }
+    }
+
+    @Test("R50: a passcode counts for templates for 60 s after it was given, and no longer")
+    @BusActor
+    func freshness() throws {
+        var engine = AuthEngine()
+        let (client, context, id) = (ClientID(1), ContextID(1), EvaluationID(1))
+        let given = Instant(nanoseconds: 1_000_000_000)
+        let agent = Agent(id: AgentID(1), client: client, uid: 7, session: "s", kind: .normal)
+        var request = Request(
+            id: id,
+            client: client,
+            context: context,
+            uid: 7,
+            policy: .biometricsOrPasscode
+        )
+        request.sensors = []
+        var events: [Event] = [.agentRegistered(agent), .requested(request)]
+        var answer: Outcome?
+        while !events.isEmpty {
+            for effect in engine.step(events.removeFirst(), at: given) {
+                switch effect {
+                case .lookUp: events.append(.lookedUp(id, Facts(passcode: .set, session: "s")))
+                case .begin: events += [.promptBegan(id), .passcodeOffered(id)]
+                case .verifyPasscode: events.append(.passcodeVerified(id, .correct))
+                case .save(let save, _, _): events.append(.saved(save))
+                case .reply(_, let outcome): answer = outcome
+                default: break
+                }
+            }
+        }
+        guard case .granted = answer else { throw TestFailure("no grant: \(answer as Any)") }
+        func isFresh(
+            _ age: Duration,
+            in other: ContextID? = nil,
+            of uid: UInt32 = 7
+        ) -> Bool {
+            Authorization.isFresh(other ?? context, uid, engine, at: given + age)
+        }
+        #expect(isFresh(.zero))
+        #expect(isFresh(.seconds(60)))
+        #expect(!isFresh(.seconds(60) + .nanoseconds(1)))
+        #expect(!isFresh(.zero, in: ContextID(2)))
+        #expect(!isFresh(.zero, of: 8))
     }
 
     @Test(
