@@ -121,13 +121,15 @@ public struct SensorFact: Hashable, Sendable {
         type: BiometryType,
         strength: Strength,
         availability: Availability,
-        templates: Int
+        templates: Int,
+        obstacle: Obstacle? = nil
     ) {
         self.name = name
         self.type = type
         self.strength = strength
         self.availability = availability
         self.templates = templates
+        self.obstacle = obstacle
     }
 }
 

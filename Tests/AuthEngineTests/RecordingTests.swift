@@ -71,7 +71,8 @@ struct RecordingTests {
                             type: .fingerprint,
                             strength: .strong,
                             availability: .usable,
-                            templates: 1
+                            templates: 1,
+                            obstacle: nil
                         )
                     ]
                     $0.passcode = .set

@@ -1,6 +1,6 @@
 // What an app does with the products, from a package outside: the same source is built in Swift 5
 // and in Swift 6 mode. It runs on a private bus with the service and an agent that types the
-// passcode. A line for each shape; the first that isn't as on Apple's systems ends it with status 1.
+// passcode. It prints a line for each shape; the first that isn't as on Apple's systems ends it.
 import CryptoKit
 import Foundation
 import LocalAuthentication

@@ -18,6 +18,21 @@ struct DeletionTests {
         "label": 0, "envelope's beginning": 0, "envelope's end": 0,
     ]
 
+    @Test("R66: Deleting needs no authentication and counts what was there")
+    func delete() throws {
+        let store = try StateFolder("keychain").open()
+        let ids = [try store.add("a", flags: .biometryAny), try store.add("b")]
+        let foreign = try store.add("a", caller: .other)
+        let unknown = String(repeating: "0", count: 32)
+        #expect(
+            try store.delete(ids + ids + [foreign, unknown, "", "x"], caller: .person).count == 2
+        )
+        #expect(try store.find().isEmpty)
+        #expect(try store.read(foreign, caller: .other) == "secret")
+        expectRefusal(.notFound) { _ = try store.read(ids[0]) }
+        #expect(try store.delete(ids, caller: .person).count == 0)
+    }
+
     @Test("L18: Nothing of a deleted item stays in the file", arguments: sizes)
     func deleted(size: Int) throws {
         let stored = try Stored(size: size)

@@ -290,21 +290,6 @@ struct ItemTests {
         }
     }
 
-    @Test("R66: Deleting needs no authentication and counts what was there")
-    func delete() throws {
-        let store = try StateFolder("keychain").open()
-        let ids = [try store.add("a", flags: .biometryAny), try store.add("b")]
-        let foreign = try store.add("a", caller: .other)
-        let unknown = String(repeating: "0", count: 32)
-        #expect(
-            try store.delete(ids + ids + [foreign, unknown, "", "x"], caller: .person).count == 2
-        )
-        #expect(try store.find().isEmpty)
-        #expect(try store.read(foreign, caller: .other) == "secret")
-        expectRefusal(.notFound) { _ = try store.read(ids[0]) }
-        #expect(try store.delete(ids, caller: .person).count == 0)
-    }
-
     @Test("Another user's item, and another sandboxed app's, doesn't exist")
     func strangers() throws {
         let store = try StateFolder("keychain").open()
