@@ -43,7 +43,7 @@ func contexts() async throws {
     shape("a thousand contexts", refused == 0 && kept.count == 1000, error as Any)
 
     let context = LAContext()
-    shape("a context has no type before it is asked", context.biometryType == .none)
+    shape("a context says what the device has", context.biometryType == .touchID)
     let can = context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: &error)
     let code = error.map { LAError.Code(rawValue: $0.code) }
     shape("nobody is enrolled", !can && code == .biometryNotEnrolled, error as Any)
