@@ -58,7 +58,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation \
     graph mutants test nightly lint \
-    check format generate messages catalogues acceptance bench instructions install install-simulated \
+    check format generate messages catalogues acceptance bench soak instructions install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam clean
 
 help: ## This list
@@ -164,7 +164,7 @@ nightly: export LA_RUNS = 10000
 nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
-nightly: test test-deb test-system test-machine ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
+nightly: test test-deb test-system test-machine soak ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
 
 mutants: setup ## Plants faults, one at a time, and sees whether the tests notice: docs/mutants.md
 	scripts/mutants $(MUTANTS)
@@ -231,6 +231,10 @@ bench: setup-bench release ## Measure everything; the tables and plots of calls 
 instructions: setup release $(BUILD)/bench/bench-client $(BUILD)/bench/csdbus-service ## Fail when a call has grown by 5 %
 	Benchmarks/measure $(RELEASE) $(BUILD)/bench --instructions Benchmarks/instructions.txt \
 	    $(if $(UPDATE),--update)
+
+EVALUATIONS ?= 1000000
+soak: setup release $(BUILD)/bench/bench-client ## A million evaluations with cancels and deaths: whether anything piles up
+	Benchmarks/soak $(RELEASE) $(BUILD)/bench --evaluations $(EVALUATIONS) $(if $(WRITE),--write docs)
 
 $(BUILD)/bench/%: Benchmarks/Sources/%/*.[ch]
 	@mkdir -p $(@D)

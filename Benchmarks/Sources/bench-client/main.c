@@ -10,6 +10,7 @@
  *   bench-client agent ADDRESS                                         shows prompts to nobody
  *   bench-client name ADDRESS NAME                                     when NAME is owned
  *   bench-client contexts ADDRESS CONNECTIONS EACH                     contexts that live as long as it
+ *   bench-client soak, bench-client feed                               see soak.c
  *
  * SHAPE is what is called; see `shapes`. With BENCH_UID in the environment it becomes that user first.
  */
@@ -49,7 +50,7 @@ void fail(const char *what, const char *detail) {
 }
 
 /* Says that this part is prepared and waits until it may begin. */
-static void wait_for_go(void) {
+void wait_for_go(void) {
     char line[16];
     printf("ready\n");
     fflush(stdout);
@@ -472,6 +473,10 @@ int main(int argc, char **argv) {
         status = name(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "contexts") == 0)
         status = contexts(argc, argv);
+    else if (argc > 1 && strcmp(argv[1], "soak") == 0)
+        status = soak(argc, argv);
+    else if (argc > 1 && strcmp(argv[1], "feed") == 0)
+        status = feed(argc, argv);
     if (status == 64)
         fprintf(stderr, "usage: see the head of main.c\n");
     return status;

@@ -72,12 +72,12 @@ struct FaceBench {
             throw error
         }
         await bench.end()
-        row("Evaluate to its answer, warm: median / p95", times.warm, atMost: 250)
+        row("Evaluate to its answer, warm: median / p95", times.warm, atMost: 100)
         row(
             "Evaluate to its answer, cold (the bus starts the sensor, which reads its models): "
                 + "median / p95",
             times.cold,
-            atMost: 500
+            atMost: 300
         )
     }
 
