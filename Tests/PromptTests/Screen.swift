@@ -9,15 +9,19 @@ import TestSupport
     let bus: PrivateBus
     /// As X clients name it.
     let display: String
+    /// The socket of a Wayland compositor whose window fills the display; nil: there is none.
+    private let socket: String?
     private let server: ChildProcess
     private var accessibility: ChildProcess?
 
     /// Starts it, and waits until each part is ready.
-    init(on bus: PrivateBus, size: String = "1000x900x24") async throws {
+    init(on bus: PrivateBus, hasWayland: Bool = false) async throws {
         self.bus = bus
+        socket = hasWayland ? "localauth-wayland" : nil
         server = try ChildProcess(
             [
-                "/usr/bin/Xvfb", "-displayfd", "1", "-screen", "0", size, "-nolisten", "tcp",
+                "/usr/bin/Xvfb", "-displayfd", "1", "-screen", "0", "1000x900x24", "-nolisten",
+                "tcp",
                 "-noreset", "-ac",
             ],
             hasStream: true
@@ -37,6 +41,28 @@ import TestSupport
             try await self.run("/usr/bin/xprop", "-root", "_NET_SUPPORTING_WM_CHECK")
                 .contains("window id")
         }
+        if let socket { try await startCompositor(socket) }
+    }
+
+    /// Weston in a window: its keyboard is the display's, so a person's hands reach both.
+    private func startCompositor(_ socket: String) async throws {
+        try bus.run(
+            [
+                "/usr/bin/weston", "--backend=x11-backend.so", "--socket=\(socket)",
+                "--width=900", "--height=800", "--idle-time=0", "--use-pixman", "--no-config",
+            ],
+            environment: environment
+        )
+        try await eventually("a compositor with a window", within: .seconds(60)) {
+            guard access("\(self.bus.folder)/\(socket)", F_OK) == 0 else { return false }
+            let find = ["/usr/bin/xdotool", "search", "--class", "Weston"]
+            let window = try await self.run(find)
+            // A window manager that has only just started may have overlooked it; and keys go there
+            // from now on, whatever it does.
+            try await self.run(find + ["windowmap", "windowfocus"])
+            let focused = try await self.run(["/usr/bin/xdotool", "getwindowfocus"])
+            return !window.isEmpty && window == focused
+        }
     }
 
     /// Asks what has a bus of its own to end that bus; the other parts end with the test's.
@@ -48,15 +74,18 @@ import TestSupport
     /// What programs on it need to know.
     var environment: [String: String] {
         [
-            "DISPLAY": display, "DBUS_SESSION_BUS_ADDRESS": bus.address, "GDK_BACKEND": "x11",
-            "WAYLAND_DISPLAY": "", "LC_ALL": "C.UTF-8", "XDG_RUNTIME_DIR": bus.folder,
+            "DISPLAY": display, "DBUS_SESSION_BUS_ADDRESS": bus.address,
+            "GDK_BACKEND": socket == nil ? "x11" : "wayland", "WAYLAND_DISPLAY": socket ?? "",
+            "LC_ALL": "C.UTF-8", "XDG_RUNTIME_DIR": bus.folder,
             "HOME": bus.folder, "GSETTINGS_BACKEND": "memory", "NO_AT_BRIDGE": "0",
         ]
     }
 
     /// Runs a tool to its end.
     /// - Returns: what it wrote.
-    @discardableResult func run(_ words: String...) async throws -> String {
+    @discardableResult func run(_ words: String...) async throws -> String { try await run(words) }
+
+    @discardableResult private func run(_ words: [String]) async throws -> String {
         try await ChildProcess(words, environment: environment).ended(within: .seconds(60)).output
     }
 

@@ -42,12 +42,15 @@ import TestSupport
     }
 
     let connection: Connection
+    /// Whose windows it reads.
+    private let program: String
     /// What was found last, for whoever waits in vain.
     private var seen: [String] = []
     private static let accessible = "org.a11y.atspi.Accessible"
 
     /// Connects to the bus of assistive technologies.
-    init(on screen: Screen) async throws {
+    init(on screen: Screen, program: String = "localauth-agent") async throws {
+        self.program = program
         let session = try screen.bus.connect()
         let address =
             try await session.call(
@@ -60,16 +63,16 @@ import TestSupport
         connection = try Connection(.address(address))
     }
 
-    /// Everything that is in a window of the agent now.
+    /// Everything that is in a window of the program now.
     func elements() async throws -> [Element] {
         var found: [Element] = []
         let root = Reference(
             "org.a11y.atspi.Registry",
             ObjectPath(trusted: "/org/a11y/atspi/accessible/root")
         )
-        for program in try await children(of: root) {
-            guard try await text("Name", of: program) == "localauth-agent" else { continue }
-            try await collect(program, into: &found)
+        for place in try await children(of: root) {
+            guard try await text("Name", of: place) == self.program else { continue }
+            try await collect(place, into: &found)
         }
         return found
     }
@@ -124,6 +127,18 @@ import TestSupport
             return try await self.call(button.place, "DoAction", of: "Action", 0)
                 .read("b") { (reader) throws(DBusError) in try reader.read(Bool.self) }
         }
+    }
+
+    /// Waits until it is there, and has a field hold another text.
+    func write(_ text: String, into name: String) async throws {
+        let field = try await wait(for: "text box", name)
+        _ = try await connection.call(
+            to: field.place.name,
+            path: field.place.path,
+            interface: "org.a11y.atspi.EditableText",
+            member: "SetTextContents",
+            signature: "s"
+        ) { (writer) throws(DBusError) in try writer.write(text) }
     }
 
     /// Waits until no window of the agent is there.

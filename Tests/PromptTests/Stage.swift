@@ -10,8 +10,12 @@ import TestSupport
     let daemon: TestDaemon
     let agent: ChildProcess
 
-    private init(on bus: PrivateBus, _ variables: [String: String]) async throws {
-        screen = try await Screen(on: bus)
+    private init(
+        on bus: PrivateBus,
+        _ variables: [String: String],
+        hasWayland: Bool
+    ) async throws {
+        screen = try await Screen(on: bus, hasWayland: hasWayland)
         daemon = try await TestDaemon(on: bus)
         try await bus.startVerifier()
         try await daemon.startSensor()
@@ -22,10 +26,11 @@ import TestSupport
     /// Gives a test a stage of its own, and ends it whatever happens.
     nonisolated static func run(
         _ variables: [String: String] = [:],
+        hasWayland: Bool = false,
         _ body: @escaping @BusActor (Stage) async throws -> Void
     ) async throws {
         try await PrivateBus.run { bus in
-            let stage = try await Stage(on: bus, variables)
+            let stage = try await Stage(on: bus, variables, hasWayland: hasWayland)
             defer { stage.reader.connection.close() }
             do {
                 try await body(stage)
@@ -35,6 +40,14 @@ import TestSupport
             }
             await stage.screen.end()
         }
+    }
+
+    /// Starts the settings, and reads their window.
+    func startSettings() async throws -> (ChildProcess, ScreenReader) {
+        let program = try screen.bus.start(["localauth-settings"], environment: screen.environment)
+        let reader = try await ScreenReader(on: screen, program: "localauth-settings")
+        _ = try await reader.wait(for: "button", "Look Again")
+        return (program, reader)
     }
 
     /// Begins an evaluation of the test's own process.

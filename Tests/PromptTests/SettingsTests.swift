@@ -1,0 +1,131 @@
+#if Prompt
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// The real settings under Xvfb, beside the real daemon, sensor and agent.
+@Suite("The settings", .serialized, .timeLimit(.minutes(10)))
+struct SettingsTests {
+    private static func labels(_ stage: Stage) async throws -> [String] {
+        try await stage.daemon.device("Simulated").listTemplates(options: [:]).map(\.label).sorted()
+    }
+
+    @Test("A finger is taught with a picture of each stage, renamed, and removed")
+    func teaching() async throws {
+        try await Stage.run { stage in
+            let (program, reader) = try await stage.startSettings()
+            try await reader.press("Add…")
+            _ = try await reader.wait(for: "image", "Stage 5: to come")
+            try await reader.write("left thumb", into: "A name for it, such as “right thumb”:")
+            try await reader.press("Start")
+            try await stage.daemon.sensor.queue(outcomes: ["match", "hint:move-closer"])
+            _ = try await reader.wait(for: "status", "Move closer.")
+            _ = try await reader.wait(for: "image", "Stage 1: done")
+            _ = try await reader.wait(for: "image", "Stage 2: to come")
+            try await stage.daemon.sensor.queue(
+                outcomes: Array(repeating: "match", count: 4)
+            )
+            _ = try await reader.wait(for: "status", "It is learned.")
+            _ = try await reader.wait(for: "image", "Stage 5: done")
+            try await reader.press("Done")
+            #expect(try await Self.labels(stage) == ["left thumb", "right index"])
+
+            try await reader.write("left index", into: "Name of “left thumb”")
+            try await reader.press("Rename “left thumb”")
+            _ = try await reader.wait(for: "text box", "Name of “left index”")
+            #expect(try await Self.labels(stage) == ["left index", "right index"])
+
+            // Nothing is removed by one press.
+            try await reader.press("Remove “right index”")
+            var answer = ""
+            try await eventually("the question", within: .seconds(60)) {
+                answer =
+                    try await reader.elements()
+                    .first {
+                        $0.role == "button" && $0.name.hasPrefix("Remove")
+                            && !$0.name.contains("“")
+                    }?
+                    .name ?? ""
+                return !answer.isEmpty
+            }
+            #expect(try await Self.labels(stage) == ["left index", "right index"])
+            try await reader.press(answer)
+            try await eventually("one finger", within: .seconds(60)) {
+                try await Self.labels(stage) == ["left index"]
+            }
+            try await eventually("it to go from the window", within: .seconds(60)) {
+                try await reader.find("text box", "Name of “right index”") == nil
+            }
+            let spoken: Set = ["button", "label", "image", "text box"]
+            for element in try await reader.elements() where spoken.contains(element.role) {
+                #expect(!element.name.isEmpty, "\(element)")
+            }
+            #expect(program.isRunning)
+        }
+    }
+
+    @Test("An enrolment ends with its window, and a sensor that is gone can't be taught")
+    func cancel() async throws {
+        try await Stage.run { stage in
+            let (_, reader) = try await stage.startSettings()
+            try await reader.press("Add…")
+            try await reader.press("Start")
+            try await stage.daemon.sensor.queue(outcomes: ["match"])
+            _ = try await reader.wait(for: "image", "Stage 1: done")
+            try await reader.press("Cancel")
+            // Another one finds the sensor free.
+            try await reader.press("Add…")
+            try await reader.press("Start")
+            try await stage.daemon.sensor.queue(outcomes: ["match"])
+            _ = try await reader.wait(for: "image", "Stage 1: done")
+            try await stage.daemon.sensor.setPresent(present: false)
+            try await reader.press("Cancel")
+            try await eventually("nothing to add to", within: .seconds(60)) {
+                try await reader.find("button", "Add…")?.has(.sensitive) == false
+            }
+        }
+    }
+
+    @Test("What the diagnosis finds is shown with its remedy")
+    func findings() async throws {
+        try await Stage.run { stage in
+            let (_, reader) = try await stage.startSettings()
+            let findings = try await stage.daemon.manager.diagnose()
+            #expect(findings.count > 3)
+            for finding in findings {
+                let name = finding["name"]?.asString ?? ""
+                let message = finding["message"]?.asString ?? ""
+                let remedy = finding["remedy"]?.asString ?? ""
+                var words = message
+                if finding["state"]?.asString != "ok", !remedy.isEmpty {
+                    words += "\nNext: \(remedy)"
+                }
+                _ = try await reader.wait(for: "label", words)
+                _ = try await reader.wait(for: "label", name)
+            }
+            #expect(findings.contains { $0["state"]?.asString != "ok" })
+        }
+    }
+
+    @Test("The test asks as an app does, and says by what it was granted")
+    func test() async throws {
+        try await Stage.run { stage in
+            let (_, reader) = try await stage.startSettings()
+            try await reader.press("Start Test")
+            _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
+            let words = try await stage.reader.elements().map(\.name)
+            #expect(words.contains { $0.hasSuffix("is trying to test the sensors") })
+            try await stage.daemon.sensor.queue(outcomes: ["match"])
+            _ = try await reader.wait(for: "label", "Yes: biometry (Simulated, strong).")
+            try await reader.press("Start Test")
+            try await stage.reader.press("Cancel")
+            try await eventually("another answer", within: .seconds(60)) {
+                try await reader.find("button", "Start Test")?.has(.sensitive) == true
+            }
+            #expect(try await reader.find("label", "Yes: biometry (Simulated, strong).") == nil)
+        }
+    }
+}
+#endif
