@@ -85,7 +85,6 @@ extension AuthEngine {
         for operation: AccessOperation?,
         session: String
     ) {
-        guard contexts[context]?.isInvalid == false else { return }
         contexts[context]?.successes
             .removeAll {
                 $0.grant.mechanism == grant.mechanism && $0.grant.strength == grant.strength

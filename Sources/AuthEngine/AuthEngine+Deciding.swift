@@ -87,7 +87,6 @@ extension AuthEngine {
         _ request: Request,
         _ facts: Facts
     ) -> Refusal? {
-        if let context = request.context, isInvalid(context) { return .invalidContext }
         if request.operation != nil, request.isInteractionNotAllowed {
             return .interactionNotAllowed
         }

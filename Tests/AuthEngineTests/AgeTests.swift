@@ -251,6 +251,15 @@ struct AgeTests {
         #expect(desk.isPending(again))
     }
 
+    @Test("R34: Root's evaluation of a user by passcode opens no window")
+    func unlockByPasscode() {
+        var desk = Desk(.finger)
+        let unlock = desk.evaluate(.biometricsOrPasscode) { $0.isUnlock = true }
+        desk.passcode(unlock, .correct)
+        #expect(desk.grant(unlock)?.mechanism == .passcode)
+        #expect(desk.reuse(300).isPending)
+    }
+
     @Test("R34: An unlock that was canceled, or could not be written, is none")
     func unlockThatWasNone() {
         var desk = Desk(.finger)

@@ -226,6 +226,18 @@ struct PolicyTests {
         #expect(desk.engine.records[Desk.uid]?.failures == 5, "a companion unlocks nothing")
     }
 
+    @Test("A companion's miss uses up its own attempts, whatever biometry has left")
+    func companionMiss() {
+        var desk = Desk(.finger, .key)
+        desk.fail(4)
+        let id = desk.evaluate(.companion)
+        desk.scan("key", matching: false)
+        let left = desk.engine.settings.fingerprintAttempts - 1
+        #expect(left > 1)
+        #expect(desk.progress(id).last == .noMatch(attemptsLeft: left))
+        #expect(desk.engine.records[Desk.uid]?.failures == 4)
+    }
+
     @Test("R13: Availability errors win over notInteractive")
     func availabilityFirst() {
         var desk = Desk(.finger.with(templates: 0))

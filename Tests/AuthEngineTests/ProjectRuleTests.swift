@@ -5,7 +5,8 @@ import Testing
 struct ProjectRuleTests {
     @Test("L5: All usable sensors run at once; the first match wins and the others are cancelled")
     func firstMatchWins() {
-        var desk = Desk(.finger, .face, .sensor("other", .fingerprint, templates: 0))
+        let broken = SensorFact.sensor("broken", .face, .strong, .unavailable)
+        var desk = Desk(.finger, .face, broken, .sensor("other", .fingerprint, templates: 0))
         let id = desk.evaluate(.biometrics)
         #expect(desk.operations.map(\.sensor) == ["finger", "face"])
         let effects = desk.scan(matching: true)

@@ -145,6 +145,8 @@ struct PromptTests {
         #expect(desk.available(.biometricsOrPasscode, context: Desk.context) == .invalidContext)
         let later = desk.evaluate(.biometrics, context: Desk.context)
         #expect(desk.refusal(later) == .invalidContext)
+        let lookUps = desk.effects.count { if case .lookUp = $0 { true } else { false } }
+        #expect(lookUps == 2, "nothing is looked up for it")
         #expect(desk.engine.isInvalid(Desk.context))
         desk.send(.released(Desk.context))
         #expect(!desk.engine.isInvalid(Desk.context))
@@ -241,6 +243,46 @@ struct PromptTests {
         desk.send(.enrolmentChanged(uid: Desk.uid))
         let age = desk.engine.passcodeAge(of: Desk.context, uid: Desk.uid, at: desk.now)
         #expect(age == .zero)
+    }
+
+    @Test("Only a passcode for a policy has an age, for its user, and as long as its success")
+    func passcodeAgeOfOthers() throws {
+        var desk = Desk(.finger)
+        func age(_ uid: UInt32 = Desk.uid) -> Duration? {
+            desk.engine.passcodeAge(of: Desk.context, uid: uid, at: desk.now)
+        }
+        succeed(&desk, .biometry)
+        #expect(age() == nil)
+        let access = try desk.access([.devicePasscode], context: Desk.context)
+        desk.passcode(access, .correct)
+        #expect(desk.grant(access)?.mechanism == .passcode)
+        #expect(age() == nil)
+        let policy = desk.evaluate(.biometricsOrPasscode, context: Desk.context)
+        #expect(desk.grant(policy)?.mechanism == .context)
+        #expect(age() == nil)
+
+        desk = Desk(.finger)
+        succeed(&desk, .passcode)
+        #expect(age(2000) == nil)
+        desk.now = desk.now + .seconds(599)
+        #expect(age() == .seconds(599))
+        desk.now = desk.now + .seconds(1)
+        #expect(age() == nil)
+    }
+
+    @Test("R33: A caller shortens the life of its successes; it can't make it longer")
+    func lifetime() {
+        for (asked, seconds) in [(60, 60), (86_400, 600)] {
+            var desk = Desk(.finger)
+            desk.send(.successesLast(.seconds(asked), Desk.context, Desk.client))
+            succeed(&desk, .biometry)
+            desk.pass(.seconds(seconds - 1))
+            let before = desk.evaluate(.biometrics, context: Desk.context)
+            #expect(desk.grant(before)?.mechanism == .context)
+            desk.pass(.seconds(1))
+            let after = desk.evaluate(.biometrics, context: Desk.context)
+            #expect(desk.isPending(after))
+        }
     }
 
     @Test("R33: A success that a lockout ended does not come back with the passcode")

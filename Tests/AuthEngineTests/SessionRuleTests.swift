@@ -89,6 +89,18 @@ struct SessionRuleTests {
         #expect(desk.grant(next) != nil)
     }
 
+    @Test("R33, L4: what a context keeps ends with the lock of the session it was proved in")
+    func lockedSuccess() {
+        for (session, isKept) in [(Desk.session, false), ("other", true)] {
+            var desk = Desk(.finger)
+            desk.evaluate(.biometrics, context: Desk.context)
+            desk.scan(matching: true)
+            desk.send(.interrupted(session: session, .locked))
+            let next = desk.evaluate(.biometrics, context: Desk.context)
+            #expect((desk.grant(next)?.mechanism == .context) == isKept, "\(session)")
+        }
+    }
+
     @Test("L2: an agent of a process serves it in its own session only")
     func processAgent() {
         var desk = Desk(.finger)
@@ -132,7 +144,9 @@ struct SessionRuleTests {
         var desk = Desk(.finger)
         desk.facts.isRemote = true
         desk.facts.sensors[0].availability = .unavailable
-        #expect(desk.refused(.biometrics) == .biometryNotAvailable)
+        let refused = desk.evaluate(.biometrics)
+        #expect(desk.refusal(refused) == .biometryNotAvailable)
+        #expect(desk.message(refused).contains("remote"))
         #expect(desk.refused(.companion) == .companionNotAvailable)
         let id = desk.evaluate(.biometricsOrPasscode)
         #expect(desk.isPending(id))
