@@ -92,6 +92,7 @@ let package = Package(
             ]
         ),
         .target(name: "Fingerprint", dependencies: ["DBus", "Linux"]),
+        .target(name: "BusBench", dependencies: ["CLinux", "DBus", "Linux"]),
         .target(name: "ServiceProgram", dependencies: ["CLinux", "CSystemd", "DBus"]),
 
         .systemLibrary(name: "CV4L2", providers: [.apt(["linux-libc-dev"])]),
@@ -152,6 +153,7 @@ let package = Package(
             ]
         ),
         .target(name: "SensorKit", dependencies: ["DBus", "LocalAuthBus", "ServiceProgram"]),
+        .target(name: "SensorContract", dependencies: ["BusBench", "DBus", "LocalAuthBus"]),
         .target(
             name: "AgentKit",
             dependencies: [
@@ -216,6 +218,13 @@ let package = Package(
                 .embedInCode("settings.css"),
             ]
         ),
+        .executableTarget(
+            name: "localauth-sensor-check",
+            dependencies: [
+                "BusBench", "DBus", "LocalAuthBus", "SensorContract",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
         .executableTarget(name: "dbus-codegen", dependencies: ["DBusCodegen", "DBusModel"]),
 
         // Tests, folder by folder, and what they need beside the product.
@@ -227,7 +236,7 @@ let package = Package(
         .testTarget(name: "SQLiteTests", dependencies: ["Linux", "SQLite"]),
         .target(
             name: "TestSupport",
-            dependencies: ["CLinux", "DBus", "Linux", "LocalAuthBus"],
+            dependencies: ["BusBench", "CLinux", "DBus", "Linux", "LocalAuthBus"],
             path: "Tests/TestSupport"
         ),
         .executableTarget(
@@ -278,11 +287,6 @@ let package = Package(
                 "AuthEngine", "AuthService", "AuthStore", "CLinux", "DBus", "Linux", "LocalAuthBus",
                 "TestSupport", "localauth-sensor-simulated", "localauthd",
             ]
-        ),
-        .target(
-            name: "SensorContract",
-            dependencies: ["DBus", "LocalAuthBus", "TestSupport"],
-            path: "Tests/SensorContract"
         ),
         .testTarget(
             name: "ServiceProgramTests",

@@ -1,3 +1,5 @@
+import BusBench
+
 /// Runs `localauthctl` away from any terminal, and waits for its end.
 package func control(
     _ arguments: String...,

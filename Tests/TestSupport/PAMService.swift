@@ -1,3 +1,5 @@
+public import BusBench
+
 /// The service files of `Tests/pam`, which take one passcode without a privilege.
 public enum PAMService {
     /// The service that takes the passcode.

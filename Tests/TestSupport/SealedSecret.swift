@@ -1,3 +1,4 @@
+public import BusBench
 import Glibc
 public import Linux
 

@@ -1,3 +1,4 @@
+package import BusBench
 import CLinux
 package import DBus
 import Glibc

@@ -1,3 +1,4 @@
+public import BusBench
 import CLinux
 import Glibc
 

@@ -1,3 +1,4 @@
+public import BusBench
 public import DBus
 import Glibc
 public import LocalAuthBus

@@ -10,19 +10,22 @@ enum Layers {
     private static let targets: [Layer: Set<String>] = [
         .pure: ["AuthEngine", "DBusModel", "DBusCodegen"],
         .edge: [
-            "AuthStore", "CAdwaita", "CFace", "CIntl", "CLinux", "CPAM", "CReceive", "CSQLite",
+            "AuthStore", "BusBench", "CAdwaita", "CFace", "CIntl", "CLinux", "CPAM", "CReceive",
+            "CSQLite",
             "CSystemd",
             "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
             "LocalAuthBus", "LocalAuthClient", "Localization", "SQLite", "ServiceProgram",
             "Windows",
         ],
         .role: [
-            "AuthService", "CryptoKit", "LocalAuthentication", "Security", "SensorKit", "AgentKit",
+            "AuthService", "CryptoKit", "LocalAuthentication", "Security", "SensorContract",
+            "SensorKit", "AgentKit",
         ],
         .program: [
             "localauthd", "localauthctl", "localauth-passcode", "localauth-sensor-simulated",
             "localauth-sensor-face", "localauth-sensor-fingerprint", "localauth-agent",
             "localauth-settings",
+            "localauth-sensor-check",
             "dbus-codegen",
         ],
     ]

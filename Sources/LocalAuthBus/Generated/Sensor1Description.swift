@@ -47,11 +47,13 @@ private let introspection = """
     `org.localauth.Authentication1`, while properties, Introspect and Peer answer anybody. An \
     operation ends when its caller leaves the bus. Operations are numbered by the daemon, so that \
     a Cancel never races the start; there is never more than one at a time. Scores, images and \
-    templates never cross the bus.&#10;&#10;A sensor may also answer one property that is not \
-    declared here, because it may be missing: `BuiltIn` b, read by Get, GetAll and \
-    PropertiesChanged like the others. True: the sensor sits under the lid and can't be used while \
-    the lid is closed. False: it is external, and the lid doesn't matter. Without it a closed lid \
-    counts for the sensor unless the machine is docked.&#10;&#10;Source: R8, R51, L3, L5, L16."/>
+    templates never cross the bus. A label and an id have at most 256 bytes, and 4294967295 is no \
+    uid: else the answer is `org.freedesktop.DBus.Error.InvalidArgs`.&#10;&#10;A sensor may also \
+    answer one property that is not declared here, because it may be missing: `BuiltIn` b, read by \
+    Get, GetAll and PropertiesChanged like the others. True: the sensor sits under the lid and \
+    can't be used while the lid is closed. False: it is external, and the lid doesn't matter. \
+    Without it a closed lid counts for the sensor unless the machine is docked.&#10;&#10;Source: \
+    R8, R51, L3, L5, L16."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Sensor1.Error.Canceled&#10; org.localauth.Sensor1.Error.Busy&#10; \
     org.localauth.Sensor1.Error.NoTemplates&#10; org.localauth.Sensor1.Error.Full&#10; \
@@ -89,9 +91,11 @@ private let introspection = """
       </method>
       <method name="Cancel">
         <annotation name="org.gtk.GDBus.DocString" value="Ends an operation; its reply is then \
-    `org.localauth.Sensor1.Error.Canceled`.&#10;&#10;A match that is found after Cancel arrived is \
-    never reported. An operation that is over or unknown: nothing happens. A sensor that has not \
-    ended its operation 5 s later counts as failed.&#10;&#10;Source: L4, L5, L16."/>
+    `org.localauth.Sensor1.Error.Canceled`. The calls may be served in another order than they \
+    were sent: a Cancel that comes before its operation is remembered, and the operation ends with \
+    `Canceled` when it comes.&#10;&#10;A match that is found after Cancel arrived is never \
+    reported. An operation that is over or unknown: nothing happens. A sensor that has not ended \
+    its operation 5 s later counts as failed.&#10;&#10;Source: L4, L5, L16."/>
         <arg name="operation" type="t" direction="in"/>
       </method>
       <method name="ListTemplates">

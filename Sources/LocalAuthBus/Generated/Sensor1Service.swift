@@ -8,7 +8,8 @@ public import DBus
 /// `org.localauth.Authentication1`, while properties, Introspect and Peer answer anybody. An
 /// operation ends when its caller leaves the bus. Operations are numbered by the daemon, so that a
 /// Cancel never races the start; there is never more than one at a time. Scores, images and
-/// templates never cross the bus.
+/// templates never cross the bus. A label and an id have at most 256 bytes, and 4294967295 is no
+/// uid: else the answer is `org.freedesktop.DBus.Error.InvalidArgs`.
 ///
 /// A sensor may also answer one property that is not declared here, because it may be missing:
 /// `BuiltIn` b, read by Get, GetAll and PropertiesChanged like the others. True: the sensor sits
@@ -58,6 +59,9 @@ public protocol Sensor1Service: AnyObject {
     ) throws(DBusError) -> Answer<String>
 
     /// Ends an operation; its reply is then `org.localauth.Sensor1.Error.Canceled`.
+    ///
+    /// The calls may be served in another order than they were sent: a Cancel that comes before its
+    /// operation is remembered, and the operation ends with `Canceled` when it comes.
     ///
     /// A match that is found after Cancel arrived is never reported. An operation that is over or
     /// unknown: nothing happens. A sensor that has not ended its operation 5 s later counts as

@@ -1,7 +1,7 @@
+public import BusBench
 public import DBus
 import Glibc
 public import LocalAuthBus
-public import TestSupport
 
 /// How a suite starts a sensor and shows it something.
 public struct SensorFixture: Sendable {
@@ -15,17 +15,26 @@ public struct SensorFixture: Sendable {
     public var present: @BusActor @Sendable (_ matching: Bool, _ bench: SensorBench) async -> Void
     /// Whether it can be shown something that does not match.
     public var canMismatch: Bool
+    /// Whether its touches are lines on its standard input.
+    public var hasStream: Bool
+    /// Takes its device away, or gives it back; nil: that can't be done.
+    public var plug:
+        (@BusActor @Sendable (_ isIn: Bool, _ bench: SensorBench) async throws -> Void)?
 
     /// Describes a sensor to test.
     public init(
         program: [String],
         name: String,
         canMismatch: Bool = true,
+        hasStream: Bool = false,
+        plug: (@BusActor @Sendable (Bool, SensorBench) async throws -> Void)? = nil,
         present: @escaping @BusActor @Sendable (Bool, SensorBench) async -> Void
     ) {
         self.program = program
         self.name = name
         self.canMismatch = canMismatch
+        self.hasStream = hasStream
+        self.plug = plug
         self.present = present
     }
 }
@@ -54,9 +63,9 @@ public struct SeenEvent: Hashable, Sendable {
     /// Where it runs.
     public let bus: PrivateBus
     /// The sensor's process.
-    public let program: ChildProcess
+    public private(set) var program: ChildProcess
     /// The unique name of the sensor.
-    public let owner: String
+    public private(set) var owner = ""
     /// The connection that owns the daemon's name.
     public private(set) var daemon: Connection
     /// The sensor as the daemon calls it.
@@ -77,17 +86,63 @@ public struct SeenEvent: Hashable, Sendable {
         bus = try PrivateBus()
         daemon = try bus.connect()
         try daemon.requestName(Self.daemonName)
-        program = try bus.start(fixture.program)
-        let name = "org.localauth.Sensor1." + fixture.name
+        program = try bus.start(fixture.program, hasStream: fixture.hasStream)
+        sensor = Self.proxy(daemon, Self.daemonName)
         do {
-            owner = try await bus.waitForOwner(of: name) ?? ""
+            try await meet()
         } catch {
-            let said = program.errors
             await bus.end()
-            throw TestFailure("the sensor did not start: \(error); it said: \(said)")
+            throw error
+        }
+    }
+
+    /// Waits until the sensor is on the bus, and listens to it.
+    private func meet() async throws {
+        do {
+            owner = try await bus.waitForOwner(of: busName) ?? ""
+        } catch {
+            throw TestFailure("the sensor did not start: \(error); it said: \(program.errors)")
         }
         sensor = Self.proxy(daemon, owner)
         listen()
+    }
+
+    /// The sensor's bus name.
+    public var busName: String { "org.localauth.Sensor1." + fixture.name }
+
+    /// Ends the sensor's process and starts another one.
+    public func restart(by signal: Int32? = nil) async throws {
+        program.signal(signal ?? SIGTERM)
+        _ = try await program.exitStatus()
+        _ = try await bus.waitForOwner(of: busName, false)
+        program = try bus.start(fixture.program, hasStream: fixture.hasStream)
+        try await meet()
+    }
+
+    /// Returns when the sensor has seen what was written to it before.
+    ///
+    /// Two round trips: a loop that found both a touch and a call has looked at the touch before
+    /// the second call.
+    public func settle() async {
+        for _ in 0..<2 { _ = try? await sensor.protocolVersions() }
+    }
+
+    /// The sensor's own process, which a script may have started.
+    public func process() async throws -> Int32 {
+        try await daemon.peer(named: owner).pid
+    }
+
+    /// Leaves a check that a sensor which can't be shown a stranger's finger can't be put through.
+    func requireMismatch() throws(NotApplicable) {
+        guard fixture.canMismatch else { throw NotApplicable("it can't be shown a mismatch") }
+    }
+
+    /// The daemon that never answers.
+    func neverAnswers() {
+        answer = { _ throws(DBusError) in
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            return 0
+        }
     }
 
     /// The sensor as another connection calls it.

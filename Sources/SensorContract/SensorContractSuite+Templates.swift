@@ -1,11 +1,14 @@
+import BusBench
 import DBus
 import LocalAuthBus
-import TestSupport
 
 extension SensorContractSuite {
     /// Enrolment and what comes of it.
     static let templateChecks = [
-        SensorCheck("An enrolment tells its stages, then its template is listed") { bench in
+        SensorCheck(
+            "An enrolment tells its stages, then its template is listed",
+            .sensor("Enroll", "Each finished stage is an `Event` of kind `stage`.")
+        ) { bench in
             let id = try await bench.enroll("left thumb")
             let stages = bench.events.seen.filter { $0.kind == "stage" }
             try expect(!stages.isEmpty, "a stage before the reply")
@@ -19,13 +22,16 @@ extension SensorContractSuite {
             let others = try await bench.sensor.listTemplates(uid: SensorBench.user + 1)
             try expect(others.isEmpty, "nothing for another user, got \(others)")
         },
-        SensorCheck("The same finger enrolled again has another id") { bench in
+        SensorCheck("The same finger enrolled again has another id", .newData) { bench in
             let first = try await bench.enroll()
             try await bench.sensor.removeTemplate(uid: SensorBench.user, id: first)
             let second = try await bench.enroll()
             try expect(first != second, "another id than \(first)")
         },
-        SensorCheck("A rename keeps the id and sends no TemplatesChanged") { bench in
+        SensorCheck(
+            "A rename keeps the id and sends no TemplatesChanged",
+            .sensor("RenameTemplate", "Gives a template another label and keeps its id.")
+        ) { bench in
             let id = try await bench.enroll("one")
             _ = try await bench.changes.first("TemplatesChanged") { _ in true }
             bench.changes.forget()
@@ -34,7 +40,10 @@ extension SensorContractSuite {
             try expect(listed.map(\.id) == [id] && listed.map(\.label) == ["two"], "got \(listed)")
             try expect(bench.changes.seen.isEmpty, "no TemplatesChanged")
         },
-        SensorCheck("A removed template is gone, and that is told") { bench in
+        SensorCheck(
+            "A removed template is gone, and that is told",
+            .sensor("TemplatesChanged", "Sent after Enroll and Remove")
+        ) { bench in
             let id = try await bench.enroll()
             _ = try await bench.changes.first("TemplatesChanged") { _ in true }
             bench.changes.forget()
@@ -43,7 +52,10 @@ extension SensorContractSuite {
             let listed = try await bench.sensor.listTemplates(uid: SensorBench.user)
             try expect(listed.isEmpty, "no template, got \(listed)")
         },
-        SensorCheck("Remove all says how many there were") { bench in
+        SensorCheck(
+            "Remove all says how many there were",
+            .sensor("RemoveAllTemplates", "says how many there were")
+        ) { bench in
             _ = try await bench.enroll()
             let user = SensorBench.user
             let removed = try await bench.sensor.removeAllTemplates(uid: user)
@@ -52,7 +64,10 @@ extension SensorContractSuite {
             try expect(again == 0, "0, got \(again)")
             try expect(try await bench.sensor.listTemplates(uid: user).isEmpty, "no template")
         },
-        SensorCheck("An unknown template can't be renamed or removed") { bench in
+        SensorCheck(
+            "An unknown template can't be renamed or removed",
+            .sensor("RemoveTemplate", "NoTemplates` for an unknown id")
+        ) { bench in
             let user = SensorBench.user
             try await expectError(.sensorNoTemplates, of: "RenameTemplate") {
                 try await bench.sensor.renameTemplate(uid: user, id: "nothing", label: "two")
@@ -61,7 +76,8 @@ extension SensorContractSuite {
                 try await bench.sensor.removeTemplate(uid: user, id: "nothing")
             }
         },
-        SensorCheck("A uid that is no user and a label that is too long are refused") { bench in
+        SensorCheck("A uid that is no user and a label that is too long are refused", .bounds) {
+            bench in
             try await expectError(.invalidArgs, of: "Verify") {
                 _ = try await bench.sensor.verify(
                     operation: 1,

@@ -166,18 +166,20 @@ public final class PrivateBus: Sendable {
     @discardableResult
     public func start(
         _ words: [String],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        hasStream: Bool = false
     ) throws(TestFailure) -> ChildProcess {
-        try run(words + ["--bus", address], environment: environment)
+        try run(words + ["--bus", address], environment: environment, hasStream: hasStream)
     }
 
     /// Starts a program with nothing added; it ends with the bus.
     @discardableResult
     public func run(
         _ words: [String],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        hasStream: Bool = false
     ) throws(TestFailure) -> ChildProcess {
-        let program = try ChildProcess(words, environment: environment)
+        let program = try ChildProcess(words, environment: environment, hasStream: hasStream)
         dependents.withLock { $0.programs.append(program) }
         return program
     }

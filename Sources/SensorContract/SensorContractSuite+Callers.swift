@@ -1,12 +1,16 @@
+import BusBench
 import DBus
 import LocalAuthBus
-import TestSupport
 
 extension SensorContractSuite {
     /// What everybody sees of a sensor.
     static let faceChecks = [
-        SensorCheck("Properties answer anybody and are in range") { bench in
-            let sensor = SensorBench.proxy(try bench.bus.connect(), bench.owner)
+        SensorCheck(
+            "Properties answer anybody and are in range",
+            .sensor("while properties, Introspect and Peer answer anybody")
+        ) { bench in
+            let stranger = try bench.bus.connect()
+            let sensor = SensorBench.proxy(stranger, bench.owner)
             try expect(try await sensor.protocolVersions().contains(1), "protocol version 1")
             try expect(try await !sensor.description().isEmpty, "a description")
             let type = try await sensor.biometryType()
@@ -23,9 +27,24 @@ extension SensorContractSuite {
             ]
             try expect(reasons.contains(reason), "a known unavailability, got \(reason)")
             try expect(try await sensor.enrollStages() >= -1, "a number of stages, or -1")
-            try expect(try await sensor.properties().count == 8, "eight properties")
+            let all = try await stranger.properties(
+                of: "org.localauth.Sensor1",
+                at: path,
+                on: bench.owner
+            )
+            let others = Set(all.keys).symmetricDifference(propertyNames)
+            try expect(
+                others.isSubset(of: ["BuiltIn", "Instructions"]),
+                "eight properties, got \(all.keys.sorted())"
+            )
+            if let texts = all["Instructions"] {
+                try expect(isInstructions(texts), "Instructions a{ss} of at most 80 characters")
+            }
         },
-        SensorCheck("Introspect and Ping answer anybody, on the sensor's object") { bench in
+        SensorCheck(
+            "Introspect and Ping answer anybody, on the sensor's object",
+            .sensor("while properties, Introspect and Peer answer anybody")
+        ) { bench in
             let stranger = try bench.bus.connect()
             let introspection = try await stranger.call(
                 to: bench.owner,
@@ -39,7 +58,10 @@ extension SensorContractSuite {
             let text = try introspection.read("s") { reader throws(DBusError) in
                 try reader.read(String.self)
             }
-            for member in ["Verify", "Enroll", "Cancel", "ListTemplates", "Health", "Event"] {
+            for member in [
+                "Verify", "Enroll", "Cancel", "ListTemplates", "RenameTemplate", "RemoveTemplate",
+                "RemoveAllTemplates", "Health", "Event", "TemplatesChanged",
+            ] {
                 try expect(text.contains("name=\"\(member)\""), "\(member) in \(text)")
             }
             _ = try await stranger.call(
@@ -52,7 +74,10 @@ extension SensorContractSuite {
                 { _ in }
             )
         },
-        SensorCheck("Health answers within a second, also while an operation runs") { bench in
+        SensorCheck(
+            "Health answers within a second, also while an operation runs",
+            .sensor("Health", "Says how the sensor is, within 1 s whatever else runs.")
+        ) { bench in
             _ = try await bench.enroll()
             let (number, call) = try await bench.verify()
             let state = try await bench.sensor.health(timeout: .seconds(1)).state
@@ -62,9 +87,21 @@ extension SensorContractSuite {
         },
     ]
 
+    private static func isInstructions(_ value: Variant) -> Bool {
+        guard case .entries(let key, let text, let entries) = value else { return false }
+        return key.rawValue == "s" && text.rawValue == "s"
+            && entries.allSatisfy { 1...80 ~= ($0.value.asString ?? "").count }
+    }
+
+    private static let propertyNames: Set = [
+        "BiometryType", "Description", "EnrollStages", "MaxTemplates", "Present",
+        "ProtocolVersions", "Strength", "Unavailability",
+    ]
+
     /// Who may call.
     static let callerChecks = [
-        SensorCheck("Methods refuse everybody but the owner of the daemon's name") { bench in
+        SensorCheck("Methods refuse everybody but the owner of the daemon's name", .notOwner) {
+            bench in
             let stranger = SensorBench.proxy(try bench.bus.connect(), bench.owner)
             try await expectStranger(stranger)
             try expect(
@@ -72,12 +109,15 @@ extension SensorContractSuite {
                 "no template"
             )
         },
-        SensorCheck("Without a daemon methods refuse everybody") { bench in
+        SensorCheck("Without a daemon methods refuse everybody", .notOwner) { bench in
             bench.daemon.releaseName(SensorBench.daemonName)
             _ = try await bench.bus.waitForOwner(of: SensorBench.daemonName, false)
             try await expectStranger(bench.sensor)
         },
-        SensorCheck("Events go to the caller alone") { bench in
+        SensorCheck(
+            "Events go to the caller alone",
+            .sensor("Event", "Progress of an operation, sent to its caller only.")
+        ) { bench in
             let stranger = try bench.bus.connect()
             let overheard = Witness<String>()
             _ = stranger.subscribe(
@@ -102,7 +142,10 @@ extension SensorContractSuite {
             try expect(!overheard.seen.contains("Event"), "no Event, got \(overheard.seen)")
             try expect(overheard.seen.contains("TemplatesChanged"), "TemplatesChanged")
         },
-        SensorCheck("An operation ends when its caller leaves the bus") { bench in
+        SensorCheck(
+            "An operation ends when its caller leaves the bus",
+            .sensor("An operation ends when its caller leaves the bus.")
+        ) { bench in
             _ = try await bench.enroll()
             _ = try await bench.verify()
             try await bench.replaceDaemon()
@@ -126,7 +169,10 @@ extension SensorContractSuite {
             }
             throw TestFailure("expected the operation to end within 5 s of its caller")
         },
-        SensorCheck("A daemon that took another's place unheard is served at once") { bench in
+        SensorCheck(
+            "A daemon that took another's place unheard is served at once",
+            .sensor("An operation ends when its caller leaves the bus.")
+        ) { bench in
             _ = try await bench.enroll()
             _ = try await bench.verify()
             try await bench.bus.lose(.nameOwnerChanged)
@@ -135,7 +181,7 @@ extension SensorContractSuite {
             try await bench.sensor.cancel(operation: number)
             try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
         },
-        SensorCheck("A daemon that lost its name unheard is refused") { bench in
+        SensorCheck("A daemon that lost its name unheard is refused", .notOwner) { bench in
             try await bench.bus.lose(.nameOwnerChanged)
             bench.daemon.releaseName(SensorBench.daemonName)
             _ = try await bench.daemon.nameOwner(SensorBench.daemonName)

@@ -1,12 +1,12 @@
+import BusBench
 import DBus
 import Glibc
 import LocalAuthBus
-import TestSupport
 
 extension SensorContractSuite {
     /// Verify, and one at a time.
     static let operationChecks = [
-        SensorCheck("Without templates Verify says so") { bench in
+        SensorCheck("Without templates Verify says so", .nothingEnrolled) { bench in
             try await expectError(.sensorNoTemplates, of: "Verify") {
                 _ = try await bench.sensor.verify(
                     operation: 1,
@@ -16,24 +16,33 @@ extension SensorContractSuite {
                 )
             }
         },
-        SensorCheck("A match is answered with the template that was enrolled") { bench in
+        SensorCheck(
+            "A match is answered with the template that was enrolled",
+            .sensor("Verify", "the reply is the template that matched.")
+        ) { bench in
             let id = try await bench.enroll()
             let (_, call) = try await bench.verify()
             let matched = try await bench.presenting(true) { try await call.reply() }
             try expect(matched == id, "\(id), got \(matched)")
         },
-        SensorCheck("A failed attempt is a call, and once answered the sensor goes on looking") {
+        SensorCheck(
+            "A failed attempt is a call, and once answered the sensor goes on looking",
+            .sensor("Verify", "Each failed attempt is told by a call")
+        ) {
             bench in
-            guard bench.fixture.canMismatch else { return }
+            try bench.requireMismatch()
             let id = try await bench.enroll()
             let (number, call) = try await bench.verify()
             _ = try await bench.presenting(false) { try await bench.event("no-match", of: number) }
             let matched = try await bench.presenting(true) { try await call.reply() }
             try expect(matched == id, "\(id), got \(matched)")
         },
-        SensorCheck("A failed attempt is told again until it is answered, under the same number") {
+        SensorCheck(
+            "A failed attempt is told again until it is answered, under the same number",
+            .noMatch("it calls again with the same number until Cancel comes")
+        ) {
             bench in
-            guard bench.fixture.canMismatch else { return }
+            try bench.requireMismatch()
             _ = try await bench.enroll()
             bench.answer = { count throws(DBusError) in
                 guard count > 2 else { throw DBusError(.failed, "The disk is full.") }
@@ -50,7 +59,10 @@ extension SensorContractSuite {
             try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
             try expect(bench.misses.count == 3, "got \(bench.misses)")
         },
-        SensorCheck("A second operation is Busy and does not disturb the first") { bench in
+        SensorCheck(
+            "A second operation is Busy and does not disturb the first",
+            .sensor("there is never more than one at a time")
+        ) { bench in
             let id = try await bench.enroll()
             let (_, call) = try await bench.verify()
             try await expectError(.sensorBusy, of: "a second Verify") {
@@ -77,7 +89,7 @@ extension SensorContractSuite {
 
     /// Cancel.
     static let cancelChecks = [
-        SensorCheck("Cancel ends Verify, and the next one works") { bench in
+        SensorCheck("Cancel ends Verify, and the next one works", .canceled) { bench in
             let id = try await bench.enroll()
             let (number, call) = try await bench.verify()
             try await bench.sensor.cancel(operation: number)
@@ -86,7 +98,10 @@ extension SensorContractSuite {
             let matched = try await bench.presenting(true) { try await next.reply() }
             try expect(matched == id, "\(id), got \(matched)")
         },
-        SensorCheck("Cancel ends Enroll, and no template stays") { bench in
+        SensorCheck(
+            "Cancel ends Enroll, and no template stays",
+            .sensor("Enroll", "A template exists once the reply is sent, not before.")
+        ) { bench in
             let number = bench.nextOperation()
             let call = try bench.sensor.enrollStream(
                 operation: number,
@@ -100,7 +115,10 @@ extension SensorContractSuite {
             let listed = try await bench.sensor.listTemplates(uid: SensorBench.user)
             try expect(listed.isEmpty, "no template, got \(listed)")
         },
-        SensorCheck("A match after Cancel is never reported") { bench in
+        SensorCheck(
+            "A match after Cancel is never reported",
+            .sensor("Cancel", "A match that is found after Cancel arrived is never reported.")
+        ) { bench in
             _ = try await bench.enroll()
             for _ in 0..<20 {
                 let (number, call) = try await bench.verify()
@@ -117,7 +135,7 @@ extension SensorContractSuite {
                 try expect(bench.events.seen.count == count, "no event after Cancel")
             }
         },
-        SensorCheck("A Cancel that comes before its operation counts") { bench in
+        SensorCheck("A Cancel that comes before its operation counts", .early) { bench in
             _ = try await bench.enroll()
             let number = bench.nextOperation()
             try await bench.sensor.cancel(operation: number)
@@ -130,7 +148,7 @@ extension SensorContractSuite {
                 )
             }
         },
-        SensorCheck("A Cancel of something else changes nothing") { bench in
+        SensorCheck("A Cancel of something else changes nothing", .unknown) { bench in
             let id = try await bench.enroll()
             let (number, call) = try await bench.verify()
             try await bench.sensor.cancel(operation: number + 1000)
@@ -141,7 +159,8 @@ extension SensorContractSuite {
 
     /// The process.
     static let processChecks = [
-        SensorCheck("SIGTERM ends it with status 0 within a second, also while it looks") { bench in
+        SensorCheck("SIGTERM ends it with status 0 within a second, also while it looks", .ended) {
+            bench in
             _ = try await bench.enroll()
             _ = try await bench.verify()
             bench.program.signal(SIGTERM)
@@ -150,7 +169,10 @@ extension SensorContractSuite {
             let name = "org.localauth.Sensor1." + bench.fixture.name
             _ = try await bench.bus.waitForOwner(of: name, false)
         },
-        SensorCheck("A second process under its name is refused with one line") { bench in
+        SensorCheck(
+            "A second process under its name is refused with one line",
+            .process("ends with status 1 and one line on standard error")
+        ) { bench in
             let second = try bench.bus.start(bench.fixture.program)
             let status = try await second.exitStatus(within: .seconds(20))
             try expect(status == 1, "status 1, got \(status)")

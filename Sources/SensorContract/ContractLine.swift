@@ -1,0 +1,51 @@
+/// A sentence of the contract, and where it stands.
+public struct ContractLine: Hashable, Sendable, CustomStringConvertible {
+    /// An interface of `dbus/*.xml`, with a member or without one; or a page of `docs`.
+    public let place: String
+    /// The sentence, or the part of it that counts, as it stands there.
+    public let text: String
+    /// Place and sentence.
+    public var description: String { "\(place): \(text)" }
+
+    private init(place: String, _ text: String) {
+        (self.place, self.text) = (place, text)
+    }
+
+    /// What is said of all sensors.
+    static func sensor(_ text: String) -> Self { Self(place: "org.localauth.Sensor1", text) }
+
+    /// What is said of a member of Sensor1.
+    static func sensor(_ member: String, _ text: String) -> Self {
+        Self(place: "org.localauth.Sensor1.\(member)", text)
+    }
+
+    /// What is said of the call by which a sensor tells of failed attempts.
+    static func noMatch(_ text: String) -> Self {
+        Self(place: "org.localauth.SensorHost1.NoMatch", text)
+    }
+
+    /// What is said of a sensor's process.
+    static func process(_ text: String) -> Self { Self(place: "docs/authors/sensors.md", text) }
+}
+
+/// Lines that several checks come from.
+extension ContractLine {
+    static let notOwner = sensor(
+        "methods answer `org.freedesktop.DBus.Error.AccessDenied` to callers that don't own "
+            + "`org.localauth.Authentication1`"
+    )
+    static let bounds = sensor("A label and an id have at most 256 bytes, and 4294967295 is no uid")
+    static let malformed = process("It answers a malformed call with an error, and goes on.")
+    static let nothingEnrolled = sensor("Verify", "`NoTemplates` when nothing is enrolled")
+    static let newData = sensor(
+        "ListTemplates",
+        "The id must change whenever the biometric data behind it changes."
+    )
+    static let canceled = sensor("Cancel", "Ends an operation")
+    static let early = sensor("Cancel", "a Cancel that comes before its operation is remembered")
+    static let unknown = sensor(
+        "Cancel",
+        "An operation that is over or unknown: nothing happens."
+    )
+    static let ended = process("It ends with status 0 within a second of SIGTERM")
+}

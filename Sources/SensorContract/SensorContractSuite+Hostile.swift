@@ -1,0 +1,184 @@
+import BusBench
+import DBus
+import Linux
+import LocalAuthBus
+
+extension SensorContractSuite {
+    /// What it makes of calls that no daemon sends.
+    static let hostileChecks = [
+        SensorCheck("A member or an object that isn't there is an error", .malformed) { bench in
+            let calls = [
+                ("/org/localauth/Sensor1", "org.localauth.Sensor1", "Dance"),
+                ("/org/localauth/Sensor1", "org.localauth.Other1", "Verify"),
+                ("/org/localauth/Nowhere", "org.localauth.Sensor1", "Health"),
+            ]
+            for (path, interface, member) in calls {
+                try await expectRefusal("\(path) \(interface).\(member)") {
+                    _ = try await bench.daemon.call(
+                        to: bench.owner,
+                        path: ObjectPath(unchecked: path),
+                        interface: interface,
+                        member: member,
+                        timeout: .seconds(5)
+                    )
+                }
+            }
+            try await expectHealth(bench)
+        },
+        SensorCheck("Arguments of other types, or none, are an error", .malformed) { bench in
+            let members = [
+                "Verify", "Enroll", "Cancel", "ListTemplates", "RenameTemplate", "RemoveTemplate",
+                "RemoveAllTemplates",
+            ]
+            for member in members {
+                for signature in ["", "s", "asas"] {
+                    try await expectRefusal("\(member)(\(signature))") {
+                        try await malformed(bench, member, signature)
+                    }
+                }
+            }
+            try await expectHealth(bench)
+            let user = SensorBench.user
+            try expect(try await bench.sensor.listTemplates(uid: user).isEmpty, "no template")
+        },
+        SensorCheck("Descriptors that came with a call are closed", .malformed) { bench in
+            let process = try await bench.process()
+            let before = TemporaryFolder.names(in: "/proc/\(process)/fd").count
+            let end = try streamPair().0
+            for _ in 0..<64 {
+                let call = try bench.daemon.startCall(
+                    to: bench.owner,
+                    path: path,
+                    interface: "org.localauth.Sensor1",
+                    member: "Health",
+                    signature: "h",
+                    timeout: .seconds(5)
+                ) { writer throws(DBusError) in try writer.write(end) }
+                _ = try? await call.reply()
+            }
+            try await expectHealth(bench)
+            try await eventually("the descriptors to be closed, of which it had \(before)") {
+                TemporaryFolder.names(in: "/proc/\(process)/fd").count < before + 16
+            }
+        },
+        SensorCheck("Its properties can't be set", .malformed) { bench in
+            try await expectRefusal("Set") {
+                try await bench.daemon.setProperty(
+                    "Strength",
+                    of: "org.localauth.Sensor1",
+                    at: path,
+                    on: bench.owner,
+                    to: "strong"
+                )
+            }
+            try await expectHealth(bench)
+        },
+        SensorCheck("Ids that nothing has are unknown, however they look", .bounds) { bench in
+            let user = SensorBench.user
+            for id in ["", "../../../etc/passwd", "%s%n", "a\nb", "'; --"] {
+                try await expectError(.sensorNoTemplates, .invalidArgs, of: "RemoveTemplate") {
+                    try await bench.sensor.removeTemplate(uid: user, id: id)
+                }
+            }
+            try await expectError(.invalidArgs, of: "RemoveTemplate of a long id") {
+                let id = String(repeating: "x", count: 257)
+                try await bench.sensor.removeTemplate(uid: user, id: id)
+            }
+            try await expectHealth(bench)
+        },
+        SensorCheck(
+            "Options that it doesn't know are ignored",
+            .sensor("Verify", "unknown ones are ignored.")
+        ) { bench in
+            _ = try await bench.enroll()
+            let number = bench.nextOperation()
+            let call = try bench.sensor.verifyStream(
+                operation: number,
+                uid: SensorBench.user,
+                options: ["colour": .string("red"), "many": .strings(["a", "b"])]
+            )
+            _ = try await bench.event("ready", of: number)
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+        },
+        SensorCheck(
+            "An operation's number may be any of 64 bits",
+            .sensor("Operations are numbered by the daemon")
+        ) { bench in
+            _ = try await bench.enroll()
+            for number: UInt64 in [.max, 0, 1 << 63] {
+                let call = try bench.sensor.verifyStream(
+                    operation: number,
+                    uid: SensorBench.user,
+                    options: [:]
+                )
+                _ = try await bench.event("ready", of: number)
+                try await bench.sensor.cancel(operation: number)
+                try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+            }
+        },
+        SensorCheck(
+            "A hundred questions at once are answered, while an operation runs",
+            .sensor("ListTemplates", "Answers while an operation runs.")
+        ) { bench in
+            let id = try await bench.enroll()
+            let (number, call) = try await bench.verify()
+            let answers = Witness<[Template]>()
+            for _ in 0..<100 {
+                onLoop {
+                    let listed = try? await bench.sensor.listTemplates(uid: SensorBench.user)
+                    answers.record(listed ?? [])
+                }
+            }
+            _ = try await answers.first("100 answers", within: .seconds(20)) { _ in
+                answers.seen.count == 100
+            }
+            try expect(answers.seen.allSatisfy { $0.map(\.id) == [id] }, "the template in each")
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+        },
+    ]
+
+    /// Fails unless `body` is answered with an error of whatever name.
+    @BusActor private static func expectRefusal(
+        _ what: String,
+        _ body: @BusActor () async throws -> Void
+    ) async throws {
+        do {
+            try await body()
+        } catch let error as DBusError {
+            try expect(error.name != .noReply, "an error as the answer to \(what), got \(error)")
+            return
+        }
+        throw TestFailure("expected an error as the answer to \(what), got an answer")
+    }
+
+    /// Fails unless it still is what it was.
+    @BusActor private static func expectHealth(_ bench: SensorBench) async throws {
+        let state = try await bench.sensor.health(timeout: .seconds(5)).state
+        try expect(["ok", "degraded"].contains(state), "its health, got \(state)")
+    }
+
+    @BusActor private static func malformed(
+        _ bench: SensorBench,
+        _ member: String,
+        _ signature: String
+    ) async throws {
+        _ = try await bench.daemon.call(
+            to: bench.owner,
+            path: path,
+            interface: "org.localauth.Sensor1",
+            member: member,
+            signature: signature,
+            timeout: .seconds(5)
+        ) { writer throws(DBusError) in
+            switch signature {
+            case "s": try writer.write("text")
+            case "asas":
+                try writer.write(["a"])
+                try writer.write(["b"])
+            default: break
+            }
+        }
+    }
+}

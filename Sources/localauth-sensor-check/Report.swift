@@ -1,0 +1,130 @@
+import BusBench
+import DBus
+import Glibc
+import SensorContract
+
+/// Says what was found, as lines for people while it runs or as one JSON object at the end.
+@BusActor final class Report {
+    private let isJSON: Bool
+    private var subject: Subject?
+    private var results: [(check: SensorCheck, outcome: CheckOutcome, time: Duration)] = []
+    private var latencies: [Latency] = []
+
+    nonisolated init(isJSON: Bool) { self.isJSON = isJSON }
+
+    func begin(_ subject: Subject) {
+        self.subject = subject
+        say("org.localauth.Sensor1.\(subject.name): \(subject.description)")
+    }
+
+    func add(_ check: SensorCheck, _ outcome: CheckOutcome, _ time: Duration) {
+        results.append((check, outcome, time))
+        switch outcome {
+        case .passed: say("  ok      \(check)")
+        case .notApplicable(let why): say("  --      \(check): \(why)")
+        case .failed(let why):
+            say("  FAILED  \(check)")
+            for line in why.split(separator: "\n") { say("          \(line)") }
+        }
+        if let line = check.line { say("          [\(line)]") }
+    }
+
+    func add(_ latencies: [Latency]) {
+        self.latencies = latencies
+        say("\nLatency, median and worst in milliseconds:")
+        for row in latencies {
+            say(
+                "  \(Self.text(row.median))  \(Self.text(row.worst))  \(row.what) (\(row.times.count))"
+            )
+        }
+    }
+
+    /// Says how many checks hold; the answer is whether all do.
+    func end() -> Bool {
+        let failed = count { if case .failed = $0 { true } else { false } }
+        let open = count { if case .notApplicable = $0 { true } else { false } }
+        let passed = results.count - failed - open
+        say("\n\(passed) checks hold, \(failed) don't, \(open) can't be made of this sensor.")
+        if isJSON { print(json(passed, failed, open)) }
+        return failed == 0
+    }
+
+    private func count(_ isSo: (CheckOutcome) -> Bool) -> Int {
+        results.count { isSo($0.outcome) }
+    }
+
+    private func say(_ line: String) {
+        guard !isJSON else { return }
+        print(line)
+        fflush(nil)
+    }
+
+    // MARK: JSON
+
+    private func json(_ passed: Int, _ failed: Int, _ open: Int) -> String {
+        let checks = results.map { result -> String in
+            let (word, why) = Self.words(result.outcome)
+            return Self.object([
+                ("check", Self.quoted(result.check.description)),
+                ("place", Self.quoted(result.check.line?.place ?? "")),
+                ("line", Self.quoted(result.check.line?.text ?? "")),
+                ("result", Self.quoted(word)), ("message", Self.quoted(why)),
+                ("milliseconds", Self.milliseconds(result.time)),
+            ])
+        }
+        let rows = latencies.map { row -> String in
+            Self.object([
+                ("what", Self.quoted(row.what)), ("median", Self.milliseconds(row.median)),
+                ("worst", Self.milliseconds(row.worst)), ("count", "\(row.times.count)"),
+            ])
+        }
+        return Self.object([
+            ("sensor", Self.quoted(subject?.name ?? "")),
+            ("description", Self.quoted(subject?.description ?? "")),
+            ("passed", "\(passed)"), ("failed", "\(failed)"), ("notApplicable", "\(open)"),
+            ("checks", "[" + checks.joined(separator: ",\n") + "]"),
+            ("latency", "[" + rows.joined(separator: ",\n") + "]"),
+        ])
+    }
+
+    private static func words(_ outcome: CheckOutcome) -> (String, String) {
+        switch outcome {
+        case .passed: ("passed", "")
+        case .notApplicable(let why): ("notApplicable", why)
+        case .failed(let why): ("failed", why)
+        }
+    }
+
+    private static func object(_ members: [(String, String)]) -> String {
+        "{" + members.map { "\(quoted($0.0)): \($0.1)" }.joined(separator: ", ") + "}"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let parts = text.unicodeScalars.map { scalar -> String in
+            switch scalar {
+            case "\"", "\\": return "\\\(scalar)"
+            case "\u{0}"..<"\u{20}", "\u{7F}"..<"\u{A0}":
+                let digits = String(scalar.value, radix: 16)
+                return "\\u00" + (digits.count < 2 ? "0" : "") + digits
+            default: return String(scalar)
+            }
+        }
+        return "\"\(parts.joined())\""
+    }
+
+    private static func milliseconds(_ time: Duration) -> String {
+        let tenths = Int(time / .microseconds(100))
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    private static func text(_ time: Duration) -> String {
+        let text = milliseconds(time)
+        return String(repeating: " ", count: max(0, 8 - text.count)) + text
+    }
+}
+
+/// One line on standard error.
+func complain(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = write(STDERR_FILENO, bytes, bytes.count)
+}

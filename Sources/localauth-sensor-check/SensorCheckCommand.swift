@@ -1,0 +1,117 @@
+import ArgumentParser
+import BusBench
+import DBus
+import SensorContract
+import Synchronization
+
+/// Puts any sensor, or any prompt, through everything that the service asks of it.
+@main struct SensorCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "localauth-sensor-check",
+        abstract: "Checks that a sensor keeps the contract with the authentication service.",
+        usage: """
+            localauth-sensor-check [options] COMMAND...
+            localauth-sensor-check --list
+            """,
+        discussion: """
+            Starts COMMAND with “--bus ADDRESS” added, once for each check, on a bus of its own, \
+            where this program plays the service. COMMAND has to take a name below \
+            org.localauth.Sensor1.
+
+            How the sensor is touched: by --present; else by the interface \
+            org.localauth.SimulatedSensor1, if its object has that; else by a line “match” or \
+            “no-match” on its standard input, and “unplug” or “plug” for its device.
+
+            Exit status: 0 all checks hold, 1 at least one doesn't or the sensor doesn't start, \
+            64 wrong usage.
+            """,
+        version: "localauth-sensor-check 0.1.0"
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "A shell command that touches the sensor; $1 is “match” or “no-match”. It is run "
+                + "again until the sensor has seen enough.",
+            valueName: "command"
+        )
+    )
+    var present: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A shell command that takes the device away (“out” as $1) or gives it back (“in”).",
+            valueName: "command"
+        )
+    )
+    var plug: String?
+
+    @Flag(help: "The sensor can't be shown something that doesn't match.")
+    var noMismatch = false
+
+    @Option(help: ArgumentHelp("Only the checks whose sentence has this in it.", valueName: "text"))
+    var only: [String] = []
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    @Flag(help: "Leave the table of latencies out.")
+    var noLatency = false
+
+    @Flag(help: "Print the checks, and where in the contract each comes from.")
+    var list = false
+
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: ArgumentHelp("The sensor, and its own options.", valueName: "command")
+    )
+    var command: [String] = []
+
+    func validate() throws {
+        guard list || !command.isEmpty else { throw ValidationError("Which sensor?") }
+    }
+
+    func run() throws {
+        let checks = SensorContractSuite.checks.filter { check in
+            only.isEmpty || only.contains { check.description.contains($0) }
+        }
+        guard !checks.isEmpty else { throw ValidationError("No check has this in its sentence.") }
+        guard !list else {
+            for check in checks { print("\(check)\n    \(check.line?.description ?? "")") }
+            return
+        }
+        let touching = Touching(present: present, plug: plug, canMismatch: !noMismatch)
+        let (words, report) = (command, Report(isJSON: json))
+        let measures = !noLatency
+        try onThisThread {
+            let subject = try await Subject(words, touching)
+            report.begin(subject)
+            for check in checks {
+                let start = ContinuousClock.now
+                let outcome = await check.outcome(subject.fixture)
+                report.add(check, outcome, ContinuousClock.now - start)
+            }
+            if measures { report.add(try await Latency.measure(subject.fixture)) }
+            return report.end()
+        }
+    }
+}
+
+private let exitStatus = Mutex<Int32>(0)
+
+/// Runs a body on the event loop, which runs on this thread until the body has ended.
+/// - Throws: always, the exit status.
+private func onThisThread(_ body: @escaping @BusActor @Sendable () async throws -> Bool) throws {
+    onLoop {
+        let status: Int32
+        do {
+            status = try await body() ? 0 : 1
+        } catch {
+            complain("localauth-sensor-check: \(error)")
+            status = 1
+        }
+        exitStatus.withLock { $0 = status }
+        EventLoop.shared.stop()
+    }
+    EventLoop.shared.run()
+    throw ExitCode(exitStatus.withLock { $0 })
+}

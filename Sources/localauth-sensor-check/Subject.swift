@@ -1,0 +1,139 @@
+import BusBench
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+
+/// How whoever calls the program wants the sensor to be touched.
+struct Touching: Sendable {
+    let present: String?
+    let plug: String?
+    let canMismatch: Bool
+}
+
+/// The sensor that is checked, as it was found on a bus.
+struct Subject: Sendable {
+    let name: String
+    let description: String
+    let fixture: SensorFixture
+
+    private static let namespace = "org.localauth.Sensor1."
+
+    /// Starts it once, to see its name and how it is touched.
+    ///
+    /// - Throws: When no sensor comes.
+    @BusActor init(_ words: [String], _ touching: Touching) async throws {
+        let words = [try Self.program(words[0])] + words.dropFirst()
+        let bus = try PrivateBus()
+        do {
+            let connection = try bus.connect()
+            let program = try bus.start(words, hasStream: true)
+            let found = Witness<(name: String, owner: String)>()
+            let watch = connection.watchNames(under: "org.localauth.Sensor1") { name, owner in
+                if let owner, name.hasPrefix(Self.namespace) { found.record((name, owner)) }
+            }
+            defer { watch.cancel() }
+            let sensor = try await Self.first(of: found, program)
+            name = String(sensor.name.dropFirst(Self.namespace.count))
+            let proxy = SensorBench.proxy(connection, sensor.owner)
+            description = try await proxy.description()
+            let simulated = SimulatedSensor1Proxy(
+                connection,
+                destination: sensor.owner,
+                path: Sensor1.path
+            )
+            let isSimulated = (try? await simulated.pending()) != nil
+            fixture = Self.fixture(words, name, touching, isSimulated: isSimulated)
+        } catch {
+            await bus.end()
+            throw error
+        }
+        await bus.end()
+    }
+
+    @BusActor private static func first(
+        of found: Witness<(name: String, owner: String)>,
+        _ program: ChildProcess
+    ) async throws -> (name: String, owner: String) {
+        do {
+            return try await found.first("a name", within: .seconds(20)) { _ in true }
+        } catch {
+            let said = program.errors
+            let end = program.isRunning ? "runs" : "has ended"
+            throw TestFailure(
+                "no name below org.localauth.Sensor1 within 20 s; the program \(end)"
+                    + (said.isEmpty ? " and said nothing" : " and said: \(said)")
+            )
+        }
+    }
+
+    /// The file of a program: beside this one, or as the shell finds it.
+    private static func program(_ word: String) throws -> String {
+        guard !word.contains("/") else { return word }
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+        let folders = path.split(separator: ":").map(String.init) + [ChildProcess.folder]
+        let files = folders.map { "\($0)/\(word)" }
+        guard let file = files.first(where: { access($0, X_OK) == 0 }) else {
+            throw TestFailure("there is no program \(word)")
+        }
+        return file
+    }
+
+    private static func fixture(
+        _ words: [String],
+        _ name: String,
+        _ touching: Touching,
+        isSimulated: Bool
+    ) -> SensorFixture {
+        let plugging = touching.plug.map { command in
+            { @BusActor @Sendable (isIn: Bool, _: SensorBench) async throws in
+                try await shell(command, isIn ? "in" : "out")
+            }
+        }
+        if let command = touching.present {
+            return SensorFixture(
+                program: words,
+                name: name,
+                canMismatch: touching.canMismatch,
+                plug: plugging
+            ) { isMatching, _ in
+                try? await shell(command, isMatching ? "match" : "no-match")
+            }
+        }
+        if isSimulated {
+            return SensorFixture(
+                program: words,
+                name: name,
+                canMismatch: touching.canMismatch,
+                plug: plugging ?? { @BusActor isIn, bench in
+                    try await control(bench).setPresent(present: isIn)
+                }
+            ) { isMatching, bench in
+                try? await control(bench).touch(matching: isMatching)
+            }
+        }
+        return SensorFixture(
+            program: words,
+            name: name,
+            canMismatch: touching.canMismatch,
+            hasStream: true,
+            plug: plugging ?? { @BusActor isIn, bench in
+                bench.program.tell(isIn ? "plug" : "unplug")
+                await bench.settle()
+            }
+        ) { isMatching, bench in
+            bench.program.tell(isMatching ? "match" : "no-match")
+            await bench.settle()
+        }
+    }
+
+    @BusActor private static func control(_ bench: SensorBench) -> SimulatedSensor1Proxy {
+        SimulatedSensor1Proxy(bench.daemon, destination: bench.owner, path: Sensor1.path)
+    }
+
+    @BusActor private static func shell(_ command: String, _ word: String) async throws {
+        let program = try ChildProcess(["/bin/sh", "-c", command, "sh", word])
+        let status = try await program.exitStatus(within: .seconds(30))
+        try expect(status == 0, "“\(command)” to end with 0, got \(status): \(program.errors)")
+    }
+}
