@@ -99,7 +99,11 @@ $(MODULE): $(wildcard pam/*.[ch]) pam/exports.map
 	    -o $@.$$$$ $(filter %.c,$^) -lpam -lsystemd && mv $@.$$$$ $@
 
 # What tests load it with.
-test-pam: $(MODULE) $(BUILD)/pam/client
+test-pam: $(MODULE) $(BUILD)/pam/client $(BUILD)/pam/pam_leave.so
+$(BUILD)/pam/pam_leave.so: Tests/pam/leave.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -fPIC -Wall -Wextra -Werror -shared -o $@.$$$$ $< \
+	    && mv $@.$$$$ $@
 $(BUILD)/pam/client: Tests/pam/client.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -o $@.$$$$ $< -lpam && mv $@.$$$$ $@

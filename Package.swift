@@ -382,7 +382,9 @@ let package = Package(
         ),
         .testTarget(
             name: "PasscodeTests",
-            dependencies: ["DBus", "LocalAuthBus", "localauth-passcode", "TestSupport"]
+            dependencies: [
+                "CPAM", "DBus", "Linux", "LocalAuthBus", "localauth-passcode", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "AgentKitTests",

@@ -54,12 +54,13 @@ import Testing
 
     /// The same with a verifier whose view of the system `enter` makes, in the folder of the bus.
     static func inside(
+        service: String = PAMService.name,
         _ enter: (_ folder: String) throws -> [String],
         _ body: @BusActor (PasscodeBench) async throws -> Void
     ) async throws {
         try await PrivateBus.run { bus in
             let launcher = try enter(bus.folder)
-            try await body(try await PasscodeBench(bus, PAMService.name, [], launcher))
+            try await body(try await PasscodeBench(bus, service, [], launcher))
         }
     }
 
@@ -121,6 +122,13 @@ import Testing
         let isThereAfterwards = kill(pid, 0) == 0
         while kill(pid, 0) == 0 { await pause(.milliseconds(10)) }
         return (ContinuousClock.now - start, verdict, isThereAfterwards)
+    }
+
+    /// The processes of checks that there are now.
+    var children: [pid_t] {
+        let pid = program.pid
+        let said = (try? TemporaryFolder.read("/proc/\(pid)/task/\(pid)/children")) ?? []
+        return String(decoding: said, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
     }
 
     /// The process of a check by `localauth-slow`, once its module hangs.

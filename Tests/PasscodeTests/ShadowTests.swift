@@ -19,7 +19,7 @@ struct ShadowTests {
 
     private static let hash = "$y$j9T$abcdefghijklmnop$0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
 
-    private static func line(_ field: String) -> String.UTF8View {
+    static func line(_ field: String) -> String.UTF8View {
         "root:\(field):19000:0:99999:7:::\n".utf8
     }
 
@@ -39,7 +39,7 @@ struct ShadowTests {
     }
 
     /// Words that run a program where something of the test's own is in the place of the system's.
-    private static func entering(_ own: String, as path: String) -> [String] {
+    static func entering(_ own: String, as path: String) -> [String] {
         let script = "mount --bind \"$0\" \(path) && exec \"$@\""
         return ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, own]
     }

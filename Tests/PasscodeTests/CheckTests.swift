@@ -1,0 +1,300 @@
+import CPAM
+import DBus
+import Glibc
+import Linux
+import LocalAuthBus
+import TestSupport
+import Testing
+
+@testable import localauth_passcode
+
+/// What the process of a check is, and what is left of it.
+@Suite("The process of a check", .timeLimit(.minutes(3)))
+struct CheckTests {
+    init() { EventLoop.shared.startThread() }
+
+    private static let isRoot = getuid() == 0
+    private static let project =
+        #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+
+    /// Calls Verify with a passcode on its way; the agent's end stays open as long as the call.
+    @BusActor private static func verify(
+        _ bench: PasscodeBench,
+        _ passcode: String = "2468",
+        uid: UInt32? = nil
+    ) -> Task<Bool?, Never> {
+        Task { @BusActor in try? await bench.verify(Array(passcode.utf8), uid: uid) }
+    }
+
+    private static func text(_ path: String) throws -> String {
+        String(decoding: try TemporaryFolder.read(path), as: UTF8.self)
+    }
+
+    /// The value of a line of `/proc/PID/status` and its like.
+    private static func value(_ name: String, in path: String) throws -> String {
+        let lines = try text(path).split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix(name) })
+        let words = line.dropFirst(name.count).split { $0 == " " || $0 == "\t" }
+        return words.joined(separator: " ")
+    }
+
+    /// Whether a process is gone, or only waits for its parent to notice.
+    private static func hasEnded(_ pid: pid_t) -> Bool {
+        guard let state = try? value("State:", in: "/proc/\(pid)/status") else { return true }
+        return state.hasPrefix("Z")
+    }
+
+    @Test("L10: PAM isn't asked about what it could never take")
+    func neverAsked() async throws {
+        try await PasscodeBench.with(service: "localauth-counted") { bench in
+            for packet in [[], [UInt8](repeating: 0x32, count: 513)] {
+                try expect(try await !bench.verify(packet), "a wrong one")
+            }
+            #expect(bench.checks == [])
+            try expect(try await !bench.verify([UInt8](repeating: 0x32, count: 512)), "a wrong one")
+            #expect(bench.checks.count == 1)
+        }
+    }
+
+    @Test(
+        "An account without a passcode is opened by none, whatever its PAM service allows",
+        .enabled(if: ShadowTests.isPossible, "needs a mount namespace")
+    )
+    func emptyField() async throws {
+        try await PasscodeBench.inside(service: "localauth-unix") { folder in
+            try TemporaryFolder.write(folder + "/shadow", ShadowTests.line(""), mode: 0o600)
+            return ShadowTests.entering(folder + "/shadow", as: "/etc/shadow")
+        } _: { bench in
+            try expect(try await !bench.verify("2468"), "a wrong one")
+            let hash =
+                "$6$proof$iL0PXtJCUttcmaDyYjCiOsij1Pca4X5vstKN6gGbXxyKNcUlLWJa."
+                + "5asrcKSjsBA/pDlGk6BeHuIMwgrUw.DJ0"
+            try TemporaryFolder.write(bench.bus.folder + "/shadow", ShadowTests.line(hash))
+            #expect(try await bench.verify("2468"))
+        }
+    }
+
+    @Test("A module that takes no more guesses says that this one is wrong")
+    func maximumTries() async throws {
+        try await PasscodeBench.with(service: "localauth-tries") { bench in
+            try expect(try await !bench.verify("2468"), "a wrong one")
+        }
+    }
+
+    @Test(
+        "A check leaves no core file, hands its descriptors to nobody, and blocks no signal",
+        .enabled(if: isRoot, "the limit of core files is raised first")
+    )
+    func surroundings() async throws {
+        let launcher = ["/usr/bin/prlimit", "--core=1048576:1048576"]
+        let service = "localauth-slow"
+        try await PasscodeBench.inside(service: service) { _ in
+            launcher
+        } _: { bench in
+            let verdict = Self.verify(bench)
+            let check = try await bench.hangingCheck()
+            let own = "/proc/\(bench.program.pid)"
+            let ownLimit = try Self.value("Max core file size", in: own + "/limits")
+            #expect(ownLimit != "0 0 bytes")
+            let ownBlocked = try Self.value("SigBlk:", in: own + "/status")
+            #expect(ownBlocked.contains { $0 != "0" })
+            let limit = try Self.value("Max core file size", in: "/proc/\(check)/limits")
+            #expect(limit == "0 0 bytes")
+            let blocked = try Self.value("SigBlk:", in: "/proc/\(check)/status")
+            #expect(blocked.allSatisfy { $0 == "0" })
+            for descriptor in [PasscodeCheck.socket, PasscodeCheck.pipe] {
+                let path = "/proc/\(check)/fdinfo/\(descriptor)"
+                let flags = try #require(Int32(try Self.value("flags:", in: path), radix: 8))
+                #expect(flags & O_CLOEXEC != 0, "descriptor \(descriptor)")
+            }
+            kill(check, SIGKILL)
+            #expect(await verdict.value == nil)
+        }
+    }
+
+    @Test("What a module leaves running ends with its check")
+    func leftOver() async throws {
+        let words = ["/usr/bin/make", "--directory", Self.project, "test-pam"]
+        let made = try await ChildProcess(words, mergesErrors: true).ended(within: .seconds(120))
+        try expect(made.status == 0, "expected a module: \(made.output)")
+        let service = "leaving"
+        try await PasscodeBench.inside(service: service) { folder in
+            let module = Self.project + "/.build/pam/pam_leave.so"
+            let line = "auth required \(module) \(folder)/left\n"
+            try TemporaryFolder.write("\(folder)/\(service)", line.utf8)
+            return ["/usr/bin/env"]
+        } _: { bench in
+            #expect(try await bench.verify("2468"))
+            let said = try Self.text(bench.bus.folder + "/left")
+            let left = try #require(pid_t(said.dropLast()))
+            // Nobody else would: it waits for ever.
+            defer { if kill(left, 0) == 0 { kill(left, SIGKILL) } }
+            try await eventually("the end of what was left", within: .seconds(60)) {
+                Self.hasEnded(left)
+            }
+        }
+    }
+
+    @Test("A check that is stopped is killed when its time is over")
+    func deadline() async throws {
+        try await PasscodeBench.with(service: "localauth-slow") { bench in
+            let verdict = Self.verify(bench)
+            let check = try await bench.hangingCheck()
+            // Its own alarm can't end it now.
+            kill(check, SIGSTOP)
+            try await eventually("the end of the check", within: .seconds(90)) {
+                kill(check, 0) != 0
+            }
+            #expect(await verdict.value == nil)
+            #expect(bench.program.isRunning)
+        }
+    }
+
+    @Test("A check whose verifier was killed ends by itself")
+    func orphan() async throws {
+        try await PasscodeBench.with(service: "localauth-slow") { bench in
+            let verdict = Self.verify(bench)
+            let check = try await bench.hangingCheck()
+            bench.program.signal(SIGKILL)
+            #expect(await verdict.value == nil)
+            defer { kill(check, SIGKILL) }
+            try await eventually("the end of the check", within: .seconds(90)) {
+                Self.hasEnded(check)
+            }
+        }
+    }
+
+    @Test("L20: A failure is told after PAM's delay, which the process of either verdict outlives")
+    func delay() async throws {
+        try await PasscodeBench.with(service: "localauth-delayed") { bench in
+            // Half of PAM's delay is four seconds: none would be told, or outlived, at once.
+            let right = try await bench.life { try await bench.verify("2468") }
+            #expect(right.verdict)
+            #expect(right.life > CheckReport.lifeStep + .seconds(1))
+            let start = ContinuousClock.now
+            try expect(try await !bench.verify("1357"), "a wrong one")
+            #expect(ContinuousClock.now - start >= .milliseconds(3900))
+        }
+    }
+
+    @Test(
+        "However many users are asked about, sixteen checks run at a time",
+        .enabled(if: isRoot, "asks about others")
+    )
+    func children() async throws {
+        try await PasscodeBench.with { bench in
+            let most = PasscodeObject.maximumChildren
+            // There are no such users, which their checks say; they live on for a while.
+            let calls = (0...UInt32(most)).map { Self.verify(bench, uid: 3_000_000_000 + $0) }
+            var seen = 0
+            let answered = Witness<Bool>()
+            Task { @BusActor in
+                for call in calls { _ = await call.value }
+                answered.record(true)
+            }
+            while answered.seen.isEmpty {
+                seen = max(seen, bench.children.count)
+                await pause(.milliseconds(5))
+            }
+            #expect(seen > 1 && seen <= most)
+        }
+    }
+
+    @Test("A check that waits for its turn never begins when who asked has left")
+    func leftWhileWaiting() async throws {
+        try await PasscodeBench.with(service: "localauth-counted") { bench in
+            #expect(try await bench.verify("2468"))
+            // The first one's process lives on, and the next waits for its end.
+            let waiting = Self.verify(bench)
+            #expect(try await bench.verifier.isSet(uid: bench.user))
+            kill(bench.checks[0], SIGSTOP)
+            bench.daemon.close()
+            #expect(await waiting.value == nil)
+            let next = try bench.bus.connect()
+            _ = try await bench.bus.waitForOwner(of: "org.localauth.Authentication1", false)
+            try next.requestName("org.localauth.Authentication1")
+            let verifier = PasscodeBench.proxy(next, bench.verifier.destination)
+            let (agent, socket) = try PasscodeBench.pair()
+            send(agent.rawValue, "2468", 4, 0)
+            #expect(try await verifier.verify(uid: bench.user, socket: socket))
+            #expect(bench.checks.count == 2)
+            #expect(bench.program.errors.contains("Nobody waits for this check"))
+        }
+    }
+
+    @Test("A verifier that is leaving begins no check")
+    @BusActor func leaving() async throws {
+        try await PrivateBus.run { bus in
+            let daemon = try bus.connect()
+            try daemon.requestName("org.localauth.Authentication1")
+            let connection = try bus.connect()
+            let verifier = PasscodeObject(
+                daemon: DaemonCaller(on: connection),
+                service: "no-such-service",
+                directory: bus.folder,
+                isSet: .always
+            )
+            try verifier.serve(on: connection)
+            await verifier.leave(connection)
+            let proxy = PasscodeBench.proxy(daemon, connection.uniqueName)
+            let (agent, socket) = try PasscodeBench.pair()
+            try await expectError(.passcodeCanceled, of: "Verify") {
+                _ = try await proxy.verify(uid: getuid(), socket: socket)
+            }
+            #expect(verifier.isIdle)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test(
+        "Without root a verifier checks its own user alone",
+        .enabled(if: isRoot, "starts one as another user")
+    )
+    func withoutRoot() async throws {
+        try await PasscodeBench.inside { folder in
+            chmod(folder, 0o755)
+            return ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
+        } _: { bench in
+            for uid in [UInt32(0), 6] {
+                try await expectError(.passcodeFailed, of: "Verify") {
+                    _ = try await bench.verify(Array("2468".utf8), uid: uid)
+                }
+            }
+            #expect(try await bench.verify(Array("2468".utf8), uid: 5))
+        }
+    }
+
+    @Test("Half of a verdict is none")
+    func halfAVerdict() throws {
+        for size in [4, 8] {
+            var ends: [Int32] = [-1, -1]
+            try #require(pipe(&ends) == 0)
+            defer { for end in ends { close(end) } }
+            let words = [Verdict.correct.rawValue, 0]
+            try #require(write(ends[1], words, size) == size)
+            #expect(CheckReport(from: ends[0]) == (size == 8 ? CheckReport(.correct) : nil))
+        }
+    }
+
+    @Test("A module asks at least one question, and as many as PAM allows", arguments: [-1, 0, 33])
+    func questions(_ count: Int32) {
+        var passcode: [CChar] = [0x32, 0]
+        passcode.withUnsafeMutableBufferPointer { passcode in
+            guard let text = passcode.baseAddress else { return }
+            var conversation = Conversation(passcode: text)
+            var question = pam_message(msg_style: PAM_PROMPT_ECHO_OFF, msg: nil)
+            withUnsafePointer(to: &question) { question in
+                var questions = [UnsafePointer<pam_message>?](repeating: question, count: 33)
+                var answers: UnsafeMutablePointer<pam_response>?
+                let code = converse(
+                    count: count,
+                    messages: &questions,
+                    answers: &answers,
+                    conversation: &conversation
+                )
+                #expect(code == PAM_CONV_ERR)
+                #expect(answers == nil)
+            }
+        }
+    }
+}
