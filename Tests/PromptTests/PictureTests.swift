@@ -1,0 +1,129 @@
+#if Prompt
+import DBus
+import TestSupport
+import Testing
+
+/// The windows look as the pictures in docs/prompt do.
+@Suite("Pictures of the windows", .serialized, .timeLimit(.minutes(10)))
+struct PictureTests {
+    /// What a prompt is begun with, and what happens then.
+    struct State: Sendable, CustomTestStringConvertible {
+        let name: String
+        var details: [String: Variant] = [:]
+        var events: [(kind: String, detail: [String: Variant])] = []
+        var variables: [String: String] = [:]
+        var language: String?
+
+        var testDescription: String { name }
+    }
+
+    private static let sensor: [String: Variant] = [
+        "sensor": .string("Reader"), "biometry-type": .uint32(1),
+    ]
+    private static let ready = ("sensor-ready", sensor)
+    private static let long = Array(repeating: "open what is kept in a very safe place", count: 12)
+        .joined(separator: ", ")
+    private static let states = [
+        State(name: "fingerprint", events: [ready]),
+        State(name: "passcode", details: ["policy": .uint32(2)], events: [ready]),
+        State(
+            name: "dark",
+            details: ["policy": .uint32(2)],
+            events: [ready],
+            variables: ["ADW_DEBUG_COLOR_SCHEME": "prefer-dark"]
+        ),
+        State(
+            name: "contrast",
+            details: ["policy": .uint32(2)],
+            events: [ready],
+            variables: ["ADW_DEBUG_HIGH_CONTRAST": "1"]
+        ),
+        State(name: "german", details: ["policy": .uint32(2)], events: [ready], language: "de"),
+        State(name: "chinese", details: ["policy": .uint32(2)], events: [ready], language: "zh_CN"),
+        State(
+            name: "right-to-left",
+            details: ["policy": .uint32(2), "reason": .string("לפתוח את הכספת")],
+            events: [ready],
+            language: "he_IL"
+        ),
+        State(name: "long", details: ["reason": .string(long)], events: [ready]),
+        State(
+            name: "no-match",
+            events: [
+                ready, ("no-match", ["attempts-left": .uint32(2)]), ("fallback-available", [:]),
+            ]
+        ),
+        State(
+            name: "confirmation",
+            details: ["biometry-types": .array(element: .uint32, [.uint32(2)])],
+            events: [("confirmation-required", [:])]
+        ),
+        State(
+            name: "application-password",
+            details: ["stage": .string("application-password")]
+        ),
+        State(name: "success", events: [ready, ("success", [:])]),
+        State(
+            name: "lockout",
+            details: ["policy": .uint32(2)],
+            events: [ready, ("passcode-required", ["cause": .string("lockout")])]
+        ),
+    ]
+
+    @Test(
+        "A prompt looks as its picture does",
+        .enabled("drawn with other versions of GTK or of the fonts") {
+            try await Pictures.areComparable()
+        },
+        arguments: states
+    )
+    func prompt(_ state: State) async throws {
+        try await PrivateBus.run { bus in
+            try Pictures.still(bus)
+            let screen = try await Screen(on: bus)
+            do {
+                try await Self.show(state, on: screen)
+            } catch {
+                await screen.end()
+                throw error
+            }
+            await screen.end()
+        }
+    }
+
+    @BusActor private static func show(_ state: State, on screen: Screen) async throws {
+        var variables = state.variables
+        if state.language == "he_IL" {
+            variables = try await Pictures.rightToLeft(screen.bus)
+        } else if let language = state.language {
+            variables = try await Pictures.language(language, screen.bus)
+        }
+        let service = try StandInService(screen.bus)
+        try await screen.startAgent(variables)
+        let details: [String: Variant] = [
+            "app-name": .string("Vault"), "process": .string("/usr/bin/vault"),
+            "user": .string("jo"), "reason": .string("open the vault"), "policy": .uint32(1),
+            "stage": .string("biometry"), "biometry-types": .array(element: .uint32, [.uint32(1)]),
+        ]
+        let handle = try await service.begin(details.merging(state.details) { $1 })
+        for (kind, detail) in state.events { try await service.update(handle, kind, detail) }
+        try await Pictures.compare(state.name, on: screen)
+    }
+
+    @Test(
+        "The settings look as their picture does",
+        .enabled("drawn with other versions of GTK or of the fonts") {
+            try await Pictures.areComparable()
+        }
+    )
+    func settings() async throws {
+        try await Stage.run { stage in
+            try Pictures.still(stage.screen.bus)
+            let (_, reader) = try await stage.startSettings()
+            _ = try await reader.wait(for: "text box", "Name of “right index”")
+            // Below are the findings, which tell of this machine.
+            try await Pictures.compare("settings", on: stage.screen, height: 430)
+        }
+    }
+}
+#endif
