@@ -48,6 +48,8 @@ struct Feed<Value: Sendable>: Sendable {
     var loginTime: UInt64 = 0
     /// What a look-up of a process is answered with instead.
     var fault: DBusError?
+    /// How many more times it has no room for the question whether the machine goes to sleep.
+    var refusals = 0
     /// How often each method was called and each property read.
     var questions: [String: Int] = [:]
     /// One value each time the daemon delays sleep, and when it delays it no more.
@@ -283,6 +285,10 @@ private struct LogindInterface: ServedInterface {
         into writer: inout MessageWriter
     ) throws(DBusError) {
         logind.questions[property, default: 0] += 1
+        if property == "PreparingForSleep", logind.refusals > 0 {
+            logind.refusals -= 1
+            throw DBusError(.limitsExceeded, "The queue is full.")
+        }
         switch property {
         case "LidClosed": try writer.write(logind.isLidClosed)
         case "Docked": try writer.write(logind.isDocked)

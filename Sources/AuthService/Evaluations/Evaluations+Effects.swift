@@ -161,7 +161,9 @@ extension Evaluations {
         // Whoever leaves meanwhile, this goes on to its verdict.
         onLoop {
             let verdict = await self.verifier.verify(uid: uid, channel: channel.ours)
-            if verdict == .correct { await self.facts.sessions.catchUp(uid) }
+            let isKnown = verdict == .correct ? await self.facts.sessions.catchUp(uid) : true
+            // Said in any case: it is the end of an attempt that was counted as a wrong one.
+            if !isKnown { self.handle(.promptFailed(id)) }
             self.handle(.passcodeVerified(id, verdict))
         }
     }
@@ -183,22 +185,24 @@ extension Evaluations {
         looking[operation] = sensor
         let uid = evaluation.request.uid
         sensor.operations.verify(operation: operation.rawValue, uid: uid) { [weak self] progress in
-            self?.received(progress, operation, uid)
+            self?.received(progress, operation, id, uid)
         }
     }
 
-    /// Handles what may grant, once a lock or a sleep that was missed has ended the evaluation.
-    func accept(_ event: Event, of uid: UInt32) {
-        guard !facts.sessions.isAbsent else { return handle(event) }
+    /// Handles that a person confirmed, which may grant, once a lock or a sleep that was missed has
+    /// ended the evaluation.
+    func confirmed(_ id: EvaluationID, by uid: UInt32) {
+        guard !facts.sessions.isAbsent else { return handle(.confirmed(id)) }
         onLoop {
-            await self.facts.sessions.catchUp(uid)
-            self.handle(event)
+            let isKnown = await self.facts.sessions.catchUp(uid)
+            self.handle(isKnown ? .confirmed(id) : .promptFailed(id))
         }
     }
 
     private func received(
         _ progress: SensorProgress,
         _ operation: OperationID,
+        _ id: EvaluationID,
         _ uid: UInt32
     ) {
         switch progress {
@@ -210,14 +214,17 @@ extension Evaluations {
             let sensor = looking.removeValue(forKey: operation)
             // A lock or a sleep that was missed ends the evaluation before the match counts; it is
             // looked for while the sensor is asked.
-            let missed = onLoop { await self.facts.sessions.catchUp(uid) }
+            var isKnown = false
+            let missed = onLoop { isKnown = await self.facts.sessions.catchUp(uid) }
             onLoop {
                 // That it is weaker now may have been said, and lost.
                 guard let fact = self.engine.sensor(of: operation),
                     await sensor?.isStill(fact) == true
                 else { return self.handle(.sensorEnded(operation)) }
                 await missed.value
-                self.handle(.sensorMatched(operation, template: template))
+                self.handle(
+                    isKnown ? .sensorMatched(operation, template: template) : .promptFailed(id)
+                )
             }
         case .refused(let error):
             looking[operation] = nil

@@ -83,7 +83,9 @@ final class Evaluations {
         password: PendingEvaluation.PasswordUse? = nil
     ) async -> Outcome {
         // That the machine is awake again may have been missed.
-        if facts.sessions.surroundings.isSuspended { await facts.sessions.catchUp(request.uid) }
+        if facts.sessions.surroundings.isSuspended {
+            _ = await facts.sessions.catchUp(request.uid)
+        }
         return await withCheckedContinuation { answer in
             pending[request.id] = PendingEvaluation(
                 request: request,

@@ -83,8 +83,10 @@ struct FactFinder {
         await names?.value
         // The lid may have been found open meanwhile.
         if !enrolments.isComplete(for: uid) { await enrolments.refresh(uid) }
-        if isDecision { await sessions.catchUp(uid) }
-        let place = await sessions.place(of: peer, for: uid, isUnlock: isUnlock)
+        let isKnown = isDecision ? await sessions.catchUp(uid) : true
+        let place =
+            isKnown
+            ? await sessions.place(of: peer, for: uid, isUnlock: isUnlock) : Sessions.Place()
         var facts = facts(of: uid, passcode, at: place)
         facts.processes = processes
         return facts
@@ -94,9 +96,9 @@ struct FactFinder {
     func findPlace(of peer: Peer) async -> Facts {
         // At the same time: on a busy bus each answer takes long.
         let around = onLoop { await sessions.refresh(peer, for: peer.uid, isDecision: false) }
-        await sessions.catchUp(peer.uid)
+        let isKnown = await sessions.catchUp(peer.uid)
         await around.value
-        let place = await sessions.place(of: peer, for: peer.uid, isUnlock: false)
+        let place = isKnown ? await sessions.place(of: peer, for: peer.uid) : Sessions.Place()
         return Facts(place, of: peer)
     }
 

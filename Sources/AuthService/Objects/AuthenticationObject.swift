@@ -145,7 +145,7 @@ final class AuthenticationObject: Authentication1Service {
         guard evaluations.engine.awaitsConfirmation(id) else {
             throw .invalid("this prompt has nothing to confirm")
         }
-        evaluations.accept(.confirmed(id), of: call.peer.uid)
+        evaluations.confirmed(id, by: call.peer.uid)
         return .now(())
     }
 

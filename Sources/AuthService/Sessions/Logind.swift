@@ -94,8 +94,10 @@ final class Logind {
     static let manager = "org.freedesktop.login1.Manager"
     static let session = "org.freedesktop.login1.Session"
     static let user = "org.freedesktop.login1.User"
-    /// How long it may take to answer.
-    static let patience = Duration.seconds(5)
+    /// How long it may take to answer, each time it is asked.
+    ///
+    /// Others may fill the queue before its answer, or have the bus drop it.
+    static let patience = [Duration.seconds(5), .seconds(15)]
 
     /// What it tells without being asked.
     enum News {
@@ -294,7 +296,7 @@ final class Logind {
             interface: Self.manager,
             member: "Inhibit",
             signature: "ssss",
-            timeout: Self.patience
+            timeout: Self.patience[0]
         ) { writer throws(DBusError) in for word in words { try writer.write(word) } }
         guard self.owner == owner else { return }
         inhibitor = try? reply?
@@ -369,8 +371,8 @@ final class Logind {
     }
 
     private func login(at user: ObjectPath, for uid: UInt32) async throws(DBusError) -> Login {
-        guard let owner, let found = await properties(of: Self.user, at: user, for: uid, owner)
-        else { throw DBusError(.failed, "The user can't be looked up.") }
+        guard let owner else { throw Self.absent }
+        let found = try await properties(of: Self.user, at: user, for: uid, owner)
         var pairs: [Variant] = found["Display"].map { [$0] } ?? []
         if case .array(_, let sessions)? = found["Sessions"] { pairs += sessions }
         var paths: [ObjectPath] = []
@@ -392,15 +394,21 @@ final class Logind {
         } catch {
             return error.name.rawValue == "org.freedesktop.login1.NoSuchUser" ? false : nil
         }
-        let state = await properties(of: Self.user, at: user, for: uid, owner)?["State"]?.asString
-        return state.map { ["active", "online", "opening"].contains($0) }
+        let found = try? await properties(of: Self.user, at: user, for: uid, owner)
+        return found?["State"]?.asString.map { ["active", "online", "opening"].contains($0) }
     }
 
-    /// What a session is.
-    func session(at path: ObjectPath, for uid: UInt32) async -> LoginSession? {
-        guard let owner else { return nil }
-        return await properties(of: Self.session, at: path, for: uid, owner)
-            .flatMap { LoginSession($0) }
+    /// What a session is; nil: it is none, or is none any more.
+    ///
+    /// - Throws: What went wrong when that could not be found out.
+    func session(at path: ObjectPath, for uid: UInt32) async throws(DBusError) -> LoginSession? {
+        guard let owner else { throw Self.absent }
+        do throws(DBusError) {
+            return LoginSession(try await properties(of: Self.session, at: path, for: uid, owner))
+        } catch {
+            guard Self.unasked.contains(error.name) || self.owner != owner else { return nil }
+            throw error
+        }
     }
 
     /// Whether the lid is closed, and whether the machine is docked or has an external display.
@@ -417,14 +425,14 @@ final class Logind {
 
     private func flag(_ name: String) async -> Bool? {
         guard let owner else { return nil }
-        return try? await asking { () throws(DBusError) in
-            try await connection.property(
+        return try? await asking { timeout throws(DBusError) in
+            try await self.connection.property(
                 name,
                 of: Self.manager,
                 at: Self.path,
                 on: owner,
                 as: Bool.self,
-                timeout: Self.patience
+                timeout: timeout
             )
         }
     }
@@ -434,39 +442,62 @@ final class Logind {
         at path: ObjectPath,
         for uid: UInt32,
         _ owner: String
-    ) async -> [String: Variant]? {
-        try? await asking(for: uid) { () throws(DBusError) in
-            try await connection.properties(
+    ) async throws(DBusError) -> [String: Variant] {
+        try await asking(for: uid) { timeout throws(DBusError) in
+            try await self.connection.properties(
                 of: interface,
                 at: path,
                 on: owner,
-                timeout: Self.patience
+                timeout: timeout
             )
         }
     }
 
-    /// Asks within the budget of the connection, for a user or for the service itself.
+    /// Asks within the budget of the connection, for a user or for the service itself, and again if
+    /// the question or its answer did not get through.
     private func asking<Value: Sendable>(
         for uid: UInt32 = CallBudget.service,
-        _ body: () async throws(DBusError) -> Value
+        _ body: (_ timeout: Duration) async throws(DBusError) -> Value
     ) async throws(DBusError) -> Value {
-        try await connection.budget.run(.questions, for: uid, body)
+        for timeout in Self.patience.dropLast() {
+            do throws(DBusError) {
+                return try await connection.budget.run(.questions, for: uid) {
+                    () throws(DBusError) in try await body(timeout)
+                }
+            } catch {
+                guard Self.unasked.contains(error.name), !Task.isCancelled else { throw error }
+                // There was no room; with an answer that is missing, time has passed.
+                if error.name == .limitsExceeded { await pause(Self.respite) }
+            }
+        }
+        let last = Self.patience[Self.patience.count - 1]
+        return try await connection.budget.run(.questions, for: uid) {
+            () throws(DBusError) in try await body(last)
+        }
     }
+
+    /// What says of a question that it, or its answer, did not get through.
+    private static let unasked: Set<DBusError.Name> = [
+        .limitsExceeded, .noReply, .timeout, .disconnected,
+    ]
+    /// How long the bus may take until it has room again.
+    private static let respite = Duration.seconds(1)
+    private static let absent = DBusError(.serviceUnknown, "No login manager is there.")
 
     private func path(
         _ member: String,
         _ number: UInt32,
         for uid: UInt32
     ) async throws(DBusError) -> ObjectPath {
-        guard let owner else { throw DBusError(.serviceUnknown, "No login manager is there.") }
-        let reply = try await asking(for: uid) { () throws(DBusError) in
-            try await connection.call(
+        guard let owner else { throw Self.absent }
+        let reply = try await asking(for: uid) { timeout throws(DBusError) in
+            try await self.connection.call(
                 to: owner,
                 path: Self.path,
                 interface: Self.manager,
                 member: member,
                 signature: "u",
-                timeout: Self.patience
+                timeout: timeout
             ) { writer throws(DBusError) in try writer.write(number) }
         }
         return try reply.read("o") { reader throws(DBusError) in try reader.read(ObjectPath.self) }

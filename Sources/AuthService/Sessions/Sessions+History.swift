@@ -30,7 +30,7 @@ extension Sessions {
     func lookAtNew(of uid: UInt32) {
         for path in history.belong(to: uid) {
             onLoop {
-                let session = await self.logind?.session(at: path, for: uid)
+                let session = try? await self.logind?.session(at: path, for: uid)
                 let isAtMachine = session.map { $0.uid == uid && $0.isAtMachine } ?? false
                 self.history.found(path, of: uid, isAtMachine: isAtMachine)
                 self.keepHistory()

@@ -65,7 +65,8 @@ final class Sessions {
     var isKeeping = false
     private let callerLookUps = SharedLookUps<Caller, Spot?>()
     private let lidLookUps = SharedLookUps<Bool, Void>()
-    private let catchUps = SharedLookUps<UInt32, Void>()
+    private let catchUps = SharedLookUps<UInt32, Bool>()
+    private let sleepLookUps = SharedLookUps<Bool, Bool?>()
     /// How often something was heard.
     private var newsCount = 0
     private let connection: Connection
@@ -119,22 +120,33 @@ final class Sessions {
     /// Finds out what a signal that a full bus dropped would have said of a user's sessions and of
     /// sleep, and does then what that signal would have done.
     ///
-    /// Those who wait at the same time share two questions. A session that can't be looked at
-    /// counts as left.
-    func catchUp(_ uid: UInt32) async {
+    /// Those who wait at the same time share two questions.
+    ///
+    /// - Returns: Whether it was found out; else nothing that rests on it may be granted, and what
+    ///   else runs goes on: that the login manager wasn't asked is no word from it.
+    func catchUp(_ uid: UInt32) async -> Bool {
         await settled()
-        guard presence == .present else { return }
-        await catchUps.share(uid) { await self.lookAgain(uid) }
+        guard presence == .present else { return true }
+        return await catchUps.share(uid) { await self.lookAgain(uid) }
     }
 
-    private func lookAgain(_ uid: UInt32) async {
-        guard let logind else { return }
+    private func lookAgain(_ uid: UInt32) async -> Bool {
+        guard let logind else { return true }
         let asked = newsCount
         // Asked at the same time: on a busy bus each answer takes long.
-        var isSleeping = true
-        let sleep = onLoop { isSleeping = await logind.isSleeping() ?? true }
+        var sleeping: Bool?
+        let sleep = onLoop {
+            sleeping = await self.sleepLookUps.share(true) { await logind.isSleeping() }
+        }
+        var isKnown = true
         for path in sessions.filter({ $0.value.uid == uid }).keys {
-            let found = await logind.session(at: path, for: uid)
+            let found: LoginSession?
+            do throws(DBusError) {
+                found = try await logind.session(at: path, for: uid)
+            } catch {
+                isKnown = false
+                continue
+            }
             guard let known = sessions[path] else { continue }
             guard let found else {
                 ended(path, known.id)
@@ -144,9 +156,10 @@ final class Sessions {
             guard asked == newsCount || found.isWorse(than: known) else { continue }
             take(found, at: path)
         }
-        // Nobody is asked while it may be asleep.
         await sleep.value
+        guard let isSleeping = sleeping else { return false }
         if asked == newsCount || isSleeping { sleepChanged(isSleeping) }
+        return isKnown
     }
 
     /// Where a user is asked when this caller wants it.
@@ -333,7 +346,7 @@ final class Sessions {
         _ logind: Logind
     ) async throws(DBusError) -> LoginSession {
         if let session = sessions[path] { return session }
-        guard let session = await logind.session(at: path, for: uid) else {
+        guard let session = try await logind.session(at: path, for: uid) else {
             throw DBusError(.failed, "The session can't be looked up.")
         }
         sessions[path] = session
