@@ -203,4 +203,33 @@ struct UnitTests {
             }
         }
     }
+
+    @Test("L24: the sensor that may read any file sees of /etc and /var what it needs")
+    func visible() async throws {
+        let site = try await Installation("install", "install-simulated")
+        for sensor in Self.sensors {
+            let unit = try site.text("usr/lib/systemd/system/\(sensor).service")
+            func words(_ key: String) -> Set<String> {
+                Set(
+                    Installation.values(key, in: unit).flatMap { $0.split(separator: " ") }
+                        .map(String.init)
+                )
+            }
+            guard words("AmbientCapabilities").contains("CAP_DAC_READ_SEARCH") else { continue }
+            #expect(words("TemporaryFileSystem") == ["/etc:ro", "/var:ro"], "\(sensor)")
+            #expect(
+                words("BindReadOnlyPaths") == [
+                    "-/etc/alternatives", "-/etc/group", "-/etc/ld.so.cache", "-/etc/ld.so.conf",
+                    "-/etc/ld.so.conf.d", "-/etc/localtime", "-/etc/machine-id",
+                    "-/etc/nsswitch.conf", "-/etc/passwd", "-/var/lib/fprint",
+                ],
+                "\(sensor)"
+            )
+            #expect(words("BindPaths") == ["/var/lib/\(sensor)"])
+            // By files alone it would be hidden until somebody replaces it.
+            for secret in ["/etc/security", "/etc/krb5.keytab", "/var/backups", "/var/log"] {
+                #expect(words("InaccessiblePaths").contains("-" + secret), "\(sensor): \(secret)")
+            }
+        }
+    }
 }
