@@ -297,7 +297,9 @@ public final class Connection {
             descriptors = receive_watch_hand_over(watch)
             size = Int(clamping: receive_watch_size(watch))
         }
-        arrived = Message(adopting: kept, descriptors: descriptors, size: size)
+        let message = Message(adopting: kept, descriptors: descriptors, size: size)
+        message.isBounded = servesStrangers
+        arrived = message
     }
 
     private func receive(_ message: Message) {

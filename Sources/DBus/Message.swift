@@ -11,6 +11,8 @@ public final class Message {
     let size: Int
     /// The sender of a call, once it is known.
     var caller: Peer?
+    /// Whether its values are as few as a call's may be.
+    var isBounded = false
 
     /// Takes over a reference.
     nonisolated init(adopting pointer: OpaquePointer, descriptors: Int = 0, size: Int = 0) {
@@ -90,7 +92,7 @@ public final class Message {
             )
         }
         guard sd_bus_message_rewind(pointer, 1) >= 0 else { throw MessageReader.malformed }
-        var reader = MessageReader(pointer, for: caller?.user)
+        var reader = MessageReader(pointer, for: caller?.user, isBounded: isBounded)
         let value = try body(&reader)
         guard descriptors <= reader.descriptors else { throw Self.uselessDescriptors }
         return value

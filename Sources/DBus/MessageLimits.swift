@@ -26,7 +26,9 @@ public enum MessageLimits {
     static let heldDescriptors = 64
     /// The most elements of all arrays and dictionaries of a message together.
     public static let elements = 262_144
-    /// The most values in the variants of a call; no method needs nearly as many.
+    /// The same of a call, and of whatever a service receives that serves strangers.
+    static let elementsOfCall = array
+    /// The most values in the variants of such a message; none needs nearly as many.
     static let valuesOfCall = 8192
     /// What an element of an array or dictionary takes in memory, about, beside its text.
     static let bytesOfElement = 48

@@ -16,11 +16,14 @@ public struct MessageReader {
     private(set) var size = 0
     /// Who is charged for descriptors that outlive the message; nil: nobody.
     private let user: UserAllowance?
+    /// Whether it is from somebody who may want to keep the loop busy.
+    private let isBounded: Bool
     var variantDepth = 0
 
-    init(_ message: OpaquePointer, for user: UserAllowance? = nil) {
+    init(_ message: OpaquePointer, for user: UserAllowance? = nil, isBounded: Bool = false) {
         self.message = message
         self.user = user
+        self.isBounded = isBounded || user != nil
     }
 
     /// The next value.
@@ -59,25 +62,43 @@ public struct MessageReader {
             var count = 0
             while sd_bus_message_at_end(reader.message, 0) == 0 {
                 count += 1
-                reader.elements += 1
-                guard count <= limit, reader.elements <= MessageLimits.elements else {
-                    throw DBusError(.invalidArgs, "An array or dictionary is too long.")
-                }
-                reader.size += MessageLimits.bytesOfElement
-                if reader.variantDepth > 0 { try reader.countValue() }
+                try reader.countElement(count, limit: limit)
                 try body(&reader)
             }
         }
     }
 
+    /// An array of strings.
+    mutating func texts(_ type: Unicode.Scalar) throws(DBusError) -> [String] {
+        try container("a", String(type)) { (reader: inout MessageReader) throws(DBusError) in
+            var texts: [String] = []
+            while sd_bus_message_at_end(reader.message, 0) == 0 {
+                try reader.countElement(texts.count + 1, limit: MessageLimits.array)
+                texts.append(try reader.text(type))
+            }
+            return texts
+        }
+    }
+
+    /// Counts the `count`th element of an array or dictionary.
+    private mutating func countElement(_ count: Int, limit: Int) throws(DBusError) {
+        elements += 1
+        let most = isBounded ? MessageLimits.elementsOfCall : MessageLimits.elements
+        guard count <= limit, elements <= most else {
+            throw DBusError(.invalidArgs, "An array or dictionary is too long.")
+        }
+        size += MessageLimits.bytesOfElement
+        if variantDepth > 0 { try countValue() }
+    }
+
     /// Counts a value in a variant, which is of any type.
     ///
-    /// To take them one by one keeps the loop for seconds where a call is full of them; answers,
-    /// which are asked for, may be.
+    /// To take them one by one keeps the loop for seconds where a message is full of them. Only
+    /// answers, of somebody who serves no strangers, may be.
     mutating func countValue() throws(DBusError) {
         values += 1
         size += MessageLimits.bytesOfElement
-        guard user == nil || values <= MessageLimits.valuesOfCall else {
+        guard !isBounded || values <= MessageLimits.valuesOfCall else {
             throw DBusError(.invalidArgs, "There are too many values in variants.")
         }
     }

@@ -163,6 +163,13 @@ extension String: BasicWireType {
         self = try reader.text("s")
     }
 
+    /// One after the other, without what each costs that is of some type.
+    public static func readArray(
+        from reader: inout MessageReader
+    ) throws(DBusError) -> [String] {
+        try reader.texts("s")
+    }
+
     /// Appends the value to a message.
     public func write(to writer: inout MessageWriter) throws(DBusError) {
         try writer.text("s", self)

@@ -84,6 +84,15 @@ extension KeychainStore {
         try open(id, caller: caller).item
     }
 
+    /// What protects those of some items that are there and can be read.
+    public func accessControls(
+        of ids: some Sequence<String>,
+        caller: Caller
+    ) throws(KeychainError) -> [AccessControl] {
+        try known(of: ids, uid: caller.uid).ids
+            .compactMap { try? item($0.text, caller: caller).accessControl }
+    }
+
     /// The secret of an item.
     ///
     /// - Throws: `notFound`; `parameter` for a key, whose secret never leaves; `authFailed` for an
@@ -176,12 +185,7 @@ extension KeychainStore {
     ) throws(KeychainError) -> [String] {
         settle(caller)
         let uid = caller.uid
-        let asked = Set(ids.compactMap { ItemID($0) })
-        let versions = try versions(of: asked, uid: uid)
-        // A row that is in no ledger was copied into the file: it can be deleted, too. Each id is
-        // looked up unless there are so many that all rows are sooner read.
-        let known =
-            try asked.count <= 64 ? asked : rowIDs(among: asked, uid: uid).union(versions.keys)
+        let (known, versions) = try known(of: ids, uid: uid)
         var doomed: [ItemID: [UInt64]] = [:]
         for id in known {
             let row = try row(id, uid: uid)
@@ -396,6 +400,20 @@ extension KeychainStore {
         of uid: UInt32
     ) throws(KeychainError) -> [ItemID: UInt64] {
         try entries(with: token, of: uid).reduce(into: [:]) { $0[$1.key.id] = $1.version }
+    }
+
+    /// Those of some ids that may be an item's, and the versions of those in the ledger.
+    ///
+    /// A row that is in no ledger was copied into the file: it can be deleted, too. Each id is
+    /// looked up unless there are so many that all rows are sooner read.
+    private func known(
+        of ids: some Sequence<String>,
+        uid: UInt32
+    ) throws(KeychainError) -> (ids: Set<ItemID>, versions: [ItemID: UInt64]) {
+        let asked = Set(ids.lazy.compactMap { ItemID($0) })
+        let versions = try versions(of: asked, uid: uid)
+        guard asked.count > 64 else { return (asked, versions) }
+        return (try rowIDs(among: asked, uid: uid).union(versions.keys), versions)
     }
 
     /// Those of some ids that a row has, be it authentic or not.

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -31,6 +32,36 @@ struct DeletionTests {
         #expect(try store.read(foreign, caller: .other) == "secret")
         expectRefusal(.notFound) { _ = try store.read(ids[0]) }
         #expect(try store.delete(ids, caller: .person).count == 0)
+    }
+
+    @Test("L21: To look for thousands of unknown ids is not to look each of them up")
+    func unknown() throws {
+        let store = try StateFolder("keychain").open()
+        let own = try store.add("a", flags: .biometryAny)
+        let ids = (0..<20_000).map { "\(10_000_000 + $0)" + String(repeating: "0", count: 24) }
+        var found: [AccessControl] = []
+        let together = try processorTime {
+            found = try store.accessControls(of: ids + [own], caller: .person)
+            #expect(try store.delete(ids, caller: .person).isEmpty)
+        }
+        #expect(found.map(\.flags) == [.biometryAny])
+        let each = processorTime {
+            for id in ids { _ = try? store.item(id, caller: .person) }
+        }
+        #expect(together * 3 < each, "\(together), \(each)")
+        #expect(try store.accessControls(of: [own, ids[0]], caller: .person).count == 1)
+    }
+
+    /// What this thread has used of a processor, whatever else runs.
+    private func processorTime(_ body: () throws -> Void) rethrows -> Double {
+        func now() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+        let start = now()
+        try body()
+        return now() - start
     }
 
     @Test("L18: Nothing of a deleted item stays in the file", arguments: sizes)

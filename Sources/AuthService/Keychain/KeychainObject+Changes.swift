@@ -78,8 +78,8 @@ extension KeychainObject {
     func delete(_ ids: [String], as peer: Peer) async throws(DBusError) -> [String] {
         _ = try await current(for: peer) {
             $0
-        } find: { keychain, caller in
-            ids.compactMap { try? keychain.item($0, caller: caller).accessControl }
+        } find: { keychain, caller throws(KeychainError) in
+            try keychain.accessControls(of: ids, caller: caller)
         }
         return try await turn(as: peer) { keychain, caller throws(KeychainError) in
             try keychain.delete(ids, caller: caller)

@@ -164,7 +164,6 @@ final class KeychainObject: Keychain1Service {
 
     func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
         .later { () throws(DBusError) in
-            let ids = Set(ids).sorted()
             let deleted = try await self.audited(.itemDeleted, .delete, by: call.peer) {
                 $0 ?? ids
             } _: { () throws(DBusError) in

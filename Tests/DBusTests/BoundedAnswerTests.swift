@@ -1,0 +1,67 @@
+import TestSupport
+import Testing
+
+@testable import DBus
+
+@Suite("Answers that are too long", .timeLimit(.minutes(1)))
+struct BoundedAnswerTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    /// Its property has more values than any part of a service has a use for.
+    private struct Talker: ServedInterface {
+        static let description = InterfaceDescription(
+            name: "org.localauth.Talker",
+            methods: [:],
+            properties: [
+                .init(name: "Words", signature: "ab", isWritable: false, change: .value)
+            ],
+            introspection: #"<interface name="org.localauth.Talker"/>"#
+        )
+
+        func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+            throw DBusError(.unknownMethod, "There is no such method.")
+        }
+
+        func get(
+            _ property: String,
+            for peer: Peer?,
+            into writer: inout MessageWriter
+        ) throws(DBusError) {
+            try writer.write([Bool](repeating: true, count: MessageLimits.valuesOfCall))
+        }
+
+        func set(
+            _ property: String,
+            from reader: inout MessageReader,
+            by peer: Peer
+        ) throws(DBusError) {
+            throw DBusError(.propertyReadOnly, "The property is read-only.")
+        }
+    }
+
+    @Test("L21: who serves strangers takes no more values in an answer than in a call")
+    @BusActor
+    func values() async throws {
+        try await PrivateBus.run { bus in
+            let talker = try bus.connect()
+            let path = ObjectPath(trusted: "/talker")
+            talker.export(path, [Talker()])
+            for servesStrangers in [false, true] {
+                let asker = try bus.connect()
+                if servesStrangers { asker.serveStrangers() }
+                var refusal: DBusError?
+                do throws(DBusError) {
+                    _ = try await asker.properties(
+                        of: Talker.description.name,
+                        at: path,
+                        on: talker.uniqueName
+                    )
+                } catch {
+                    refusal = error
+                }
+                #expect(refusal?.name == (servesStrangers ? .invalidArgs : nil))
+            }
+        }
+    }
+}
