@@ -180,11 +180,40 @@ import Testing
         #expect(try await happened() == .confirmed)
     }
 
-    @Test("A second prompt is refused while one is up, and the first goes on")
+    @Test("A second prompt waits until the first is over, with what happened to it meanwhile")
     func second() async throws {
-        _ = try await begin(2)
-        await #expect(throws: DBusError.self) { _ = try await begin(2) }
+        let first = try await begin(2)
+        let second = try await begin(1, ["app-name": .string("Mail")])
+        try await update(second, "fallback-available")
+        #expect(pty.shows("Password of jo: "))
+        try await end(first, "canceled")
+        // One terminal shows them in their order.
+        #expect(pty.shows("Canceled."))
+        #expect(pty.shows("“Mail” is trying to open the diary"))
+        #expect(pty.shows("Enter: use another way."))
+        pty.type("\n")
+        #expect(try await happened() == .fellBack)
+    }
+
+    @Test("Ctrl-C cancels the prompt that is up, and the next one is shown")
+    func cancelFirst() async throws {
+        _ = try await begin(1)
+        _ = try await begin(2, ["app-name": .string("Mail")])
+        #expect(pty.shows("“Notes” is trying to open the diary"))
+        pty.type("\u{3}")
+        #expect(try await happened() == .canceled)
+        #expect(pty.shows("“Mail” is trying to open the diary"))
         pty.type("a\n")
+        #expect(try await happened() == .passcode([0x61]))
+    }
+
+    @Test("Once the password is asked for Enter alone takes no fallback")
+    func noFallbackLater() async throws {
+        let prompt = try await begin(1)
+        try await update(prompt, "fallback-available")
+        try await update(prompt, "passcode-required", ["cause": .string("attempts")])
+        #expect(pty.shows("Password of jo: "))
+        pty.type("\na\n")
         #expect(try await happened() == .passcode([0x61]))
     }
 

@@ -2,7 +2,7 @@ public import DBus
 import Glibc
 internal import Localization
 
-/// Shows prompts on a terminal, one at a time.
+/// Shows prompts on a terminal, one at a time and in their order.
 ///
 /// Nothing that is typed is echoed. Enter sends the passcode; with nothing typed it confirms, or
 /// takes the fallback, whichever is on offer. ^C cancels. Keys are ignored while nothing is asked.
@@ -10,23 +10,27 @@ internal import Localization
     private final class Shown {
         let prompt: Prompt
         let terminal: Terminal
+        var state: PromptState
         var line: SecretLine
         var keys = KeyReader()
         var source: EventSource?
-        var takesPasscode: Bool
-        var canFallBack = false
-        var canConfirm = false
 
-        init(_ prompt: Prompt, _ terminal: Terminal, _ line: consuming SecretLine) {
+        init(
+            _ prompt: Prompt,
+            _ state: PromptState,
+            _ terminal: Terminal,
+            _ line: consuming SecretLine
+        ) {
             self.prompt = prompt
+            self.state = state
             self.terminal = terminal
             self.line = line
-            takesPasscode = prompt.details.takesPasscodeAtOnce
         }
     }
 
     private let path: String
     private var shown: Shown?
+    private var waiting: [(prompt: Prompt, state: PromptState)] = []
 
     /// A view on one terminal, which is opened for each prompt and closed after it.
     public init(path: String = "/dev/tty") {
@@ -39,11 +43,16 @@ internal import Localization
     /// Whether a prompt is up.
     public var isShowing: Bool { shown != nil }
 
-    /// Shows a prompt.
-    /// - Throws: Failed when there is no usable terminal, or another prompt is up.
+    /// Shows a prompt, or has it wait for those before it.
+    /// - Throws: Failed when there is no usable terminal.
     public func begin(_ prompt: Prompt) throws(DBusError) {
-        guard shown == nil else { throw DBusError(.failed, "Another prompt is on the terminal.") }
-        let shown = Shown(prompt, try Terminal(path: path), try SecretLine())
+        let state = PromptState(prompt.details)
+        guard shown == nil else { return waiting.append((prompt, state)) }
+        try show(prompt, state)
+    }
+
+    private func show(_ prompt: Prompt, _ state: PromptState) throws(DBusError) {
+        let shown = Shown(prompt, state, try Terminal(path: path), try SecretLine())
         try shown.terminal.take()
         self.shown = shown
         shown.source = EventLoop.shared.watch(descriptor: shown.terminal.descriptor) {
@@ -58,47 +67,51 @@ internal import Localization
 
             \(PromptText.question(details))
             \(PromptText.origin(details))
-            \(PromptText.invitation(details)) \(keys)
+            \(state.words) \(keys)
 
             """
         )
+        if state.canFallBack { offerFallback(shown) }
         ask(shown)
     }
 
-    /// Says what happened and what is on offer now.
+    /// Says what happened and what is on offer now, or keeps it for a prompt that waits.
     public func update(_ prompt: Prompt, _ progress: PromptProgress) {
+        if let index = waiting.firstIndex(where: { $0.prompt === prompt }) {
+            waiting[index].state.take(progress)
+        }
         guard let shown, shown.prompt === prompt else { return }
-        if progress.asksForKeys, !shown.takesPasscode { shown.terminal.dropInput() }
-        if progress == .applicationPasswordRequired {
-            // What was begun is the passcode: it is not sent as the password of an item.
+        let old = shown.state
+        shown.state.take(progress)
+        if progress.asksForKeys, !old.takesSecret { shown.terminal.dropInput() }
+        if shown.state.asksApplicationPassword != old.asksApplicationPassword {
+            // What was begun is the other secret: it is not sent as this one.
             shown.terminal.dropInput()
             shown.line.wipe()
         }
-        switch progress {
-        case .fallbackAvailable:
-            guard prompt.details.fallbackTitle != "" else { return }
-            shown.canFallBack = true
-            let title = prompt.details.fallbackTitle ?? localized("use another way")
-            say(shown, localized("Enter: %1$s.", title))
-        case .confirmationRequired:
-            shown.canConfirm = true
-        case .passcodeRequired, .passcodeRejected(attemptsLeft: 1...), .applicationPasswordRequired:
-            shown.takesPasscode = true
-        default:
-            break
+        if progress == .fallbackAvailable {
+            guard shown.state.canFallBack else { return }
+            offerFallback(shown)
         }
         if let sentence = PromptText.sentence(progress) { say(shown, sentence) }
         ask(shown)
     }
 
-    /// Gives the terminal back.
+    /// Gives the terminal back, or to the next prompt.
     public func end(_ prompt: Prompt, _ outcome: PromptOutcome) {
+        waiting.removeAll { $0.prompt === prompt }
         guard shown?.prompt === prompt else { return }
         takeDown(PromptText.sentence(outcome))
     }
 
-    /// Cancels what is up and gives the terminal back; before the process ends.
+    /// Cancels everything and gives the terminal back; before the process ends.
     public func abort() {
+        for (prompt, _) in waiting { prompt.cancel() }
+        waiting = []
+        cancel()
+    }
+
+    private func cancel() {
         guard let shown else { return }
         shown.prompt.cancel()
         takeDown(PromptText.sentence(.canceled))
@@ -111,17 +124,30 @@ internal import Localization
         shown.line.wipe()
         say(shown, words)
         shown.terminal.restore()
+        while self.shown == nil, !waiting.isEmpty {
+            let (prompt, state) = waiting.removeFirst()
+            do throws(DBusError) {
+                try show(prompt, state)
+            } catch {
+                prompt.cancel()
+            }
+        }
     }
 
     private func say(_ shown: Shown, _ words: String) {
         shown.terminal.write("\r\u{1B}[K\(words)\n")
     }
 
+    private func offerFallback(_ shown: Shown) {
+        let title = shown.prompt.details.fallbackTitle ?? localized("use another way")
+        say(shown, localized("Enter: %1$s.", title))
+    }
+
     private func ask(_ shown: Shown) {
-        guard shown.takesPasscode else { return }
+        guard shown.state.takesSecret else { return }
         let label = PromptText.passcodeLabel(
             shown.prompt.details,
-            asksApplicationPassword: shown.prompt.asksApplicationPassword
+            asksApplicationPassword: shown.state.asksApplicationPassword
         )
         shown.terminal.write("\r\u{1B}[K\(label)")
     }
@@ -136,20 +162,21 @@ internal import Localization
             return !isCanceled
         }
         let isGone = size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)
-        if isCanceled || isGone { abort() }
+        // Without a terminal those that wait can't be shown either.
+        if isGone { abort() } else if isCanceled { cancel() }
     }
 
     private func press(_ key: KeyReader.Key, _ line: inout SecretLine, _ shown: Shown) {
         switch key {
-        case .enter where !line.isEmpty:
+        case .enter where shown.state.takesSecret && !line.isEmpty:
             send(&line, shown)
-        case .enter where shown.canConfirm:
-            shown.canConfirm = false
+        case .enter where shown.state.canConfirm:
+            shown.state.answered()
             shown.prompt.confirm()
-        case .enter where shown.canFallBack:
-            shown.canFallBack = false
+        case .enter where shown.state.canFallBack:
+            shown.state.answered()
             shown.prompt.fallBack()
-        case .byte(let byte) where shown.takesPasscode:
+        case .byte(let byte) where shown.state.takesSecret:
             if !line.append(byte) { shown.terminal.write("\u{7}") }
         case .erase:
             line.eraseCharacter()
@@ -171,11 +198,8 @@ internal import Localization
             // Why is for logs; the person can only type it again.
         }
         line.wipe()
-        shown.takesPasscode = !isSent
-        say(
-            shown,
-            isSent ? localized("Checking …") : localized("The service did not take the password.")
-        )
+        shown.state.submitted(isSent)
+        say(shown, shown.state.words)
         ask(shown)
     }
 }
