@@ -51,6 +51,33 @@ struct EvaluateOptionsTests {
         _ = try EvaluateOptions(["x-later": .dictionary(["a": .variant(.int16(1))])])
     }
 
+    @Test("More than 64 sensors, and a token over 4096 bytes, are malformed")
+    func lengths() throws {
+        func sensors(_ count: Int) -> [String: Variant] {
+            ["sensors": .strings((0..<count).map { "sensor\($0)" })]
+        }
+        #expect(try EvaluateOptions(sensors(64)).sensors?.count == 64)
+        #expect(throws: (any Error).self) { try EvaluateOptions(sensors(65)) }
+        for name in ["parent-window", "activation-token"] {
+            let longest = String(repeating: "x", count: 4096)
+            _ = try EvaluateOptions([name: .string(longest)])
+            let longer = [name: Variant.string(longest + "x")]
+            #expect(throws: (any Error).self) { try EvaluateOptions(longer) }
+        }
+    }
+
+    @Test("R20: a reason is not blank, and at most 64 KiB long")
+    func reasons() throws {
+        #expect(try Checked.reason("to pay") == "to pay")
+        for reason in ["", " ", "\n\t", "\u{200B}", "\u{202E}"] {
+            #expect(throws: (any Error).self, "\(reason)") { try Checked.reason(reason) }
+        }
+        _ = try Checked.reason(String(repeating: "x", count: 65_536))
+        #expect(throws: (any Error).self) {
+            try Checked.reason(String(repeating: "x", count: 65_537))
+        }
+    }
+
     @Test("A strength that does not exist is malformed")
     func strength() throws {
         #expect(try EvaluateOptions(["minimum-strength": .string("weak")]).minimumStrength == .weak)
