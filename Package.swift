@@ -223,7 +223,8 @@ let package = Package(
             dependencies: [
                 "BusBench", "DBus", "LocalAuthBus", "SensorContract",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]
+            ],
+            resources: [.embedInCode("Skeletons/sensor.py")]
         ),
         .executableTarget(name: "dbus-codegen", dependencies: ["DBusCodegen", "DBusModel"]),
 

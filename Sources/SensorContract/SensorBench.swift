@@ -17,6 +17,8 @@ public struct SensorFixture: Sendable {
     public var canMismatch: Bool
     /// Whether its touches are lines on its standard input.
     public var hasStream: Bool
+    /// Whether its touches are calls on the daemon's connection, behind what that has sent before.
+    public var touchesByBus: Bool
     /// Takes its device away, or gives it back; nil: that can't be done.
     public var plug:
         (@BusActor @Sendable (_ isIn: Bool, _ bench: SensorBench) async throws -> Void)?
@@ -27,6 +29,7 @@ public struct SensorFixture: Sendable {
         name: String,
         canMismatch: Bool = true,
         hasStream: Bool = false,
+        touchesByBus: Bool = true,
         plug: (@BusActor @Sendable (Bool, SensorBench) async throws -> Void)? = nil,
         present: @escaping @BusActor @Sendable (Bool, SensorBench) async -> Void
     ) {
@@ -34,6 +37,7 @@ public struct SensorFixture: Sendable {
         self.name = name
         self.canMismatch = canMismatch
         self.hasStream = hasStream
+        self.touchesByBus = touchesByBus && !hasStream
         self.plug = plug
         self.present = present
     }
@@ -193,7 +197,7 @@ public struct SeenEvent: Hashable, Sendable {
             options: [:]
         )
         _ = try await event("ready", of: number)
-        return try await presenting(true) { try await call.reply() }
+        return try await presenting(true) { try await call.answer() }
     }
 
     /// Shows the sensor the same thing again and again until `body` has ended.
@@ -260,4 +264,23 @@ public struct SeenEvent: Hashable, Sendable {
 extension SensorBench {
     /// The failed attempts that were told, with their numbers.
     public var misses: [SeenEvent] { events.seen.filter { $0.kind == "no-match" } }
+}
+
+extension StreamingCall {
+    /// The reply, if it comes in time.
+    ///
+    /// - Throws: The error that it is, or that there is none.
+    func answer(within limit: Duration = .seconds(30)) async throws(DBusError) -> Value {
+        let ended = Witness<Result<Value, DBusError>>()
+        onLoop {
+            do throws(DBusError) {
+                ended.record(.success(try await self.reply()))
+            } catch {
+                ended.record(.failure(error))
+            }
+        }
+        guard let result = try? await ended.first("a reply", within: limit, where: { _ in true })
+        else { throw DBusError(.noReply, "There was no reply within \(limit).") }
+        return try result.get()
+    }
 }

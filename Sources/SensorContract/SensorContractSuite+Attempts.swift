@@ -16,7 +16,7 @@ extension SensorContractSuite {
             _ = try await bench.presenting(false) { try await bench.event("no-match", of: number) }
             let answered = Witness<Bool>()
             onLoop {
-                _ = try? await call.reply()
+                _ = try? await call.answer()
                 answered.record(true)
             }
             for _ in 0..<5 { await bench.fixture.present(true, bench) }
@@ -51,7 +51,7 @@ extension SensorContractSuite {
                 let isOwn = bench.misses.allSatisfy { $0.operation == number }
                 try expect(isOwn, "the operation's number, got \(bench.misses)")
                 try await bench.sensor.cancel(operation: number)
-                try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+                try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.answer() }
             }
         },
         SensorCheck(
@@ -64,10 +64,10 @@ extension SensorContractSuite {
             let (number, call) = try await bench.verify()
             _ = try await bench.presenting(false) { try await bench.event("no-match", of: number) }
             try await bench.sensor.cancel(operation: number)
-            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.answer() }
             bench.answer = { _ in 100 }
             let (_, next) = try await bench.verify()
-            let matched = try await bench.presenting(true) { try await next.reply() }
+            let matched = try await bench.presenting(true) { try await next.answer() }
             try expect(matched == id, "\(id), got \(matched)")
         },
         SensorCheck(
@@ -76,7 +76,7 @@ extension SensorContractSuite {
         ) { bench in
             _ = try await bench.enroll()
             let (_, call) = try await bench.verify()
-            _ = try await bench.presenting(true) { try await call.reply() }
+            _ = try await bench.presenting(true) { try await call.answer() }
             for event in bench.events.seen where event.kind != "no-match" {
                 try expect(isKnown(event), "got \(event)")
             }

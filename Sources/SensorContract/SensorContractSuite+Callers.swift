@@ -83,7 +83,7 @@ extension SensorContractSuite {
             let state = try await bench.sensor.health(timeout: .seconds(1)).state
             try expect(["ok", "degraded", "failed"].contains(state), "a state, got \(state)")
             try await bench.sensor.cancel(operation: number)
-            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.answer() }
         },
     ]
 
@@ -135,7 +135,7 @@ extension SensorContractSuite {
                 label: "one",
                 options: [:]
             )
-            _ = try await bench.presenting(true) { try await call.reply() }
+            _ = try await bench.presenting(true) { try await call.answer() }
             _ = try await bench.event("ready", of: number)
             // Whatever was sent to the stranger has come before this answer.
             _ = try await SensorBench.proxy(stranger, bench.owner).strength()
@@ -160,7 +160,7 @@ extension SensorContractSuite {
                 )
                 _ = try? await bench.sensor.cancel(operation: number)
                 do throws(DBusError) {
-                    _ = try await call.reply()
+                    _ = try await call.answer()
                 } catch {
                     if error.name == .sensorCanceled { return }
                     try expect(error.name == .sensorBusy, "Canceled, got \(error)")
@@ -179,7 +179,7 @@ extension SensorContractSuite {
             try await bench.replaceDaemon()
             let (number, call) = try await bench.verify()
             try await bench.sensor.cancel(operation: number)
-            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.answer() }
         },
         SensorCheck("A daemon that lost its name unheard is refused", .notOwner) { bench in
             try await bench.bus.lose(.nameOwnerChanged)

@@ -15,7 +15,7 @@ extension SensorContractSuite {
                     options: [:]
                 )
                 try await bench.sensor.cancel(operation: number)
-                try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+                try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.answer() }
             }
         },
         SensorCheck("A Cancel that comes before its enrolment counts", .early) { bench in
@@ -46,10 +46,10 @@ extension SensorContractSuite {
             let (number, call) = try await bench.verify()
             try await bench.sensor.cancel(operation: number)
             try await bench.sensor.cancel(operation: number)
-            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.answer() }
             let (next, again) = try await bench.verify()
             try await bench.sensor.cancel(operation: number)
-            let matched = try await bench.presenting(true) { try await again.reply() }
+            let matched = try await bench.presenting(true) { try await again.answer() }
             try expect(matched == id, "\(id), got \(matched)")
             try await bench.sensor.cancel(operation: next)
         },
@@ -60,7 +60,7 @@ extension SensorContractSuite {
             try await expectError(.accessDenied, of: "a stranger's Cancel") {
                 try await stranger.cancel(operation: number)
             }
-            let matched = try await bench.presenting(true) { try await call.reply() }
+            let matched = try await bench.presenting(true) { try await call.answer() }
             try expect(matched == id, "\(id), got \(matched)")
         },
     ]
@@ -90,7 +90,7 @@ extension SensorContractSuite {
         try await bench.sensor.cancel(operation: number)
         do throws(DBusError) {
             // What it was shown may have been enough before Cancel came.
-            let id = try await call.reply()
+            let id = try await call.answer()
             let listed = try await bench.sensor.listTemplates(uid: user)
             guard listed.map(\.id) == [id] else {
                 throw DBusError(.failed, "answered \(id), but lists \(listed)")

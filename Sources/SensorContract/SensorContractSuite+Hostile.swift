@@ -99,7 +99,7 @@ extension SensorContractSuite {
             )
             _ = try await bench.event("ready", of: number)
             try await bench.sensor.cancel(operation: number)
-            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.answer() }
         },
         SensorCheck(
             "An operation's number may be any of 64 bits",
@@ -114,7 +114,7 @@ extension SensorContractSuite {
                 )
                 _ = try await bench.event("ready", of: number)
                 try await bench.sensor.cancel(operation: number)
-                try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+                try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.answer() }
             }
         },
         SensorCheck(
@@ -135,7 +135,7 @@ extension SensorContractSuite {
             }
             try expect(answers.seen.allSatisfy { $0.map(\.id) == [id] }, "the template in each")
             try await bench.sensor.cancel(operation: number)
-            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.answer() }
         },
     ]
 

@@ -133,14 +133,14 @@ extension SensorContractSuite {
             defer { watch.cancel() }
             let (_, call) = try await bench.verify()
             try await plug(false, bench)
-            try await expectError(.sensorDisconnected, of: "Verify") { _ = try await call.reply() }
+            try await expectError(.sensorDisconnected, of: "Verify") { _ = try await call.answer() }
             _ = try await told.first("PropertiesChanged with Present false") { !$0 }
             try expect(try await !bench.sensor.present(), "Present false")
             try await plug(true, bench)
             _ = try await told.first("PropertiesChanged with Present true") { $0 }
             try expect(try await bench.sensor.present(), "Present true")
             let (_, next) = try await bench.verify()
-            _ = try await bench.presenting(true) { try await next.reply() }
+            _ = try await bench.presenting(true) { try await next.answer() }
         },
     ]
 }

@@ -95,6 +95,7 @@ struct Subject: Sendable {
                 program: words,
                 name: name,
                 canMismatch: touching.canMismatch,
+                touchesByBus: false,
                 plug: plugging
             ) { isMatching, _ in
                 try? await shell(command, isMatching ? "match" : "no-match")

@@ -21,9 +21,11 @@ struct PythonSensorTests {
         var testDescription: String { name }
     }
 
-    private static let file =
+    private static let folder =
         #filePath.split(separator: "/").dropLast(3)
-        .reduce("") { "\($0)/\($1)" } + "/examples/sensors/python/sensor.py"
+        .reduce("") { "\($0)/\($1)" } + "/examples/sensors/python"
+    private static let file = folder + "/sensor.py"
+    private static let interface = "/org.localauth.Sensor1.xml"
 
     private static func fixture(_ file: String) -> SensorFixture {
         SensorFixture(
@@ -55,6 +57,8 @@ struct PythonSensorTests {
         let folder = try TemporaryFolder()
         let broken = text.replacing(fault.original, with: fault.broken)
         try folder.write("sensor.py", broken.utf8)
+        let description = try TemporaryFolder.read(Self.folder + Self.interface)
+        try folder.write(String(Self.interface.dropFirst()), description)
         let check = SensorContractSuite.checks.first { $0.description.hasPrefix(fault.check) }
         let outcome = try await #require(check).outcome(Self.fixture(folder.path + "/sensor.py"))
         guard case .failed(let why) = outcome else {
@@ -70,66 +74,66 @@ struct PythonSensorTests {
     private static let templateFaults = [
         Fault(
             "a strength that there isn't",
-            #"Variant("s", "convenience")"#,
-            #"Variant("s", "mighty")"#,
+            #""Strength": "convenience""#,
+            #""Strength": "mighty""#,
             "Properties answer"
         ),
         Fault(
             "a property that is missing",
-            #""MaxTemplates": Variant("u", 4)"#,
+            #""MaxTemplates": 4"#,
             "",
             "Properties answer"
         ),
         Fault(
             "a list of everybody's templates",
-            "return [self.templates.get(uid, [])]",
-            "return [sum(self.templates.values(), [])]",
+            "in self.templates.get(uid, {}).items()]]",
+            "in [each for all in self.templates.values() for each in all.items()]]]",
             "An enrolment tells"
         ),
         Fault("one id for all", "uuid.uuid4().hex", #""finger""#, "The same finger"),
         Fault(
             "a rename that changes the id",
-            "self.one(uid, id)[1] = label",
             "self.one(uid, id)[0] = label",
+            "self.templates[uid][id + \"x\"] = [label] + self.templates[uid].pop(id)[1:]",
             "A rename keeps"
         ),
         Fault(
             "a removal that nobody is told of",
-            "remove(self.one(uid, id))\n        self.signal",
-            "remove(self.one(uid, id))\n        (lambda *_: None)",
+            "if ids: self.send",
+            "if not ids: self.send",
             "A removed template"
         ),
         Fault(
             "a wrong number of removed ones",
-            "return [len(removed)]",
+            "return [len(ids)]",
             "return [0]",
             "Remove all says"
         ),
         Fault(
             "another error of unknown ids",
-            "return template\n        raise Fault(\"NoTemplates\")",
-            "return template\n        raise Fault(\"Failed\")",
+            "if id not in self.templates.get(uid, {}): raise Fault(\"NoTemplates\")",
+            "if id not in self.templates.get(uid, {}): raise Fault(\"Failed\")",
             "An unknown template"
         ),
         Fault("labels without a bound", "> 256", "> 99999", "A uid that is no user"),
         Fault("no stages told", #"self.tell("stage", stage"#, #"dict(stage"#, "An enrolment tells"),
         Fault(
             "stages of another type",
-            #"stage=Variant("u", stage)"#,
-            #"stage=Variant("s", "1")"#,
+            #"stage=GLib.Variant("u", self.count)"#,
+            #"stage=GLib.Variant("s", "1")"#,
             "Events have the kinds"
         ),
         Fault(
             "more templates than there is room",
-            "[])) >= 4",
-            "[])) >= 400",
+            "{})) >= 4",
+            "{})) >= 400",
             "Where there is room"
         ),
         Fault(
             "a template of a canceled enrolment",
-            "        await self.run(m, number, self.learn)",
-            "        self.templates[uid] = [[\"x\", label, 0]]\n"
-                + "        await self.run(m, number, self.learn)",
+            "{})) >= 4: raise Fault(\"Full\")",
+            "{})) >= 4: raise Fault(\"Full\")\n"
+                + "        self.templates[uid] = {\"x\": [label, 0]}",
             "Cancel ends Enroll"
         ),
     ]
@@ -137,51 +141,51 @@ struct PythonSensorTests {
     private static let callerFaults = [
         Fault(
             "anybody may call",
-            "!= m.sender: raise Fault(ErrorType",
-            "is None: raise Fault(ErrorType",
+            "if caller != self.owner(DAEMON)",
+            "if not self.owner(DAEMON)",
             "Methods refuse"
         ),
         Fault(
             "without a daemon anybody may call",
-            "!= m.sender: raise Fault(ErrorType",
-            "not in (m.sender, None): raise Fault(ErrorType",
+            "if caller != self.owner(DAEMON)",
+            "if self.owner(DAEMON) not in (caller, None)",
             "Without a daemon"
         ),
         Fault(
             "events for everybody",
-            "kind, detail], self.operation.caller)",
-            "kind, detail], None)",
+            "kind, detail, to=self.call.get_sender())",
+            "kind, detail)",
             "Events go to"
         ),
         Fault(
             "callers that left unheard",
-            "is None: self.stop",
-            "== 1: self.stop",
+            "if self.call and not self.owner(self.call.get_sender()): self.end",
+            "if False: self.end",
             "A daemon that took"
         ),
         Fault(
             "a stranger's Cancel",
-            "(self.operation.number, self.operation.caller) == (m.body[0], m.sender)",
-            "self.operation.number == m.body[0]",
+            "if caller != self.owner(DAEMON)",
+            "if member != \"Cancel\" and caller != self.owner(DAEMON)",
             "A stranger's Cancel"
         ),
         Fault(
             "a Cancel of any number",
-            "(self.operation.number, self.operation.caller) == (m.body[0], m.sender)",
-            "self.operation.caller == m.sender",
+            "(self.number, self.call.get_sender()) == (number, call.get_sender())",
+            "self.call.get_sender() == call.get_sender()",
             "A Cancel of something"
         ),
         Fault(
             "arguments that aren't looked at",
-            "if m.signature != METHODS[m.member][0]",
-            "if False",
+            "file.read()",
+            #"file.read().replace('type="u" direction="in"', 'type="s" direction="in"')"#,
             "Arguments of other"
         ),
-        Fault("uids that are none", " or 2**32 - 1 in m.body[:2]", "", "A uid that is no user"),
+        Fault("uids that are none", "2**32 - 1", "2**33", "A uid that is no user"),
         Fault(
             "no introspection of a method",
-            "for name in METHODS)",
-            #"for name in METHODS if name != "Health")"#,
+            "file.read()",
+            #"file.read().replace('name="Health"', 'name="Wellness"')"#,
             "Introspect and Ping"
         ),
     ]
@@ -189,8 +193,8 @@ struct PythonSensorTests {
     private static let operationFaults = [
         Fault(
             "a state of health that there isn't",
-            #"return ["ok", ""]"#,
-            #"return ["fine", ""]"#,
+            #"return "ok", """#,
+            #"return "fine", """#,
             "Health answers"
         ),
         Fault(
@@ -201,62 +205,62 @@ struct PythonSensorTests {
         ),
         Fault(
             "a template that nobody enrolled",
-            "return self.templates[uid][0][0]",
-            #"return "template""#,
+            "return self.end(next(iter(self.templates[uid])))",
+            #"return self.end("template")"#,
             "A match is answered"
         ),
         Fault(
             "attempts that nobody is told of",
-            "            attempt += 1\n",
-            "            continue\n",
+            "            self.miss(call)\n",
+            "            self.looks = True\n",
             "A failed attempt is a call"
         ),
         Fault(
             "an attempt told once, answered or not",
-            "if reply.message_type == MessageType.METHOD_RETURN: break",
-            "reply.body = reply.body if isinstance(reply.body[0], int) else [1]; break",
+            "except GLib.Error: GLib.timeout_add(250, self.miss, call)",
+            "except GLib.Error: self.looks = True",
             "A failed attempt is told again"
         ),
         Fault(
             "attempts that begin with 2",
-            "attempt = 0",
-            "attempt = 1",
+            "seen, True, 0",
+            "seen, True, 1",
             "Failed attempts are numbered"
         ),
         Fault(
             "silence taken for another attempt",
-            "except asyncio.TimeoutError: continue",
-            "except asyncio.TimeoutError:\n                    attempt += 1; continue",
+            "except GLib.Error: GLib",
+            "except GLib.Error: self.count += 1; GLib",
             "Nothing is looked at"
         ),
         Fault(
             "a look when no attempt is left",
-            "if reply.body[0] == 0: await",
-            "if False: await",
+            "unpack()[0] > 0",
+            "unpack()[0] >= 0",
             "A failed attempt is told again"
         ),
         Fault(
             "two at once",
-            #"if self.operation: raise Fault("Busy")"#,
-            #"self.stop("Canceled")"#,
+            #"if self.call: raise Fault("Busy")"#,
+            #"if self.call: self.end(error="Canceled")"#,
             "A second operation"
         ),
         Fault(
             "a Cancel that does nothing",
-            #"self.stop("Canceled")  # at once"#,
-            "pass  # at once",
+            #"(number, call.get_sender()): self.end(error="Canceled")"#,
+            "(number, call.get_sender()): pass",
             "Cancel ends Verify"
         ),
         Fault(
             "another error after Cancel",
-            "raise Fault(operation.end)",
-            #"raise Fault("Failed")"#,
+            #"(number, call.get_sender()): self.end(error="Canceled")"#,
+            #"(number, call.get_sender()): self.end(error="Failed")"#,
             "Cancel ends Verify"
         ),
         Fault(
             "a Cancel that takes its time",
-            #"self.stop("Canceled")  # at once"#,
-            #"asyncio.get_event_loop().call_later(0.3, self.stop, "Canceled")  # at once"#,
+            #"(number, call.get_sender()): self.end(error="Canceled")"#,
+            "(number, call.get_sender()): GLib.timeout_add(300, lambda: self.end(error=\"Canceled\"))",
             "A match after Cancel"
         ),
         Fault(
@@ -270,27 +274,27 @@ struct PythonSensorTests {
     private static let processFaults = [
         Fault(
             "a status of its own at SIGTERM",
-            "    bus.disconnect()",
-            "    sys.exit(3)",
+            "    loop.run()",
+            "    loop.run(); sys.exit(3)",
             "SIGTERM ends it with status 0 within a second, also"
         ),
         Fault(
             "SIGTERM not heard",
-            "signal.SIGTERM, done.set",
+            "signal.SIGTERM, loop.quit",
             "signal.SIGTERM, print",
             "SIGTERM ends it with status 0 within a second while"
         ),
         Fault("two under one name", #"sys.exit(f"{NAME} is taken.")"#, "pass", "A second process"),
         Fault(
             "a device that goes silently",
-            #"self.signal("PropertiesChanged""#,
+            #"self.send("PropertiesChanged""#,
             #"(lambda *_, **__: None)("PropertiesChanged""#,
             "Without its device"
         ),
         Fault(
             "an operation without a device",
-            #"if not self.present: self.stop("Disconnected")"#,
-            "pass",
+            #"if self.call and not self.present: self.end(error="Disconnected")"#,
+            "",
             "Without its device"
         ),
     ]
