@@ -59,7 +59,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
     demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation \
     graph mutants test nightly lint \
     check format generate messages catalogues acceptance bench soak instructions install install-simulated \
-    extras install-pam uninstall deb packages test-deb pam test-pam clean
+    extras install-pam uninstall deb packages test-deb pam test-pam test-faults clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,6 +104,13 @@ $(BUILD)/pam/pam_leave.so: Tests/pam/leave.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -fPIC -Wall -Wextra -Werror -shared -o $@.$$$$ $< \
 	    && mv $@.$$$$ $@
+# What tests preload, to have writes fail.
+test-faults: $(BUILD)/faults.so
+$(BUILD)/faults.so: Tests/Faults/faults.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -fPIC -Wall -Wextra -Werror -shared -o $@.$$$$ $< \
+	    && mv $@.$$$$ $@
+
 $(BUILD)/pam/client: Tests/pam/client.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -o $@.$$$$ $< -lpam && mv $@.$$$$ $@

@@ -1,0 +1,87 @@
+import AuthEngine
+import AuthStore
+import Glibc
+import TestSupport
+import Testing
+
+/// L17: what the disk says is believed, and what isn't on it is not said to be.
+///
+/// Serialized: a process inherits what another test has open between its fork and its exec.
+@Suite("A disk that fails", .serialized, .timeLimit(.minutes(2)))
+struct FaultTests {
+    private static let project =
+        #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+
+    /// A probe whose writes are watched: see `Tests/Faults`.
+    private static func probe(
+        _ mode: String,
+        _ folder: StateFolder,
+        _ faults: TemporaryFolder
+    ) throws -> ChildProcess {
+        let words = ["/usr/bin/make", "--directory", project, "test-faults"]
+        let made = try ChildProcess.run(words, mergesErrors: true)
+        try expect(made.status == 0, "expected a library: \(made.output)")
+        return try ChildProcess(
+            ["StoreCrashProbe", mode, folder.path],
+            environment: ["LD_PRELOAD": project + "/.build/faults.so", "FAULTS": faults.path],
+            hasStream: true
+        )
+    }
+
+    private static func synchronised(_ faults: TemporaryFolder) -> [Substring] {
+        let bytes = (try? TemporaryFolder.read(faults.path + "/synchronised")) ?? []
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    }
+
+    @Test("L17: new files, their folder and each write are on the disk before they are said to be")
+    func synchronised() throws {
+        let (folder, faults) = (try StateFolder(), try TemporaryFolder())
+        let probe = try Self.probe("write", folder, faults)
+        #expect(try probe.line() == "open")
+        let atStart = Self.synchronised(faults)
+        for name in ["machine.key", "state.sqlite"] {
+            #expect(atStart.contains { $0 == folder.file(name) }, "\(name)")
+        }
+        #expect(atStart.contains { $0 == folder.path }, "the names of files are in their folder")
+        for _ in 0..<3 {
+            let before = Self.synchronised(faults).count { $0.hasSuffix("-wal") }
+            // More than may wait: at least one was begun after the count.
+            for _ in 0..<600 { _ = try #require(try probe.line()) }
+            #expect(Self.synchronised(faults).count { $0.hasSuffix("-wal") } > before)
+        }
+        probe.signal(SIGKILL)
+        try probe.wait()
+    }
+
+    @Test("L17: what can't be written through is an error, takes no count back, and is over once")
+    func failing() throws {
+        let (folder, faults) = (try StateFolder(), try TemporaryFolder())
+        let probe = try Self.probe("write", folder, faults)
+        #expect(try probe.line() == "open")
+        var last = 0
+        func next() throws -> Bool {
+            let line = try #require(try probe.line())
+            guard let number = Int(line) else { return line.hasPrefix("failed") }
+            last = number
+            return false
+        }
+        for _ in 0..<20 { #expect(try next() == false) }
+        let switched = faults.path + "/fails"
+        try TemporaryFolder.write(switched, [])
+        while try !next() {}
+        // Nothing is acknowledged while it lasts; what was on its way is through by now.
+        for _ in 0..<100 { #expect(try next()) }
+        #expect(unlink(switched) == 0)
+        while try next() {}
+        let acknowledged = last
+        probe.signal(SIGKILL)
+        try probe.wait()
+        let state = try folder.state()
+        #expect(state.setAside == nil)
+        let most = max(
+            state.records.values.map(\.failures).max() ?? 0,
+            state.enrolments.values.map { Int($0.generation) }.max() ?? 0
+        )
+        #expect(most >= acknowledged)
+    }
+}
