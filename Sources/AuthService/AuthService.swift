@@ -89,7 +89,7 @@ public final class AuthService {
         verifier: verifier,
         audit: audit
     )
-    private var devices: [String: DeviceObject] = [:]
+    private(set) var devices: [String: DeviceObject] = [:]
     private var announcedTypes: [BiometryType] = []
     private var trimming: EventSource?
     private var agentAnnouncements = Allowance(limit: 20)

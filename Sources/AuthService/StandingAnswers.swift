@@ -35,16 +35,21 @@ final class StandingAnswers {
 
     /// Whether it is to be asked behind an answer; then that counts as asked.
     func isDue(of uid: UInt32, at now: Instant) -> Bool {
-        guard let user = users[uid], now - user.askedAt >= Self.pause else { return false }
-        users[uid]?.askedAt = now
+        guard !isRecent(of: uid, at: now) else { return false }
+        var user = users[uid] ?? User(askedAt: now)
+        user.askedAt = now
+        keep(user, uid)
         return true
     }
 
     // MARK: - Asking
 
     func begin(_ uid: UInt32) {
-        let stood = stands(of: uid)
-        users[uid] = User(askedAt: Instant.now(), stands: stood, isAsking: true)
+        keep(User(askedAt: Instant.now(), stands: stands(of: uid), isAsking: true), uid)
+    }
+
+    private func keep(_ user: User, _ uid: UInt32) {
+        users[uid] = user
         guard users.count > Self.limit,
             let oldest = users.min(by: { $0.value.askedAt < $1.value.askedAt })?.key
         else { return }

@@ -26,9 +26,9 @@ final class EventSources {
     var onRest: (@BusActor () -> Void)?
     private var hasRested = false
     /// In milliseconds: longer than whoever asks a few questions in a row thinks in between.
-    private static let restAfter: Int32 = 5000
+    var restAfter: Int32 = 5000
 
-    private init() {
+    init() {
         timerDescriptor = timerfd_create(
             CLOCK_BOOTTIME,
             Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK)
@@ -162,8 +162,8 @@ final class EventSources {
     func wait(_ wake: Int32, isBusy: Bool) -> Bool {
         let longest = prepare(wake)
         var limit = isBusy ? 0 : longest
-        let maySleep = !isBusy && onRest != nil && !hasRested && !(0..<Self.restAfter ~= limit)
-        if maySleep { limit = Self.restAfter }
+        let maySleep = !isBusy && onRest != nil && !hasRested && !(0..<restAfter ~= limit)
+        if maySleep { limit = restAfter }
         let count = Int(epoll_wait(poller, &ready, Int32(ready.count), limit))
         guard count > 0 else {
             if maySleep, count == 0 {

@@ -40,6 +40,27 @@ package struct RemoteService: Sendable {
         }
     }
 
+    /// Asks this service something that changes nothing, or the one that has come in its place.
+    ///
+    /// What is begun by one of them is known to no other: for questions of their own alone.
+    private func ask<Answer>(
+        _ question: @BusActor (RemoteService) async throws(DBusError) -> Answer
+    ) async throws(DBusError) -> Answer {
+        do throws(DBusError) {
+            return try await Self.ask { () throws(DBusError) in try await question(self) }
+        } catch {
+            guard Self.departures.contains(error.name),
+                let next = try await Self.find(on: connection), next.owner != owner
+            else { throw error }
+            return try await Self.ask { () throws(DBusError) in try await question(next) }
+        }
+    }
+
+    /// What a bus says of a call to a process that is gone, or goes before it has answered.
+    private static let departures: Set<DBusError.Name> = [
+        .serviceUnknown, .nameHasNoOwner, .noReply,
+    ]
+
     private static func look(on connection: Connection) async throws(DBusError) -> RemoteService? {
         if let owner = try await connection.nameOwner(Authentication1.busName) {
             return RemoteService(connection, owner: owner)
@@ -77,21 +98,21 @@ package struct RemoteService: Sendable {
 
     /// The items that a query finds: it changes nothing, and asks nobody.
     package func search(_ query: [String: Variant]) async throws(DBusError) -> [[String: Variant]] {
-        try await Self.ask { () throws(DBusError) in
-            try await keychain.search(query: query, options: [:])
+        try await ask { service throws(DBusError) in
+            try await service.keychain.search(query: query, options: [:])
         }
     }
 
     /// What the service finds of its installation.
     package func diagnose() async throws(DBusError) -> [[String: Variant]] {
-        try await Self.ask { () throws(DBusError) in try await manager.diagnose() }
+        try await ask { service throws(DBusError) in try await service.manager.diagnose() }
     }
 
     /// Every sensor, by name.
     package func sensors() async throws(DBusError) -> [RemoteSensor] {
-        let reply = try await Self.ask { () throws(DBusError) in
-            try await connection.call(
-                to: owner,
+        let reply = try await ask { service throws(DBusError) in
+            try await service.connection.call(
+                to: service.owner,
                 path: Authentication1.path,
                 interface: "org.freedesktop.DBus.ObjectManager",
                 member: "GetManagedObjects"

@@ -1,7 +1,8 @@
-import DBus
 import Glibc
 import Linux
 import Testing
+
+@testable import DBus
 
 /// The loop itself.
 @Suite(.runningLoop, .timeLimit(.minutes(1)))
@@ -15,6 +16,38 @@ struct LoopTests {
         }
         EventLoop.shared.schedule(after: .zero) { fired.add(0) }.cancel()
         #expect(await fired.first(3) == [1, 2, 3])
+    }
+
+    @Test("Rest is told once after nothing has happened for a while, and again after something has")
+    @BusActor
+    func rest() throws {
+        let sources = EventSources()
+        let wake = try EventDescriptor()
+        sources.restAfter = 1
+        var rests = 0
+        sources.onRest = { rests += 1 }
+        func wait(isBusy: Bool = false) -> Bool { sources.wait(wake.rawValue, isBusy: isBusy) }
+        // Whoever has work to do waits for nothing, and rests not.
+        #expect(!wait(isBusy: true))
+        #expect(rests == 0)
+        #expect(!wait())
+        #expect(rests == 1)
+        // From here on it would wait for ever.
+        wake.signal()
+        #expect(wait())
+        #expect(rests == 1)
+        wake.clear()
+        #expect(!wait())
+        #expect(rests == 2)
+        // What is due before then is no rest.
+        wake.signal()
+        #expect(wait())
+        wake.clear()
+        sources.restAfter = 60_000
+        let timer = sources.addTimer(after: .milliseconds(1)) {}
+        #expect(!wait())
+        #expect(rests == 2)
+        timer.cancel()
     }
 
     @Test("L21: connections that are never idle don't keep timers and other threads waiting")

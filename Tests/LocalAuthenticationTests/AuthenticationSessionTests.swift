@@ -79,6 +79,23 @@ struct AuthenticationSessionTests {
         }
     }
 
+    @Test("L21: a question is answered by the service that has come in the place of another")
+    func successor() async throws {
+        try await PrivateBus.run { bus in
+            let first = try StandInService(bus)
+            let service = RemoteService(try bus.connect(), owner: first.connection.uniqueName)
+            #expect(try await service.diagnose().isEmpty)
+            first.leave()
+            try await eventually("the name to be free") {
+                try await service.connection.nameOwner(TestDaemon.name) == nil
+            }
+            await #expect(throws: DBusError.self) { _ = try await service.diagnose() }
+            let second = try StandInService(bus)
+            second.checks = [["name": .string("next")]]
+            #expect(try await service.diagnose().count == 1)
+        }
+    }
+
     @Test("An error is typed, and says why")
     func error() async throws {
         try await ClientDesk.run { desk in

@@ -50,6 +50,23 @@ struct SharedQuestionTests {
         #expect(1...2 ~= asked["GetSessionByPID", default: 0], "\(asked)")
     }
 
+    @Test("L11b: behind Interactive logind is asked, at most once a second")
+    @BusActor
+    func interactive() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        try await eventually("somebody to be there") { try await bench.manager.interactive() }
+        let start = ContinuousClock.now
+        bench.logind.questions = [:]
+        try await eventually("a question") {
+            _ = try await bench.manager.interactive()
+            return bench.logind.questions["PreparingForSleep"] != nil
+        }
+        for _ in 0..<100 { _ = try await bench.manager.interactive() }
+        let seconds = Int((ContinuousClock.now - start).components.seconds)
+        #expect(bench.logind.questions["PreparingForSleep", default: 0] <= seconds + 1)
+    }
+
     @Test("L21: evaluations that begin at once share what is asked about sessions and sleep")
     @BusActor
     func decisions() async throws {

@@ -103,8 +103,12 @@ struct FactFinder {
     }
 
     /// The same as far as it is known at once; nil: it isn't, and is found out and announced.
+    ///
+    /// Behind the answer the login manager is asked all the same.
     func knownPlace(of peer: Peer) -> Facts? {
-        sessions.knownPlace(of: peer).map { Facts($0, of: peer) }
+        guard let place = sessions.knownPlace(of: peer) else { return nil }
+        sessions.askBehind(peer.uid, at: Instant.now())
+        return Facts(place, of: peer)
     }
 }
 

@@ -1,4 +1,5 @@
 import AuthEngine
+import AuthStore
 import DBus
 import LocalAuthBus
 import ServiceProgram
@@ -215,11 +216,19 @@ final class AuthenticationObject: Authentication1Service {
     func version(for peer: Peer?) throws(DBusError) -> String { ServiceProgram.version }
 
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 {
-        service.sensors.types.first?.rawValue ?? 0
+        askBehind(peer)
+        return service.sensors.types.first?.rawValue ?? 0
+    }
+
+    /// What was told may have got lost: the sensors are asked behind the answer (L11b).
+    private func askBehind(_ peer: Peer?) {
+        guard let peer else { return }
+        evaluations.facts.enrolments.askBehind(peer.uid, at: Instant.now())
     }
 
     func biometryTypes(for peer: Peer?) throws(DBusError) -> [UInt32] {
-        service.sensors.types.map(\.rawValue).sorted()
+        askBehind(peer)
+        return service.sensors.types.map(\.rawValue).sorted()
     }
 
     func interactive(for peer: Peer?) throws(DBusError) -> Bool {

@@ -331,7 +331,9 @@ final class ContextObject: Context1Service {
     }
 
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 {
-        isInvalid ? 0 : sensors.types.first?.rawValue ?? 0
+        guard !isInvalid else { return 0 }
+        if let peer { evaluations.facts.enrolments.askBehind(peer.uid, at: Instant.now()) }
+        return sensors.types.first?.rawValue ?? 0
     }
 
     func evaluatedPolicyDomainState(for peer: Peer?) throws(DBusError) -> [UInt8] {

@@ -20,7 +20,7 @@ final class DeviceObject: Device1Service {
     private let sessions: Sessions
     private let administration: Administration
     /// The Enroll calls that have not been answered.
-    private var calls: [DeviceEnrolment] = []
+    private(set) var calls: [DeviceEnrolment] = []
     private var announced: [Variant] = []
 
     init(

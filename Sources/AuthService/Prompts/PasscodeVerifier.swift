@@ -19,11 +19,11 @@ enum PasscodeState: Equatable, Sendable {
 @BusActor
 final class PasscodeVerifier {
     /// How long it may take to say whether a passcode is set.
-    static let patience = Duration.seconds(5)
+    static let patience = Duration.seconds(10)
     /// Longer than it takes until a check has its turn and PAM its deadline.
     static let longestVerify = Duration.seconds(100)
     /// How long a question waits for it to be started, and for the end of a pause after a fault.
-    static let startPatience = Duration.seconds(10)
+    static let startPatience = Duration.seconds(20)
     /// How long the bus may take to start it.
     static let longestStart = Duration.seconds(30)
 

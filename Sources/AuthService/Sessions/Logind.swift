@@ -97,7 +97,7 @@ final class Logind {
     /// How long it may take to answer, each time it is asked.
     ///
     /// Others may fill the queue before its answer, or have the bus drop it.
-    static let patience = [Duration.seconds(5), .seconds(15)]
+    static let patience = [Duration.seconds(10), .seconds(10)]
 
     /// What it tells without being asked.
     enum News {

@@ -1,4 +1,5 @@
 import AuthEngine
+import AuthStore
 import DBus
 
 /// Who sits where: the sessions of the callers, by the login manager (L2 to L4).
@@ -64,6 +65,8 @@ final class Sessions {
     /// Whether `history` is about to be kept.
     var isKeeping = false
     private let callerLookUps = SharedLookUps<Caller, Spot?>()
+    /// Of whom something is asked behind an answer, and when that was last done.
+    private let standing = StandingAnswers { _ in }
     private let lidLookUps = SharedLookUps<Bool, Void>()
     private let catchUps = SharedLookUps<UInt32, Bool>()
     private let sleepLookUps = SharedLookUps<Bool, Bool?>()
@@ -128,6 +131,12 @@ final class Sessions {
         await settled()
         guard presence == .present else { return true }
         return await catchUps.share(uid) { await self.lookAgain(uid) }
+    }
+
+    /// The same behind an answer, at most once a second for a user; a difference is announced.
+    func askBehind(_ uid: UInt32, at now: Instant) {
+        guard presence == .present, standing.isDue(of: uid, at: now) else { return }
+        onLoop { _ = await self.catchUp(uid) }
     }
 
     private func lookAgain(_ uid: UInt32) async -> Bool {

@@ -93,6 +93,27 @@ struct ToldTests {
         }
     }
 
+    @Test("L11b: behind BiometryType, of the service and of a context, the sensors are asked")
+    func behindProperties() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            let manager = bench.manager(person.connection)
+            for number in 0..<2 {
+                let before = sensor.count(of: "ListTemplates")
+                let start = ContinuousClock.now
+                try await eventually("the question behind property \(number)") {
+                    let type =
+                        number == 0
+                        ? try await manager.biometryType() : try await context.biometryType()
+                    return type == 1 && sensor.count(of: "ListTemplates") > before
+                }
+                let seconds = Int((ContinuousClock.now - start).components.seconds)
+                #expect(sensor.count(of: "ListTemplates") - before <= seconds + 1)
+            }
+        }
+    }
+
     @Test("L11b: after a change was told nothing is answered from before it")
     func changes() async throws {
         try await ServiceBench.run { bench in
