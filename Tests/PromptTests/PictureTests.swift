@@ -13,6 +13,7 @@ struct PictureTests {
         var events: [(kind: String, detail: [String: Variant])] = []
         var variables: [String: String] = [:]
         var language: String?
+        var textScale = 1
 
         var testDescription: String { name }
     }
@@ -45,6 +46,12 @@ struct PictureTests {
             details: ["policy": .uint32(2), "reason": .string("לפתוח את הכספת")],
             events: [ready],
             language: "he_IL"
+        ),
+        State(
+            name: "large-text",
+            details: ["policy": .uint32(2), "reason": .string(long)],
+            events: [ready],
+            textScale: 2
         ),
         State(name: "long", details: ["reason": .string(long)], events: [ready]),
         State(
@@ -98,6 +105,7 @@ struct PictureTests {
         } else if let language = state.language {
             variables = try await Pictures.language(language, screen.bus)
         }
+        if state.textScale != 1 { try await screen.scaleText(by: state.textScale) }
         let service = try StandInService(screen.bus)
         try await screen.startAgent(variables)
         let details: [String: Variant] = [

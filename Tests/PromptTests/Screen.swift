@@ -89,6 +89,13 @@ import TestSupport
         try await ChildProcess(words, environment: environment).ended(within: .seconds(60)).output
     }
 
+    /// The number of the first window of a class that can be seen, or has such a title; nil while
+    /// there is none.
+    func window(_ kind: String, _ pattern: String) async throws -> String? {
+        try await run("/usr/bin/xdotool", "search", "--onlyvisible", "--" + kind, pattern)
+            .split(separator: "\n").first.map(String.init)
+    }
+
     /// Types on the keyboard, whatever window has it.
     func type(_ text: String) async throws {
         try await run("/usr/bin/xdotool", "type", "--delay", "5", text)
@@ -96,6 +103,13 @@ import TestSupport
 
     /// Presses a key by its name.
     func press(_ key: String) async throws { try await run("/usr/bin/xdotool", "key", key) }
+
+    /// Has programs that start from now on write letters so many times as large as usual.
+    func scaleText(by factor: Int) async throws {
+        let resource = "RESOURCE_MANAGER"
+        let dots = "Xft.dpi:\t\(96 * factor)\n"
+        try await run("/usr/bin/xprop", "-root", "-f", resource, "8s", "-set", resource, dots)
+    }
 
     /// Starts the agent under test.
     @discardableResult

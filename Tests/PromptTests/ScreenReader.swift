@@ -119,6 +119,33 @@ import TestSupport
         return found
     }
 
+    /// Waits until a label that ends so can be seen.
+    func waitForLabel(ending end: String) async throws {
+        try await eventually("a label “… \(end)”", within: .seconds(60)) {
+            try await self.labels().contains { $0.hasSuffix(end) }
+        }
+    }
+
+    /// What the labels say; nothing while windows come or go.
+    func labels() async throws -> [String] {
+        // As in `find`: the last one is seen by it.
+        guard try await find("label") != nil else { return [] }
+        return (try? await elements().map(\.name)) ?? []
+    }
+
+    /// How wide and high an element is, in points of the screen.
+    func size(of element: Element) async throws -> (width: Int32, height: Int32) {
+        let reply = try await connection.call(
+            to: element.place.name,
+            path: element.place.path,
+            interface: "org.a11y.atspi.Component",
+            member: "GetSize"
+        )
+        return try reply.read("ii") { (reader) throws(DBusError) in
+            (try reader.read(Int32.self), try reader.read(Int32.self))
+        }
+    }
+
     /// Waits until it can be pressed, and presses it.
     func press(_ name: String) async throws {
         try await eventually("a button \(name) among \(seen)", within: .seconds(60)) {

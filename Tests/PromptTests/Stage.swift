@@ -13,9 +13,11 @@ import TestSupport
     private init(
         on bus: PrivateBus,
         _ variables: [String: String],
-        hasWayland: Bool
+        hasWayland: Bool,
+        textScale: Int
     ) async throws {
         screen = try await Screen(on: bus, hasWayland: hasWayland)
+        if textScale != 1 { try await screen.scaleText(by: textScale) }
         daemon = try await TestDaemon(on: bus)
         try await bus.startVerifier()
         try await daemon.startSensor()
@@ -27,10 +29,16 @@ import TestSupport
     nonisolated static func run(
         _ variables: [String: String] = [:],
         hasWayland: Bool = false,
+        textScale: Int = 1,
         _ body: @escaping @BusActor (Stage) async throws -> Void
     ) async throws {
         try await PrivateBus.run { bus in
-            let stage = try await Stage(on: bus, variables, hasWayland: hasWayland)
+            let stage = try await Stage(
+                on: bus,
+                variables,
+                hasWayland: hasWayland,
+                textScale: textScale
+            )
             defer { stage.reader.connection.close() }
             do {
                 try await body(stage)
@@ -54,9 +62,10 @@ import TestSupport
     func evaluate(
         _ policy: UInt32,
         _ reason: String,
-        _ options: [String: Variant] = [:]
+        _ options: [String: Variant] = [:],
+        on connection: Connection? = nil
     ) -> Task<[String: Variant], any Error> {
-        let manager = daemon.manager
+        let manager = connection.map { daemon.manager($0) } ?? daemon.manager
         return Task { @BusActor in
             try await manager.evaluate(policy: policy, reason: reason, options: options)
         }

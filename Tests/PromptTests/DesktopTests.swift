@@ -1,0 +1,159 @@
+#if Prompt
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// What a prompt owes to the rest of a desktop: other prompts, keys that were meant for others,
+/// other windows, other screens, and people who need large letters.
+@Suite("The prompt among others", .serialized, .timeLimit(.minutes(10)))
+struct DesktopTests {
+    @Test("L9: prompts come one after another, in their order")
+    func queue() async throws {
+        try await Stage.run { stage in
+            let first = stage.evaluate(1, "open the first")
+            try await stage.reader.waitForLabel(ending: "is trying to open the first")
+            let other = try stage.screen.bus.connect()
+            let second = stage.evaluate(1, "open the second", on: other)
+            _ = try await stage.daemon.manager(other).canEvaluate(policy: 1)
+            let labels = try await stage.reader.labels()
+            #expect(!labels.contains { $0.hasSuffix("is trying to open the second") })
+            try await stage.reader.press("Cancel")
+            try await expectError(.userCancel, of: "the first") { _ = try await first.value }
+            try await stage.reader.waitForLabel(ending: "is trying to open the second")
+            try await stage.reader.press("Cancel")
+            try await expectError(.userCancel, of: "the second") { _ = try await second.value }
+            try await stage.reader.waitForNothing()
+        }
+    }
+
+    @Test("Keys that were meant for another window do nothing to a prompt that has just appeared")
+    func settling() async throws {
+        try await Stage.run { stage in
+            // On a loaded machine the keys come later than they should in one prompt or another.
+            try await eventually("a key within 0.4 s of a call", within: .seconds(300)) {
+                let begun = ContinuousClock.now
+                let evaluation = stage.evaluate(2, "open it")
+                var count = 0
+                while .now - begun < .milliseconds(300) {
+                    guard try await stage.screen.window("class", "localauth-agent") != nil
+                    else { continue }
+                    try await stage.screen.press("Escape")
+                    count += 1
+                }
+                let wasEarly = count > 0 && .now - begun < .milliseconds(400)
+                if wasEarly {
+                    try await stage.waitUntilTyping()
+                    try await stage.screen.press("Escape")
+                    try await expectError(.userCancel, of: "Escape") {
+                        _ = try await evaluation.value
+                    }
+                } else {
+                    try await stage.daemon.manager.invalidate()
+                    _ = try? await evaluation.value
+                }
+                try await stage.reader.waitForNothing()
+                return wasEarly
+            }
+        }
+    }
+
+    @Test("On X11 the prompt belongs to the app's window, and tells which click it comes from")
+    func parent() async throws {
+        try await Stage.run { stage in
+            let screen = stage.screen
+            let xev = ["/usr/bin/xev", "-event", "keyboard"]
+            try screen.bus.run(xev, environment: screen.environment)
+            var app: String?
+            try await eventually("another window", within: .seconds(60)) {
+                app = try await screen.window("name", "Event Tester")
+                return app != nil
+            }
+            let number = String(try #require(app.flatMap { UInt32($0) }), radix: 16)
+            let evaluation = stage.evaluate(
+                1,
+                "open it",
+                [
+                    "parent-window": .string("x11:\(number)"),
+                    "activation-token": .string("app-7-host_TIME4711"),
+                ]
+            )
+            try await stage.waitUntilSettled()
+            let prompt = try #require(try await screen.window("class", "localauth-agent"))
+            let parent = try await screen.run("/usr/bin/xprop", "-id", prompt, "WM_TRANSIENT_FOR")
+            #expect(parent.contains("window id # 0x\(number)\n"))
+            let token = try await screen.run("/usr/bin/xprop", "-id", prompt, "_NET_STARTUP_ID")
+            #expect(token.contains("\"app-7-host_TIME4711\""))
+            try await stage.reader.press("Cancel")
+            try await expectError(.userCancel, of: "Cancel") { _ = try await evaluation.value }
+        }
+    }
+
+    @Test("With two monitors the prompt is on one of them as a whole")
+    func monitors() async throws {
+        try await Stage.run { stage in
+            let screen = stage.screen
+            let xrandr = "/usr/bin/xrandr"
+            try await screen.run(xrandr, "--setmonitor", "left", "500/130x900/240+0+0", "screen")
+            try await screen.run(xrandr, "--setmonitor", "right", "500/130x900/240+500+0", "none")
+            let list = try await screen.run(xrandr, "--listmonitors")
+            try expect(list.contains("Monitors: 2"), "there are no two monitors: \(list)")
+            let evaluation = stage.evaluate(1, "open it")
+            try await stage.waitUntilSettled()
+            let prompt = try #require(try await screen.window("class", "localauth-agent"))
+            let place = try await screen.run("/usr/bin/xwininfo", "-id", prompt)
+            let left = Self.number("Absolute upper-left X:", place)
+            let right = left + Self.number("Width:", place) - 1
+            // In the middle of the whole screen it would be on both.
+            #expect(left >= 0 && left / 500 == right / 500, "\(place)")
+            try await stage.reader.press("Cancel")
+            _ = try? await evaluation.value
+        }
+    }
+
+    private static func number(_ label: String, _ text: String) -> Int {
+        let line = text.split(separator: "\n").first { $0.contains(label) }
+        return line.flatMap { $0.split(separator: " ").last.flatMap { Int($0) } } ?? -1
+    }
+
+    @Test("With letters twice as large nothing is cut off, and the buttons stay on the screen")
+    func largeText() async throws {
+        let usual = try await Self.sizes(textScale: 1)
+        let large = try await Self.sizes(textScale: 2)
+        #expect(usual.keys == large.keys)
+        let line = "Password of root: "
+        let height = try #require(large[line]).height
+        #expect(try height >= #require(usual[line]).height * 19 / 10)
+        for (name, size) in usual {
+            let new = try #require(large[name])
+            // Where it is broken anew it is higher still; a button has room for more than a line.
+            #expect(new.height >= min(size.height * 19 / 10, height), "\(name): \(size), \(new)")
+        }
+    }
+
+    /// How large the texts of a prompt are.
+    @BusActor private static func sizes(
+        textScale: Int
+    ) async throws -> [String: (width: Int32, height: Int32)] {
+        let found = Witness<[String: (width: Int32, height: Int32)]>()
+        try await Stage.run(textScale: textScale) { stage in
+            let reason = Array(repeating: "open what is kept", count: 20).joined(separator: ", ")
+            let evaluation = stage.evaluate(2, reason)
+            try await stage.waitUntilTyping()
+            let prompt = try #require(try await stage.screen.window("class", "localauth-agent"))
+            let place = try await stage.screen.run("/usr/bin/xwininfo", "-id", prompt)
+            let top = number("Absolute upper-left Y:", place)
+            #expect(top >= 0 && top + number("Height:", place) <= 900, "\(place)")
+            var sizes: [String: (width: Int32, height: Int32)] = [:]
+            for element in try await stage.reader.elements() where element.role == "label" {
+                sizes[element.name] = try await stage.reader.size(of: element)
+            }
+            found.record(sizes)
+            try await stage.reader.press("Cancel")
+            _ = try? await evaluation.value
+        }
+        return try await found.first("sizes", within: .seconds(1)) { _ in true }
+    }
+}
+#endif
