@@ -21,6 +21,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private let inbox = Mutex(Inbox())
     private let thread = Atomic<UInt>(0)
     private let stopping = Atomic<Bool>(false)
+    /// The process whose thread serves the loop.
+    private let home = Atomic<pid_t>(0)
     private let wakeUp: EventDescriptor
     private var jobs: [UnownedJob] = []
     private var running: [UnownedJob] = []
@@ -74,11 +76,18 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Does what there is to do, and waits for nothing.
     @BusActor public func serve() { turn(waits: false) }
 
+    /// Whether this process is a fork of the one that serves the loop: nothing is served here.
+    public var isLeftBehind: Bool {
+        let home = home.load(ordering: .acquiring)
+        return home != 0 && home != getpid()
+    }
+
     /// Serves everything on a new thread.
     ///
     /// Does nothing when the loop runs already.
     public func startThread() {
-        guard thread.load(ordering: .acquiring) == 0 else { return }
+        guard thread.load(ordering: .acquiring) == 0, !isLeftBehind else { return }
+        home.store(getpid(), ordering: .releasing)
         var identifier = pthread_t()
         let code = pthread_create(
             &identifier,

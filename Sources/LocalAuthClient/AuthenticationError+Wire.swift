@@ -34,6 +34,15 @@ extension AuthenticationError {
             + "“localauthctl doctor” says what is missing."
     )
 
+    /// What a service is called that runs and doesn't answer.
+    package static let silent = AuthenticationError(
+        .biometryNotAvailable,
+        "The authentication service doesn’t answer: “localauthctl doctor” says more."
+    )
+
+    /// How a context ends what runs on it.
+    static let invalidated = AuthenticationError(.appCancel, "The context was invalidated.")
+
     /// An error as it came from the service.
     ///
     /// An error that is in no table counts as a refusal by the system.

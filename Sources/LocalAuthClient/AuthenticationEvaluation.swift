@@ -10,10 +10,15 @@ public final class AuthenticationEvaluation: Sendable {
 
     /// What happens until the verdict; at most 1024 wait to be read, the oldest go first.
     public let events: AsyncStream<AuthenticationEvent>
-    private let task: Task<Result<AuthenticationSuccess, AuthenticationError>, Never>
+    private typealias Verdict = Result<AuthenticationSuccess, AuthenticationError>
+    private let task: Task<Verdict, Never>
     private let session: AuthenticationSession
 
-    package init(_ session: AuthenticationSession, start: @escaping Start) {
+    package init(
+        _ session: AuthenticationSession,
+        _ options: AuthenticationOptions,
+        start: @escaping Start
+    ) {
         self.session = session
         let (events, feed) = AsyncStream.makeStream(
             of: AuthenticationEvent.self,
@@ -21,10 +26,37 @@ public final class AuthenticationEvaluation: Sendable {
         )
         self.events = events
         task = Task(executorPreference: EventLoop.shared) {
-            let result = await Self.run(session, start, feed)
+            let result = await Self.end(of: session, options) {
+                await Self.run(session, start, feed)
+            }
             feed.finish()
             return result
         }
+    }
+
+    /// Awaits the verdict of a service that may hang.
+    ///
+    /// A prompt may be up as long as it takes. Where there is to be none, and once the session is
+    /// invalidated, a service that doesn't answer is not waited for.
+    @BusActor
+    private static func end(
+        of session: AuthenticationSession,
+        _ options: AuthenticationOptions,
+        _ body: @escaping @BusActor @Sendable () async -> Verdict
+    ) async -> Verdict {
+        let (context, outcome) = (session.context, Outcome<Verdict>())
+        onLoop { outcome.settle(await body()) }
+        var timers: [EventSource] = []
+        if options.isInteractionNotAllowed {
+            timers.append(context.connection.watch(outcome, orElse: .failure(.silent)))
+        }
+        let token = context.onInvalidation {
+            timers.append(context.connection.watch(outcome, orElse: .failure(.invalidated)))
+        }
+        let verdict = await outcome.value
+        context.forget(token)
+        for timer in timers { timer.cancel() }
+        return verdict
     }
 
     @BusActor
@@ -32,7 +64,7 @@ public final class AuthenticationEvaluation: Sendable {
         _ session: AuthenticationSession,
         _ start: Start,
         _ feed: AsyncStream<AuthenticationEvent>.Continuation
-    ) async -> Result<AuthenticationSuccess, AuthenticationError> {
+    ) async -> Verdict {
         do throws(AuthenticationError) {
             let call = try await start(try await session.context.current())
             for await event in call.events { feed.yield(AuthenticationEvent(event)) }

@@ -25,10 +25,17 @@ public final class AuthenticationSession: Sendable {
     /// - Throws: why it could not.
     @BusActor
     public func check(_ policy: AuthenticationPolicy) async throws(AuthenticationError) {
-        let answer = try await context.canEvaluate(policy.rawValue)
-        guard !answer.available else { return }
-        let code = AuthenticationError.Code(rawValue: Int(answer.code))
-        throw AuthenticationError(code, answer.message)
+        let context = context
+        let refusal: AuthenticationError? = await context.connection.answered(orElse: .silent) {
+            do throws(AuthenticationError) {
+                let answer = try await context.canEvaluate(policy.rawValue)
+                guard !answer.available else { return nil }
+                return AuthenticationError(.init(rawValue: Int(answer.code)), answer.message)
+            } catch {
+                return error
+            }
+        }
+        if let refusal { throw refusal }
     }
 
     /// Starts to authenticate the person.
@@ -43,7 +50,7 @@ public final class AuthenticationSession: Sendable {
         reason: String,
         options: AuthenticationOptions = AuthenticationOptions()
     ) -> AuthenticationEvaluation {
-        AuthenticationEvaluation(self) { proxy throws(AuthenticationError) in
+        AuthenticationEvaluation(self, options) { proxy throws(AuthenticationError) in
             let wire = try options.wire()
             do throws(DBusError) {
                 return try proxy.evaluateStream(
@@ -64,7 +71,7 @@ public final class AuthenticationSession: Sendable {
         reason: String,
         options: AuthenticationOptions
     ) -> AuthenticationEvaluation {
-        AuthenticationEvaluation(self) { proxy throws(AuthenticationError) in
+        AuthenticationEvaluation(self, options) { proxy throws(AuthenticationError) in
             let wire = try options.wire()
             do throws(DBusError) {
                 return try proxy.evaluateAccessControlStream(

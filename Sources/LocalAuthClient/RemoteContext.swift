@@ -5,10 +5,13 @@ package import LocalAuthBus
 /// was restarted: a restart loses the context, and with it a success and the credentials.
 @BusActor
 package final class RemoteContext {
-    private let connection: ServiceConnection
+    let connection: ServiceConnection
     private var proxy: Context1Proxy?
     private var making: Task<Result<Context1Proxy, AuthenticationError>, Never>?
     private var isInvalid = false
+    /// What else ends with the context.
+    private var endings: [Int: @BusActor () -> Void] = [:]
+    private var lastEnding = 0
     /// The biometric policy that was found to be possible before there was an object.
     private var checked: UInt32?
     /// The enrolment then, once somebody has asked for it.
@@ -39,7 +42,7 @@ package final class RemoteContext {
         if self.making == making { self.making = nil }
         let made = try result.get()
         guard !isInvalid else {
-            throw AuthenticationError(.appCancel, "The context was invalidated.")
+            throw .invalidated
         }
         return made
     }
@@ -142,5 +145,18 @@ package final class RemoteContext {
     package func invalidate() {
         isInvalid = true
         proxy?.sendInvalidate()
+        for ending in endings.values { ending() }
     }
+
+    /// Calls `body` when the context is invalidated.
+    ///
+    /// - Returns: What ``forget(_:)`` takes.
+    func onInvalidation(_ body: @escaping @BusActor () -> Void) -> Int {
+        lastEnding += 1
+        endings[lastEnding] = body
+        if isInvalid { body() }
+        return lastEnding
+    }
+
+    func forget(_ ending: Int) { endings[ending] = nil }
 }

@@ -57,7 +57,7 @@ package final class ServiceConnection {
                 path: Authentication1.path,
                 interface: "org.freedesktop.DBus.Peer",
                 member: "Ping",
-                timeout: .seconds(2)
+                timeout: .milliseconds(1400)
             )
             return true
         } catch {

@@ -31,11 +31,13 @@ extension LAContext {
         let remote = session.context
         let bytes = credential.map { [UInt8]($0) }
         return blocking(orElse: false) {
-            guard let proxy = try? await remote.current() else { return false }
             let type = Int32(type.rawValue)
             guard let bytes else {
+                // Without an object there is nothing to take away.
+                guard let proxy = await remote.existing() else { return true }
                 return (try? await proxy.clearCredential(credentialType: type)) ?? false
             }
+            guard let proxy = try? await remote.current() else { return false }
             guard let secret = try? SecretTransport.sealed(bytes) else { return false }
             return (try? await proxy.setCredential(credentialType: type, secret: secret)) ?? false
         }

@@ -1,5 +1,6 @@
 internal import DBus
 public import Foundation
+internal import LocalAuthClient
 public import Security
 
 /// Runs a call of the keychain, and makes Apple's errors of what it throws.
@@ -7,7 +8,7 @@ func keychain<Value: Sendable>(
     _ body: @escaping @BusActor @Sendable (RemoteKeychain) async throws(KeychainFailure) -> Value
 ) async throws -> Value {
     do throws(KeychainFailure) {
-        return try await onKeychain(body)
+        return try await onKeychain(body).get()
     } catch {
         throw NSError(
             domain: NSOSStatusErrorDomain,
@@ -19,9 +20,16 @@ func keychain<Value: Sendable>(
 
 @BusActor
 private func onKeychain<Value: Sendable>(
-    _ body: @BusActor @Sendable (RemoteKeychain) async throws(KeychainFailure) -> Value
-) async throws(KeychainFailure) -> Value {
-    try await body(try await RemoteKeychain())
+    _ body: @escaping @BusActor @Sendable (RemoteKeychain) async throws(KeychainFailure) -> Value
+) async -> Result<Value, KeychainFailure> {
+    let silence = Result<Value, KeychainFailure>.failure(KeychainFailure(NoAnswer.silent))
+    return await ServiceConnection.shared.answered(orElse: silence) {
+        do throws(KeychainFailure) {
+            return .success(try await body(try await RemoteKeychain()))
+        } catch {
+            return .failure(error)
+        }
+    }
 }
 
 extension LARight {
@@ -165,21 +173,14 @@ public final class LAPrivateKey: NSObject, Sendable {
 
     private var key: SecKey { SecKey(id: id, publicKey: publicKey.point) }
 
-    private func word(
-        _ algorithm: SecKeyAlgorithm,
-        _ operation: SecKeyOperationType
-    ) async throws -> String {
-        try await keychain { _ throws(KeychainFailure) in try algorithm.word(for: operation) }
-    }
-
     /// Signs; the right has to be authorized.
     ///
     /// - Throws: An error of the keychain.
     public func sign(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
-        let (id, use, word) = (id, try right.use(), try await word(algorithm, .sign))
+        let (id, use) = (id, try right.use())
         return Data(
             try await keychain { keychain throws(KeychainFailure) in
-                try await keychain.sign(id, word, [UInt8](data), use)
+                try await keychain.sign(id, algorithm, [UInt8](data), use)
             }
         )
     }
@@ -193,10 +194,10 @@ public final class LAPrivateKey: NSObject, Sendable {
     ///
     /// - Throws: An error of the keychain.
     public func decrypt(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
-        let (id, use, word) = (id, try right.use(), try await word(algorithm, .decrypt))
+        let (id, use) = (id, try right.use())
         return Data(
             try await keychain { keychain throws(KeychainFailure) in
-                try await keychain.decrypt(id, word, [UInt8](data), use)
+                try await keychain.decrypt(id, algorithm, [UInt8](data), use)
             }
         )
     }
@@ -219,15 +220,19 @@ public final class LAPrivateKey: NSObject, Sendable {
         algorithm: SecKeyAlgorithm,
         parameters: [String: Any]
     ) async throws -> Data {
-        var options: [String: Variant] = [:]
         let size = parameters["requestedSize"] as? Int
-        options["size"] = size.flatMap(UInt32.init(exactly:)).map(Variant.uint32)
-        options["shared-info"] = (parameters["sharedInfo"] as? Data).map { .bytes([UInt8]($0)) }
-        let wire = options
-        let (id, use, word) = (id, try right.use(), try await word(algorithm, .keyExchange))
+        let info = [UInt8](parameters["sharedInfo"] as? Data ?? Data())
+        let (id, use) = (id, try right.use())
         return Data(
             try await keychain { keychain throws(KeychainFailure) in
-                try await keychain.agree(id, word, [UInt8](publicKey), wire, use)
+                try await keychain.agree(
+                    id,
+                    algorithm,
+                    [UInt8](publicKey),
+                    size: size,
+                    info: info,
+                    use
+                )
             }
         )
     }

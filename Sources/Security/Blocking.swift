@@ -1,6 +1,5 @@
 internal import DBus
 internal import Dispatch
-internal import Glibc
 internal import LocalAuthClient
 internal import Synchronization
 
@@ -14,11 +13,9 @@ private final class Arrival<Value: Sendable>: Sendable {
         arrived.signal()
     }
 
-    /// Waits; nil when nothing came in time.
-    func wait(milliseconds: Int) -> Value? {
-        guard arrived.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else {
-            return nil
-        }
+    /// Waits.
+    func wait() -> Value? {
+        arrived.wait()
         return value.withLock { $0 }
     }
 }
@@ -37,17 +34,13 @@ package enum NoAnswer: Sendable {
         switch self {
         case .onLoop: "The loop of the bus can't wait for itself."
         case .forked: "A fork of a process can't use its connection: start a program in it."
-        case .silent:
-            "The authentication service doesn’t answer: “localauthctl doctor” says more."
+        case .silent: AuthenticationError.silent.message
         }
     }
 }
 
-/// The process whose threads these are.
-private let home = getpid()
-
 /// Whether this process is a fork of the one that has the loop.
-package var isFork: Bool { getpid() != home }
+package var isFork: Bool { EventLoop.shared.isLeftBehind }
 
 /// Runs `body` on the bus loop and blocks the calling thread until it is done.
 ///
@@ -68,18 +61,9 @@ package func blocking<Value: Sendable>(
     guard EventLoop.shared.isIsolatingCurrentContext() != true else { return refusal(.onLoop) }
     EventLoop.shared.startThread()
     let answer = Arrival<Value>()
-    onLoop { answer.arrive(await body()) }
-    var patience = 500
-    while true {
-        if let value = answer.wait(milliseconds: patience) { return value }
-        let sign = Arrival<Bool>()
-        onLoop { sign.arrive(await ServiceConnection.shared.isAnswering()) }
-        // It may answer, or fail, while the sign is waited for.
-        if sign.wait(milliseconds: 1400) != true {
-            return answer.wait(milliseconds: 50) ?? refusal(.silent)
-        }
-        patience = 5000
-    }
+    let silence = refusal(.silent)
+    onLoop { answer.arrive(await ServiceConnection.shared.answered(orElse: silence, body)) }
+    return answer.wait() ?? silence
 }
 
 /// As ``blocking(orElse:_:)``, for calls whose lack of an answer has one value.

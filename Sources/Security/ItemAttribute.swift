@@ -1,3 +1,5 @@
+internal import DBus
+
 /// An attribute of Apple's keychain, as this one has it: the classes that have it, and its type.
 struct ItemAttribute: Sendable {
     /// What its values are.
@@ -6,9 +8,8 @@ struct ItemAttribute: Sendable {
         case text
         /// Bytes; a text is taken, too, and comes back as a text.
         case bytes
+        /// A number; Apple's constants, and some programs, write it as a text.
         case number
-        /// A number, which Apple's constants write as a text.
-        case constant
         case flag
         case date
     }
@@ -26,6 +27,20 @@ struct ItemAttribute: Sendable {
     private static let passwords: Set = ["genp", "inet"]
     private static let all: Set = ["genp", "inet", "keys"]
 
+    /// What names a password, and counts as empty where an item or a query doesn't say it; a port is
+    /// zero then.
+    ///
+    /// So Apple's keychain has it: such items are the same one, and show the empty values.
+    static let names: [String: [String]] = [
+        "genp": ["acct", "svce"], "inet": ["acct", "atyp", "path", "port", "ptcl", "sdmn", "srvr"],
+    ]
+
+    /// Whether a value of an attribute says no more than if there were none.
+    static func isEmpty(_ value: Variant?, _ name: String) -> Bool {
+        let isName = name == "agrp" || names.values.contains { $0.contains(name) }
+        return isName && [nil, .string(""), .uint32(0)].contains(value)
+    }
+
     /// By their names, those of ``ItemDictionary`` apart: access control, group and such.
     static let known: [String: ItemAttribute] = {
         var known: [String: ItemAttribute] = [
@@ -35,8 +50,8 @@ struct ItemAttribute: Sendable {
             "icmt": Self(.text, passwords), "invi": Self(.flag, passwords),
             "nega": Self(.flag, passwords), "svce": Self(.text, ["genp"]),
             "gena": Self(.bytes, ["genp"]), "port": Self(.number, ["inet"]),
-            "type": Self(.constant, all), "atag": Self(.bytes, ["keys"]),
-            "klbl": Self(.bytes, ["keys"]), "kcls": Self(.constant, ["keys"]),
+            "type": Self(.number, all), "atag": Self(.bytes, ["keys"]),
+            "klbl": Self(.bytes, ["keys"]), "kcls": Self(.number, ["keys"]),
             "bsiz": Self(.number, ["keys"]), "esiz": Self(.number, ["keys"]),
             "sdat": Self(.date, ["keys"]), "edat": Self(.date, ["keys"]),
             "tkid": Self(.text, ["keys"]),

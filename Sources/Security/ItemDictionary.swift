@@ -104,12 +104,6 @@ struct ItemDictionary: Sendable {
             attributes[key] = .bytes(try Self.bytes(key, value))
             form[key] = value is Data ? .usual : .other
         case .number: attributes[key] = .uint32(try Self.number(key, value))
-        case .constant:
-            if let number = (value as? String).flatMap({ UInt32($0) }) {
-                attributes[key] = .uint32(number)
-            } else {
-                attributes[key] = .uint32(try Self.number(key, value))
-            }
         case .flag: attributes[key] = .bool(try Self.flag(key, value))
         case .date:
             guard let date = value as? Date, let seconds = ItemForm.seconds(date) else {
@@ -247,6 +241,9 @@ extension ItemDictionary {
     }
 
     private static func number(_ key: String, _ value: Any) throws(KeychainFailure) -> UInt32 {
+        if let text = value as? String, let number = UInt32(text), "\(number)" == text {
+            return number
+        }
         guard let number = value as? NSNumber, let exact = UInt32(exactly: number.doubleValue)
         else {
             throw wrong(key)

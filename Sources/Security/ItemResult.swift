@@ -36,6 +36,10 @@ indirect enum ItemResult: Sendable {
         var result: [String: Any] = [:]
         if returns.contains(.attributes) {
             let form = ItemForm(item["form"]?.asString ?? "")
+            for name in ItemAttribute.names[item["class"]?.asString ?? ""] ?? []
+            where name != "ptcl" {
+                result[name] = name == "port" ? NSNumber(value: 0) : "" as NSString
+            }
             for (name, value) in item { result[name] = self.value(name, value, form) }
             result["sync"] = NSNumber(value: item["sync"] == .bool(true))
             let accessible = ItemDictionary.accessible(item, form)

@@ -20,6 +20,7 @@ extension ItemDictionary {
         attributes["type"] = .uint32(key.type)
         attributes["bsiz"] = .uint32(UInt32(key.bits))
         setDefaults(ofKeyWith: UInt32(key.bits), isPrivate: key.isPrivate)
+        if attributes["perm"] == nil { attributes["perm"] = .bool(true) }
         if attributes["klbl"] == nil { attributes["klbl"] = .bytes(try key.label()) }
     }
 
@@ -28,10 +29,14 @@ extension ItemDictionary {
         var facts: [String: Variant] = [
             "kcls": .uint32(isPrivate ? 1 : 0), "bsiz": .uint32(bits), "esiz": .uint32(bits),
         ]
-        let whatPrivateKeysDo: Set = ["decr", "drve", "sign", "unwp"]
-        for name in ["encr", "decr", "drve", "sign", "vrfy", "wrap", "unwp"] {
-            facts[name] = .bool(whatPrivateKeysDo.contains(name) == isPrivate)
-        }
+        for (name, isAble) in Self.abilities(isPrivate: isPrivate) { facts[name] = .bool(isAble) }
         attributes.merge(facts) { given, _ in given }
+    }
+
+    /// What a key can be used for, by the names of the attributes.
+    static func abilities(isPrivate: Bool) -> [String: Bool] {
+        let whatPrivateKeysDo: Set = ["decr", "drve", "sign", "unwp"]
+        let names = ["encr", "decr", "drve", "sign", "vrfy", "wrap", "unwp"]
+        return names.reduce(into: [:]) { $0[$1] = whatPrivateKeysDo.contains($1) == isPrivate }
     }
 }

@@ -38,10 +38,13 @@ extension RemoteKeychain {
                 continue
             }
             let secret: [UInt8]
+            let use = query.use(of: attributes)
             do throws(KeychainFailure) {
-                secret = try await read(id, query.use)
+                secret = try await read(id, use)
             } catch {
-                guard query.interaction == .skipped, error.status == errSecInteractionNotAllowed
+                // What would ask somebody is left out.
+                guard query.interaction == .skipped, !use.isFree,
+                    [errSecInteractionNotAllowed, errSecAuthFailed].contains(error.status)
                 else { throw error }
                 continue
             }
@@ -57,8 +60,8 @@ extension RemoteKeychain {
         _ query: ItemDictionary,
         _ changes: ItemDictionary
     ) async throws(KeychainFailure) {
-        guard changes.key == nil, changes.id == nil, changes.list == nil else {
-            throw KeychainFailure(errSecParam, "A change has no reference and no item list.")
+        guard changes.saysNoMoreThanAttributes else {
+            throw KeychainFailure(errSecParam, "A change has attributes and kSecValueData alone.")
         }
         for item in try await find(query, limit: query.isLimited ? query.limit ?? 1 : .max) {
             guard let id = item["id"]?.asString, let itemClass = item["class"]?.asString else {
@@ -118,7 +121,8 @@ extension RemoteKeychain {
         guard !query.isOfForeignClass else { throw Self.notFound }
         let found = try await search(
             query.wanted(),
-            skippingGuarded: query.interaction == .skipped
+            // A context may open what is guarded.
+            skippingGuarded: query.interaction == .skipped && !query.mayOpenGuarded
         )
         .filter(query.isMet)
         guard !found.isEmpty else { throw Self.notFound }
@@ -209,6 +213,12 @@ extension ItemDictionary {
         return updates
     }
 
+    /// Whether nothing here is for a search or an answer, which a change has not.
+    var saysNoMoreThanAttributes: Bool {
+        key == nil && id == nil && list == nil && !isLimited && returns.isEmpty && context == nil
+            && interaction == .allowed && prompt == nil
+    }
+
     /// What guards an item after these changes; nil: what guards it now.
     func guarding(
         insteadOf item: [String: Variant]
@@ -261,7 +271,7 @@ extension ItemDictionary {
         if accessControl == nil { wanted["pdmn"] = accessible.map(Variant.string) }
         // An item's own word for it counts.
         wanted["mdat"] = nil
-        return wanted
+        return wanted.filter { name, value in !ItemAttribute.isEmpty(value, name) }
     }
 
     /// Whether an item that the service found is what was meant.
@@ -272,6 +282,9 @@ extension ItemDictionary {
             return false
         }
         for (name, value) in attributes {
+            if ItemAttribute.isEmpty(value, name), !ItemAttribute.isEmpty(item[name], name) {
+                return false
+            }
             guard case .int64 = value, case .instant(let date) = self.form[name] else { continue }
             guard item[name]?.asInt64.map({ form.instant(name, $0) }) == date else { return false }
         }
@@ -285,6 +298,16 @@ extension ItemDictionary {
             forbidsInteraction: interaction != .allowed,
             reason: prompt
         )
+    }
+
+    /// Whether secrets are to be returned, and a context was given that may have been evaluated.
+    fileprivate var mayOpenGuarded: Bool { context != nil && returns.contains(.data) }
+
+    /// Whose prompts, if this item asks anybody.
+    fileprivate func use(of item: [String: Variant]) -> RemoteKeychain.Use {
+        var use = use
+        use.isFree = (item["flags"]?.asUInt64 ?? 0) == 0
+        return use
     }
 
     /// Whether what is to be returned is made of an item's secret.
@@ -325,8 +348,15 @@ extension ItemDictionary {
             throw KeychainFailure(errSecParam, "A key has kSecValueData or kSecValueRef.")
         }
         let (type, half) = (attributes["type"], attributes["kcls"])
-        guard type == .uint32(42) || type == .uint32(73), half == .uint32(0) || half == .uint32(1)
-        else { return }
+        guard type == .uint32(42) || type == .uint32(73) else { return }
+        // One that isn't said to be private is public, as in Apple's keychain, if its bytes are.
+        if half == nil {
+            let bytes = Data(secret)
+            let isRSA = type == .uint32(42)
+            guard let half = try? SoftwareKey(bytes, isRSA: isRSA, isPrivate: false) else { return }
+            return try take(half)
+        }
+        guard half == .uint32(0) || half == .uint32(1) else { return }
         try take(
             SoftwareKey(
                 Data(secret),
@@ -349,7 +379,8 @@ extension ItemDictionary {
             key = try reference(to: attributes, id, secret)
         }
         if returns == .data { return .data(secret ?? []) }
-        if returns == .reference, let key { return .key(key) }
+        // There are no references to passwords.
+        if returns == .reference { return key.map(ItemResult.key) ?? .nothing }
         if returns == .persistentReference { return .reference(id) }
         if returns.isEmpty { return .nothing }
         return .attributes(

@@ -21,6 +21,14 @@ package struct RemoteKeychain {
             self.reason = reason
         }
 
+        /// Whether nobody is asked, because the item doesn't want it.
+        var isFree = false
+
+        @BusActor var gate: Gate {
+            let isQuiet = isFree || forbidsInteraction || context?.forbidsInteraction == true
+            return isQuiet ? .reading : .asking
+        }
+
         /// Apple shows a default text where the app gives none.
         private static let defaultReason = "use a stored secret"
 
@@ -102,14 +110,16 @@ package struct RemoteKeychain {
     package func read(_ id: String, _ use: Use) async throws(KeychainFailure) -> [UInt8] {
         let options = try await use.options()
         return try await onKeychain { () async throws(DBusError) in
-            let pair = try SocketPair.make()
-            try await proxy.read(
-                id: id,
-                receiver: pair.theirs,
-                reason: use.text,
-                options: options
-            )
-            return SecretTransport.packet(at: pair.ours)
+            try await use.gate.pass { () async throws(DBusError) in
+                let pair = try SocketPair.make()
+                try await proxy.read(
+                    id: id,
+                    receiver: pair.theirs,
+                    reason: use.text,
+                    options: options
+                )
+                return SecretTransport.packet(at: pair.ours)
+            }
         }
     }
 
@@ -164,7 +174,7 @@ extension RemoteKeychain {
         }
     }
 
-    package func sign(
+    func sign(
         _ id: String,
         _ algorithm: String,
         _ data: [UInt8],
@@ -172,17 +182,19 @@ extension RemoteKeychain {
     ) async throws(KeychainFailure) -> [UInt8] {
         let options = try await use.options()
         return try await onKeychain { () async throws(DBusError) in
-            try await proxy.sign(
-                id: id,
-                algorithm: algorithm,
-                data: data,
-                reason: use.text,
-                options: options
-            )
+            try await use.gate.pass { () async throws(DBusError) in
+                try await proxy.sign(
+                    id: id,
+                    algorithm: algorithm,
+                    data: data,
+                    reason: use.text,
+                    options: options
+                )
+            }
         }
     }
 
-    package func decrypt(
+    func decrypt(
         _ id: String,
         _ algorithm: String,
         _ data: [UInt8],
@@ -190,20 +202,22 @@ extension RemoteKeychain {
     ) async throws(KeychainFailure) -> [UInt8] {
         let options = try await use.options()
         return try await onKeychain { () async throws(DBusError) in
-            let pair = try SocketPair.make()
-            try await proxy.decrypt(
-                id: id,
-                algorithm: algorithm,
-                data: data,
-                receiver: pair.theirs,
-                reason: use.text,
-                options: options
-            )
-            return SecretTransport.packet(at: pair.ours)
+            try await use.gate.pass { () async throws(DBusError) in
+                let pair = try SocketPair.make()
+                try await proxy.decrypt(
+                    id: id,
+                    algorithm: algorithm,
+                    data: data,
+                    receiver: pair.theirs,
+                    reason: use.text,
+                    options: options
+                )
+                return SecretTransport.packet(at: pair.ours)
+            }
         }
     }
 
-    package func agree(
+    func agree(
         _ id: String,
         _ algorithm: String,
         _ publicKey: [UInt8],
@@ -212,16 +226,18 @@ extension RemoteKeychain {
     ) async throws(KeychainFailure) -> [UInt8] {
         let options = try await use.options().merging(parameters) { _, new in new }
         return try await onKeychain { () async throws(DBusError) in
-            let pair = try SocketPair.make()
-            try await proxy.keyExchange(
-                id: id,
-                algorithm: algorithm,
-                publicKey: publicKey,
-                receiver: pair.theirs,
-                reason: use.text,
-                options: options
-            )
-            return SecretTransport.packet(at: pair.ours)
+            try await use.gate.pass { () async throws(DBusError) in
+                let pair = try SocketPair.make()
+                try await proxy.keyExchange(
+                    id: id,
+                    algorithm: algorithm,
+                    publicKey: publicKey,
+                    receiver: pair.theirs,
+                    reason: use.text,
+                    options: options
+                )
+                return SecretTransport.packet(at: pair.ours)
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ public func SecKeyGeneratePair(
     return errSecSuccess
 }
 
-/// Signs a digest of 32 bytes; blocks while a prompt is up.
+/// Signs a digest; blocks while a prompt is up.
 ///
 /// - Returns: `errSecSuccess`, `errSecBufferTooSmall`, or why there is no signature.
 public func SecKeyRawSign(
@@ -61,20 +61,14 @@ public func SecKeyRawSign(
     _ sig: UnsafeMutablePointer<UInt8>,
     _ sigLen: UnsafeMutablePointer<Int>
 ) -> OSStatus {
-    guard padding == .PKCS1 else { return errSecUnimplemented }
+    guard let algorithm = padding.signature(by: key) else { return errSecUnimplemented }
     let digest = NSData(bytes: dataToSign, length: dataToSignLen)
     var error: Unmanaged<CFError>?
-    let algorithm = SecKeyAlgorithm.ecdsaSignatureDigestX962SHA256
-    guard let signature = SecKeyCreateSignature(key, algorithm, digest, &error) else {
-        return status(error)
-    }
-    guard signature.length <= sigLen.pointee else { return errSecBufferTooSmall }
-    signature.getBytes(sig, length: signature.length)
-    sigLen.pointee = signature.length
-    return errSecSuccess
+    let signature = SecKeyCreateSignature(key, algorithm, digest, &error)
+    return hand(signature, error, sig, sigLen)
 }
 
-/// Whether a signature of a digest of 32 bytes is a key's.
+/// Whether a signature of a digest is a key's.
 ///
 /// - Returns: `errSecSuccess`, `errSecVerifyFailed`, or why it can't be told.
 public func SecKeyRawVerify(
@@ -86,16 +80,98 @@ public func SecKeyRawVerify(
     _ sig: UnsafePointer<UInt8>,
     _ sigLen: Int
 ) -> OSStatus {
-    guard padding == .PKCS1 else { return errSecUnimplemented }
+    guard let algorithm = padding.signature(by: key) else { return errSecUnimplemented }
     var error: Unmanaged<CFError>?
     let isValid = SecKeyVerifySignature(
         key,
-        .ecdsaSignatureDigestX962SHA256,
+        algorithm,
         NSData(bytes: signedData, length: signedDataLen),
         NSData(bytes: sig, length: sigLen),
         &error
     )
     return isValid ? errSecSuccess : status(error)
+}
+
+/// Encrypts for the holder of a private key of RSA.
+///
+/// - Returns: `errSecSuccess`, `errSecBufferTooSmall`, or why there is no cipher text.
+public func SecKeyEncrypt(
+    _ key: SecKey,
+    _ padding: SecPadding,
+    // Apple's signature has it so.
+    _ plainText: UnsafePointer<UInt8>,
+    _ plainTextLen: Int,
+    _ cipherText: UnsafeMutablePointer<UInt8>,
+    _ cipherTextLen: UnsafeMutablePointer<Int>
+) -> OSStatus {
+    guard let algorithm = padding.encryption else { return errSecUnimplemented }
+    let data = NSData(bytes: plainText, length: plainTextLen)
+    var error: Unmanaged<CFError>?
+    let sealed = SecKeyCreateEncryptedData(key, algorithm, data, &error)
+    return hand(sealed, error, cipherText, cipherTextLen)
+}
+
+/// Decrypts with a private key of RSA.
+///
+/// - Returns: `errSecSuccess`, `errSecBufferTooSmall`, or why there is no plain text.
+public func SecKeyDecrypt(
+    _ key: SecKey,
+    _ padding: SecPadding,
+    // Apple's signature has it so.
+    _ cipherText: UnsafePointer<UInt8>,
+    _ cipherTextLen: Int,
+    _ plainText: UnsafeMutablePointer<UInt8>,
+    _ plainTextLen: UnsafeMutablePointer<Int>
+) -> OSStatus {
+    guard let algorithm = padding.encryption else { return errSecUnimplemented }
+    let data = NSData(bytes: cipherText, length: cipherTextLen)
+    var error: Unmanaged<CFError>?
+    let opened = SecKeyCreateDecryptedData(key, algorithm, data, &error)
+    return hand(opened, error, plainText, plainTextLen)
+}
+
+extension SecPadding {
+    /// How a key signs a digest with this padding; nil: it doesn't.
+    fileprivate func signature(by key: SecKey) -> SecKeyAlgorithm? {
+        guard key.software?.kind == .rsa else {
+            return switch self {
+            case .PKCS1: .ecdsaSignatureDigestX962
+            case .sigRaw: .ecdsaSignatureRFC4754
+            default: nil
+            }
+        }
+        return switch self {
+        case .PKCS1SHA1: .rsaSignatureDigestPKCS1v15SHA1
+        case .PKCS1SHA256: .rsaSignatureDigestPKCS1v15SHA256
+        case .PKCS1SHA384: .rsaSignatureDigestPKCS1v15SHA384
+        case .PKCS1SHA512: .rsaSignatureDigestPKCS1v15SHA512
+        default: nil
+        }
+    }
+
+    /// How RSA encrypts with this padding; nil: it doesn't here.
+    fileprivate var encryption: SecKeyAlgorithm? {
+        switch self {
+        case .PKCS1: .rsaEncryptionPKCS1
+        case .OAEP: .rsaEncryptionOAEPSHA1
+        default: nil
+        }
+    }
+}
+
+/// Copies a result to where the caller wants it.
+private func hand(
+    _ result: CFData?,
+    _ error: Unmanaged<CFError>?,
+    // As in the functions that call it.
+    _ bytes: UnsafeMutablePointer<UInt8>,
+    _ count: UnsafeMutablePointer<Int>
+) -> OSStatus {
+    guard let result else { return status(error) }
+    guard result.length <= count.pointee else { return errSecBufferTooSmall }
+    result.getBytes(bytes, length: result.length)
+    count.pointee = result.length
+    return errSecSuccess
 }
 
 private func status(_ error: Unmanaged<CFError>?) -> OSStatus {

@@ -26,7 +26,7 @@ extension SecKeyAlgorithm {
     /// The algorithm's word on the wire.
     ///
     /// - Throws: `errSecUnsupportedAlgorithm`.
-    package func word(for operation: SecKeyOperationType) throws(KeychainFailure) -> String {
+    func word(for operation: SecKeyOperationType) throws(KeychainFailure) -> String {
         let words =
             switch operation {
             case .sign, .verify: Self.signing
@@ -53,7 +53,7 @@ public func SecKeyIsAlgorithmSupported(
     guard key.isKept, !isPublic else {
         return key.software?.supports(operation, algorithm) ?? false
     }
-    return (try? algorithm.word(for: operation)) != nil
+    return RemoteKeychain.supports(operation, algorithm)
 }
 
 /// Signs with a private key; blocks while a prompt is up.
@@ -69,9 +69,8 @@ public func SecKeyCreateSignature(
     return handOut(error) { () throws(KeychainFailure) in
         if !key.isKept { return try key.half().sign(Data(data), algorithm) as NSData }
         let id = try key.privateID()
-        let word = try algorithm.word(for: .sign)
         let signature = try waiting { () async throws(KeychainFailure) in
-            try await RemoteKeychain().sign(id, word, data, key.use)
+            try await RemoteKeychain().sign(id, algorithm, data, key.use)
         }
         return Data(signature) as NSData
     }
@@ -125,9 +124,8 @@ public func SecKeyCreateDecryptedData(
     return handOut(error) { () throws(KeychainFailure) in
         if !key.isKept { return try key.half().decrypt(Data(data), algorithm) as NSData }
         let id = try key.privateID()
-        let word = try algorithm.word(for: .decrypt)
         let plain = try waiting { () async throws(KeychainFailure) in
-            try await RemoteKeychain().decrypt(id, word, data, key.use)
+            try await RemoteKeychain().decrypt(id, algorithm, data, key.use)
         }
         return Data(plain) as NSData
     }
@@ -152,12 +150,8 @@ public func SecKeyCopyKeyExchangeResult(
     _ parameters: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    var wire: [String: Variant] = [:]
-    let size = parameters[SecKeyKeyExchangeParameter.requestedSize.name] as? NSNumber
-    wire["size"] = size.flatMap { UInt32(exactly: $0.int64Value) }.map(Variant.uint32)
-    let info = parameters[SecKeyKeyExchangeParameter.sharedInfo.name] as? Data
-    wire["shared-info"] = info.map { .bytes([UInt8]($0)) }
-    let options = wire
+    let size = (parameters[SecKeyKeyExchangeParameter.requestedSize.name] as? NSNumber)?.intValue
+    let info = parameters[SecKeyKeyExchangeParameter.sharedInfo.name] as? Data ?? Data()
     return handOut(error) { () throws(KeychainFailure) in
         let point = [UInt8](try publicKey.half().publicBytes)
         guard privateKey.isKept else {
@@ -165,14 +159,14 @@ public func SecKeyCopyKeyExchangeResult(
                 .agree(
                     with: Data(point),
                     algorithm,
-                    size: size?.intValue,
-                    info: info ?? Data()
+                    size: size,
+                    info: info
                 ) as NSData
         }
         let id = try privateKey.privateID()
-        let word = try algorithm.word(for: .keyExchange)
         let secret = try waiting { () async throws(KeychainFailure) in
-            try await RemoteKeychain().agree(id, word, point, options, privateKey.use)
+            try await RemoteKeychain()
+                .agree(id, algorithm, point, size: size, info: [UInt8](info), privateKey.use)
         }
         return Data(secret) as NSData
     }

@@ -116,92 +116,23 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
 ///
 /// One on P-256 that is to be in the Secure Enclave, or has an access control, is made in the
 /// service, and never leaves it. Any other one is made in this process; a permanent one is kept as
-/// an item beside that, a temporary one never reaches the service.
+/// an item beside that, a temporary one never reaches the service. The public half is kept, too, if
+/// `kSecPublicKeyAttrs` is there and says that it is permanent.
 ///
 /// The error pointer is part of Apple's signature.
 ///
 /// - Parameters:
 ///   - parameters: `kSecAttrKeyType`, `kSecAttrKeySizeInBits`, and `kSecPrivateKeyAttrs` with the
-///     tag, the access control and whether it is permanent.
+///     tag, the access control and whether it is permanent; what it doesn't say is taken from
+///     beside it.
 ///   - error: Gets why there is none.
 /// - Returns: The key.
 public func SecKeyCreateRandomKey(
     _ parameters: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
-    let made = Result { () throws(KeychainFailure) in try keyParameters(parameters) }
-    return handOut(error) { () throws(KeychainFailure) in
-        var item = try made.get()
-        let isRSA = item.attributes["type"] == .uint32(42)
-        let isPermanent = item.attributes["perm"] == .bool(true)
-        if !isRSA, item.bits ?? 256 == 256, item.isForService(isPermanent: isPermanent) {
-            return try keptKey(item, isPermanent: isPermanent)
-        }
-        guard item.accessControl?.flags.contains(.privateKeyUsage) != true,
-            item.attributes["tkid"] == nil || !isPermanent
-        else {
-            throw KeychainFailure(errSecUnimplemented, "The service keeps keys on P-256 alone.")
-        }
-        let software = try SoftwareKey.random(isRSA: isRSA, bits: item.bits ?? (isRSA ? 2048 : 256))
-        let isExtractable =
-            item.attributes["tkid"] == nil
-            && item.attributes["extr"] != .bool(false)
-        guard isPermanent else { return SecKey(software, isExtractable: isExtractable) }
-        try item.take(software)
-        let new = item
-        let id = try waiting { () async throws(KeychainFailure) in
-            let keychain = try await RemoteKeychain()
-            return try await keychain.add(
-                try new.stored(),
-                secret: new.secret ?? [],
-                try new.guarding(),
-                new.use,
-                new.placement
-            )
-        }
-        return SecKey(software, id: id, isExtractable: isExtractable)
-    }
-}
-
-/// Makes a key in the service.
-private func keptKey(
-    _ item: ItemDictionary,
-    isPermanent: Bool
-) throws(KeychainFailure) -> SecKey {
-    var item = item
-    item.setDefaults(ofKeyWith: 256, isPrivate: true)
-    // The keychain puts the hash of the public half in its place.
-    item.attributes["klbl"] = item.attributes["klbl"] ?? .bytes([])
-    let new = item
-    let key = try waiting { () async throws(KeychainFailure) in
-        try await RemoteKeychain().createKey(try new.stored(), try new.guarding(), new.use)
-    }
-    return SecKey(id: key.id, publicKey: key.publicKey, use: new.use, isTemporary: !isPermanent)
-}
-
-/// What a new key is given: the attributes of the pair, and those of its private half.
-///
-/// - Throws: as ``ItemDictionary``; `errSecUnimplemented` for other keys than P-256.
-private func keyParameters(_ parameters: CFDictionary) throws(KeychainFailure) -> ItemDictionary {
-    var merged: [String: Any] = [:]
-    for (key, value) in parameters {
-        guard let key = key as? String else {
-            throw ItemDictionary.wrong("a key of a dictionary")
-        }
-        merged[key] = value
-    }
-    // The public half is not kept.
-    merged["public"] = nil
-    if let inner = merged.removeValue(forKey: "private") {
-        guard let inner = inner as? [String: Any] else { throw ItemDictionary.wrong("private") }
-        merged.merge(inner) { $1 }
-    }
-    merged[kSecClass as String] = kSecClassKey
-    let item = try ItemDictionary(merged as NSDictionary)
-    guard [.uint32(73), .uint32(42)].contains(item.attributes["type"]) else {
-        throw KeychainFailure(errSecUnimplemented, "Keys of this type are not made here.")
-    }
-    return item
+    let made = Result { () throws(KeychainFailure) in try NewKey(parameters) }
+    return handOut(error) { () throws(KeychainFailure) in try made.get().key() }
 }
 
 /// The public half of a key; nil when the keychain doesn't say.
@@ -271,7 +202,11 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
         kSecAttrIsPermanent as String: NSNumber(value: key.id != nil),
     ]
     if let label = key.label { attributes[kSecAttrApplicationLabel as String] = Data(label) }
+    for (name, isAble) in ItemDictionary.abilities(isPrivate: key.isPrivate) {
+        attributes[name] = NSNumber(value: isAble)
+    }
     if key.isKept { attributes[kSecAttrTokenID as String] = kSecAttrTokenIDSecureEnclave }
+    if !key.isKept, key.isExtractable { attributes[kSecValueData as String] = key.software?.bytes }
     return attributes as NSDictionary
 }
 

@@ -4,8 +4,8 @@ internal import CryptoExtras
 internal import Foundation
 
 extension SoftwareKey {
-    private static let undecodable = KeychainFailure(errSecDecode, "The data doesn't decrypt.")
-    private static let tagSize = 16
+    static let undecodable = KeychainFailure(errSecDecode, "The data doesn't decrypt.")
+    static let tagSize = 16
 
     func encrypt(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(KeychainFailure) -> Data {
         switch try scheme(.encrypt, algorithm) {
@@ -65,10 +65,8 @@ extension SoftwareKey {
         }
         let secret = try secret(with: point)
         guard let hash else { return secret.withUnsafeBytes { Data($0) } }
-        guard let size, (1...1024).contains(size) else {
-            throw KeychainFailure(errSecParam, "A key derivation needs the size of its result.")
-        }
-        return Self.derive(secret, hash, info, size).withUnsafeBytes { Data($0) }
+        return Self.derive(secret, hash, info, try Self.checkedSize(size))
+            .withUnsafeBytes { Data($0) }
     }
 
     private static func padding(_ hash: KeyScheme.Hash?) -> _RSA.Encryption.Padding {

@@ -4,7 +4,7 @@ internal import Foundation
 /// What is left without the trait: the public halves of the service's keys can be handed on.
 extension SoftwareKey {
     static let areBuilt = false
-    private static let left = KeychainFailure(
+    fileprivate static let left = KeychainFailure(
         errSecUnimplemented,
         "This program was built without the package trait SoftwareKeys."
     )
@@ -61,5 +61,39 @@ extension SoftwareKey {
     ) throws(KeychainFailure) -> Bool {
         throw Self.left
     }
+
+    static func digestOfP256(
+        _ data: Data,
+        _ scheme: KeyScheme
+    ) throws(KeychainFailure) -> [UInt8] {
+        throw left
+    }
+
+    static func signatureOfP256(
+        _ signature: [UInt8],
+        _ scheme: KeyScheme
+    ) throws(KeychainFailure) -> [UInt8] {
+        throw left
+    }
+
+    static func checkedSize(_ size: Int?) throws(KeychainFailure) -> Int { throw left }
+
+    static func derived(
+        _ secret: Data,
+        _ scheme: KeyScheme,
+        _ info: Data,
+        _ size: Int
+    ) throws(KeychainFailure) -> Data {
+        throw left
+    }
+}
+
+/// What nothing here can open.
+struct SealedBox {
+    let point: [UInt8] = []
+
+    init(_ data: Data, _ scheme: KeyScheme) throws(KeychainFailure) { throw SoftwareKey.left }
+
+    func opened(with secret: Data) throws(KeychainFailure) -> Data { throw SoftwareKey.left }
 }
 #endif

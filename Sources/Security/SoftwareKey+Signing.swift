@@ -50,7 +50,7 @@ extension SoftwareKey {
         }
     }
 
-    private static func digest(
+    static func digest(
         _ data: Data,
         _ hash: KeyScheme.Hash?,
         _ isDigest: Bool
@@ -105,7 +105,7 @@ extension SoftwareKey {
 }
 
 extension KeyScheme.Hash {
-    fileprivate func digest(_ data: Data) -> Data {
+    func digest(_ data: Data) -> Data {
         switch self {
         case .sha1: Data(Insecure.SHA1.hash(data: data))
         case .sha256: Data(SHA256.hash(data: data))

@@ -3,6 +3,7 @@
 // passcode. It prints a line for each shape; the first that isn't as on Apple's systems ends it.
 import CryptoKit
 import Foundation
+import Glibc
 import LocalAuthentication
 import Security
 
@@ -27,6 +28,27 @@ func found(_ query: CFDictionary) -> (status: OSStatus, value: CFTypeRef?) {
     var value: CFTypeRef?
     let status = SecItemCopyMatching(query, &value)
     return (status, value)
+}
+
+// MARK: A fork
+
+/// Before anything else: the program has made a context, and asked nothing.
+func fork() {
+    let context = LAContext()
+    // Swift hides it, because so little works in the new process.
+    typealias Fork = @convention(c) () -> Int32
+    guard let address = dlsym(nil, "fork") else { return shape("fork", false) }
+    let pid = unsafeBitCast(address, to: Fork.self)()
+    if pid == 0 {
+        alarm(20)
+        let answered = DispatchSemaphore(value: 0)
+        context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason()) { _, error in
+            if (error as? LAError)?.code == .biometryNotAvailable { answered.signal() }
+        }
+        _exit(answered.wait(timeout: .now()) == .success ? 7 : 8)
+    }
+    var status: Int32 = 0
+    shape("a fork is refused at once", waitpid(pid, &status, 0) == pid && status == 7 << 8, status)
 }
 
 // MARK: Contexts
@@ -228,6 +250,7 @@ func rights() async throws {
     try await store.removeRight(forIdentifier: "shapes")
 }
 
+fork()
 names()
 items()
 try softwareKeys()

@@ -1,6 +1,9 @@
 import ClientTestSupport
+import DBus
 import Foundation
 import Glibc
+import LocalAuthBus
+import LocalAuthClient
 import LocalAuthentication
 import Security
 import TestSupport
@@ -73,6 +76,89 @@ struct SilenceTests {
             #expect(SecItemAdd(query, nil) == errSecNotAvailable)
             #expect(SecItemUpdate(query, [:] as NSDictionary) == errSecNotAvailable)
             #expect(SecItemDelete(query) == errSecNotAvailable)
+        }
+    }
+
+    @Test("Nothing that is awaited waits for a service that hangs, unless a prompt may be up")
+    func hangingAwaited() async throws {
+        try await ClientDesk.run { desk in
+            let store = LARightStore.shared
+            let right = try await store.saveRight(LARight(), identifier: "r", secret: Data([1]))
+            await desk.agent.will(.type("passcode"))
+            try await desk.queue("match")
+            try await right.authorize(localizedReason: "look")
+            let session = AuthenticationSession()
+            try await session.check(.biometrics)
+            let daemon = try #require(await desk.daemon)
+            let pid = await daemon.process.pid
+            #expect(kill(pid, SIGSTOP) == 0)
+            defer { kill(pid, SIGCONT) }
+            let keychain: [@Sendable () async throws -> Void] = [
+                { _ = try await store.saveRight(LARight(), identifier: "s") },
+                { _ = try await store.right(forIdentifier: "r") },
+                { try await store.removeRight(forIdentifier: "r") },
+                { _ = try await right.secret.rawData },
+            ]
+            for call in keychain {
+                let error = await #expect(throws: NSError.self) { try await call() }
+                #expect(error?.domain == NSOSStatusErrorDomain)
+                #expect(error?.code == Int(errSecNotAvailable))
+            }
+            let away = await #expect(throws: AuthenticationError.self) {
+                try await session.check(.biometrics)
+            }
+            #expect(away?.code == .biometryNotAvailable)
+            let quiet = LAContext()
+            quiet.interactionNotAllowed = true
+            let refused = await #expect(throws: LAError.self) {
+                try await quiet.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "look")
+            }
+            #expect(refused?.code == .biometryNotAvailable)
+        }
+    }
+
+    @Test("R31: An evaluation that is invalidated ends, also when the service hangs")
+    func hangingInvalidated() async throws {
+        try await ClientDesk.run { desk in
+            let daemon = try #require(await desk.daemon)
+            let pid = await daemon.process.pid
+            #expect(kill(pid, SIGSTOP) == 0)
+            defer { kill(pid, SIGCONT) }
+            let context = LAContext()
+            let replies = AsyncStream<LAError.Code?>.makeStream()
+            let policy = LAPolicy.deviceOwnerAuthentication
+            context.evaluatePolicy(policy, localizedReason: "look") { _, error in
+                replies.continuation.yield((error as? LAError)?.code)
+                replies.continuation.finish()
+            }
+            context.invalidate()
+            var codes: [LAError.Code?] = []
+            for await code in replies.stream { codes.append(code) }
+            #expect(codes == [.appCancel])
+            let task = Task {
+                try await AuthenticationSession().authenticate(.biometrics, reason: "look")
+            }
+            task.cancel()
+            let canceled = await #expect(throws: AuthenticationError.self) {
+                _ = try await task.value
+            }
+            #expect(canceled?.code == .appCancel)
+        }
+    }
+
+    @Test("A context that holds nothing is none at the service: a credential is taken from none")
+    func nothingHeld() async throws {
+        try await ClientDesk.run { _ in
+            let contexts = (0..<300).map { _ in LAContext() }
+            for context in contexts {
+                #expect(context.setCredential(nil, type: .applicationPassword))
+                #expect(!context.isCredentialSet(.applicationPassword))
+            }
+            let last = LAContext()
+            #expect(last.setCredential(Data("x".utf8), type: .applicationPassword))
+            #expect(last.setCredential(nil, type: .applicationPassword))
+            #expect(!last.isCredentialSet(.applicationPassword))
+            #expect(!contexts.isEmpty)
         }
     }
 

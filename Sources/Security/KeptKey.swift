@@ -1,0 +1,86 @@
+internal import DBus
+internal import Foundation
+
+/// What a key of the service does, beyond the algorithms that the service knows.
+///
+/// It signs digests of SHA-256, and it agrees on secrets. Every other signature on P-256 is one of a
+/// digest as well, and every other decryption begins with such a secret.
+extension RemoteKeychain {
+    /// Whether a key of the service can do something in some way.
+    static nonisolated func supports(
+        _ operation: SecKeyOperationType,
+        _ algorithm: SecKeyAlgorithm
+    ) -> Bool {
+        if (try? algorithm.word(for: operation)) != nil { return true }
+        guard SoftwareKey.areBuilt, let scheme = try? KeyScheme(algorithm) else { return false }
+        return scheme.isFor(operation, .p256)
+    }
+
+    /// Signs with a key of the service.
+    package func sign(
+        _ id: String,
+        _ algorithm: SecKeyAlgorithm,
+        _ data: [UInt8],
+        _ use: Use
+    ) async throws(KeychainFailure) -> [UInt8] {
+        if let word = try? algorithm.word(for: .sign) { return try await sign(id, word, data, use) }
+        try Self.check(.sign, algorithm)
+        let scheme = try KeyScheme(algorithm)
+        let digest = try SoftwareKey.digestOfP256(Data(data), scheme)
+        let word = try SecKeyAlgorithm.ecdsaSignatureDigestX962SHA256.word(for: .sign)
+        let signature = try await sign(id, word, digest, use)
+        return try SoftwareKey.signatureOfP256(signature, scheme)
+    }
+
+    /// Decrypts with a key of the service.
+    package func decrypt(
+        _ id: String,
+        _ algorithm: SecKeyAlgorithm,
+        _ data: [UInt8],
+        _ use: Use
+    ) async throws(KeychainFailure) -> [UInt8] {
+        if let word = try? algorithm.word(for: .decrypt) {
+            return try await decrypt(id, word, data, use)
+        }
+        try Self.check(.decrypt, algorithm)
+        let box = try SealedBox(Data(data), try KeyScheme(algorithm))
+        let secret = try await agree(id, Self.plainAgreement, box.point, [:], use)
+        return [UInt8](try box.opened(with: Data(secret)))
+    }
+
+    /// Agrees with a key of the service.
+    package func agree(
+        _ id: String,
+        _ algorithm: SecKeyAlgorithm,
+        _ publicKey: [UInt8],
+        size: Int?,
+        info: [UInt8],
+        _ use: Use
+    ) async throws(KeychainFailure) -> [UInt8] {
+        if let word = try? algorithm.word(for: .keyExchange) {
+            var options: [String: Variant] = [:]
+            options["size"] = size.flatMap { UInt32(exactly: $0) }.map(Variant.uint32)
+            if !info.isEmpty { options["shared-info"] = .bytes(info) }
+            return try await agree(id, word, publicKey, options, use)
+        }
+        try Self.check(.keyExchange, algorithm)
+        let size = try SoftwareKey.checkedSize(size)
+        let secret = try await agree(id, Self.plainAgreement, publicKey, [:], use)
+        let scheme = try KeyScheme(algorithm)
+        return [UInt8](try SoftwareKey.derived(Data(secret), scheme, Data(info), size))
+    }
+
+    private static let plainAgreement = "ecdh"
+
+    private static func check(
+        _ operation: SecKeyOperationType,
+        _ algorithm: SecKeyAlgorithm
+    ) throws(KeychainFailure) {
+        guard supports(operation, algorithm) else {
+            throw KeychainFailure(
+                errSecUnsupportedAlgorithm,
+                "A key on P-256 can't do \(algorithm.name) here."
+            )
+        }
+    }
+}

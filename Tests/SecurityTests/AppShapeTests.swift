@@ -1,0 +1,189 @@
+import ClientTestSupport
+import DBus
+import Foundation
+import LocalAuthBus
+import LocalAuthClient
+import LocalAuthentication
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Security
+
+/// What apps do with items, and count on.
+@Suite(.timeLimit(.minutes(2)))
+struct AppShapeTests {
+    private static var passwords: [CFString: Any] { [kSecClass: kSecClassGenericPassword] }
+
+    private static func add(_ more: [CFString: Any]) -> OSStatus {
+        let secret: [CFString: Any] = [kSecValueData: Data("secret".utf8)]
+        let item = passwords.merging(secret) { $1 }.merging(more) { $1 }
+        return SecItemAdd(item as CFDictionary, nil)
+    }
+
+    private static func found(_ more: [CFString: Any]) -> (status: OSStatus, value: CFTypeRef?) {
+        var value: CFTypeRef?
+        let query = passwords.merging(more) { $1 } as CFDictionary
+        let status = SecItemCopyMatching(query, &value)
+        return (status, value)
+    }
+
+    @Test("What doesn't say its names is found, changed and deleted by empty ones, as it is added")
+    func emptyNames() async throws {
+        try await ClientDesk.run { _ in
+            let empty: [CFString: Any] = [kSecAttrService: "", kSecAttrAccount: Data()]
+            #expect(Self.add([:]) == errSecSuccess)
+            #expect(Self.add([kSecAttrAccount: "jo"]) == errSecSuccess)
+            #expect(Self.add(empty) == errSecDuplicateItem)
+            #expect(Self.found(empty).status == errSecSuccess)
+            let item = Self.found(empty.merging([kSecReturnAttributes: true]) { $1 }).value
+            #expect((item as? [String: Any])?[kSecAttrAccount as String] as? String == "")
+            #expect((item as? [String: Any])?[kSecAttrService as String] as? String == "")
+            let query = Self.passwords.merging(empty) { $1 } as CFDictionary
+            let changes = [kSecAttrLabel: "changed"] as CFDictionary
+            #expect(SecItemUpdate(query, changes) == errSecSuccess)
+            #expect(Self.found([kSecAttrLabel: ""]).status == errSecItemNotFound)
+            #expect(Self.found([kSecAttrAccount: "jo", kSecAttrLabel: "changed"]).status != 0)
+            #expect(SecItemDelete(query) == errSecSuccess)
+            #expect(Self.found([kSecAttrAccount: "jo"]).status == errSecSuccess)
+            let server: [CFString: Any] = [
+                kSecClass: kSecClassInternetPassword, kSecAttrServer: "example.com",
+            ]
+            #expect(SecItemAdd(server as CFDictionary, nil) == errSecSuccess)
+            let port: [CFString: Any] = [kSecAttrPort: 0, kSecAttrPath: ""]
+            let whole = server.merging(port) { $1 } as CFDictionary
+            #expect(SecItemAdd(whole, nil) == errSecDuplicateItem)
+            #expect(SecItemDelete(whole) == errSecSuccess)
+        }
+    }
+
+    @Test("What was stored before there were groups stays, is in none, and moves into one")
+    func withoutGroup() async throws {
+        try await ClientDesk.run { _ in
+            let old: [String: Variant] = ["class": .string("genp"), "acct": .string("old")]
+            let service = try await ServiceConnection.shared.current()
+            _ = try await service.keychain.add(
+                attributes: old,
+                secret: try SecretTransport.sealed(Array("kept".utf8)),
+                accessControl: [:],
+                options: [:]
+            )
+            #expect(Self.add([kSecAttrAccount: "new"]) == errSecSuccess)
+            // Neither found nor wiped by whoever asks for their own.
+            #expect(SecItemDelete(Self.passwords as CFDictionary) == errSecSuccess)
+            #expect(Self.found([kSecAttrAccount: "old"]).status == errSecItemNotFound)
+            let none = Self.passwords.merging([kSecAttrAccessGroup: ""]) { $1 }
+            let change = [kSecAttrAccessGroup: AccessGroup.ofProgram] as CFDictionary
+            #expect(SecItemUpdate(none as CFDictionary, change) == errSecSuccess)
+            let data = Self.found([kSecAttrAccount: "old", kSecReturnData: true]).value
+            #expect(data as? Data == Data("kept".utf8))
+            #expect(SecItemDelete(none as CFDictionary) == errSecItemNotFound)
+        }
+    }
+
+    @Test("Numbers are taken as texts, and come back as numbers")
+    func numbers() async throws {
+        try await ClientDesk.run { _ in
+            let item: [CFString: Any] = [
+                kSecClass: kSecClassInternetPassword, kSecAttrServer: "example.com",
+                kSecAttrPort: "443",
+            ]
+            #expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)
+            var value: CFTypeRef?
+            let query: [CFString: Any] = [
+                kSecClass: kSecClassInternetPassword, kSecAttrPort: 443, kSecReturnAttributes: true,
+            ]
+            #expect(SecItemCopyMatching(query as CFDictionary, &value) == errSecSuccess)
+            #expect((value as? [String: Any])?[kSecAttrPort as String] as? Int == 443)
+            for wrong in ["0443", "https", "-1", "99999999999"] {
+                #expect(Self.add([kSecAttrCreator: wrong]) == errSecParam, "\(wrong)")
+            }
+        }
+    }
+
+    @Test("A password has no reference: nothing is returned, and no empty dictionary")
+    func reference() async throws {
+        try await ClientDesk.run { _ in
+            #expect(Self.add([:]) == errSecSuccess)
+            let one = Self.found([kSecReturnRef: true])
+            #expect(one.status == errSecSuccess)
+            #expect(one.value == nil)
+            let all = Self.found([kSecReturnRef: true, kSecMatchLimit: kSecMatchLimitAll])
+            #expect((all.value as? [Any])?.isEmpty == true)
+            let both = Self.found([kSecReturnRef: true, kSecReturnData: true]).value
+            #expect((both as? [String: Any])?.keys.sorted() == [kSecValueData as String])
+        }
+    }
+
+    @Test("L27: What is for searches is refused in a change, and changes nothing")
+    func changes() async throws {
+        try await ClientDesk.run { _ in
+            #expect(Self.add([:]) == errSecSuccess)
+            let wrong: [(CFString, Any)] = [
+                (kSecMatchLimit, kSecMatchLimitOne), (kSecReturnData, true),
+                (kSecUseAuthenticationContext, LAContext()), (kSecUseOperationPrompt, "look"),
+                (kSecUseAuthenticationUI, kSecUseAuthenticationUISkip),
+            ]
+            for (name, value) in wrong {
+                let changes = [kSecAttrLabel: "changed", name: value] as CFDictionary
+                #expect(SecItemUpdate(Self.passwords as CFDictionary, changes) == errSecParam)
+            }
+            #expect(Self.found([kSecAttrLabel: "changed"]).status == errSecItemNotFound)
+        }
+    }
+
+    @Test("As many threads as a program has read at once, and none of them is refused")
+    func threads() async throws {
+        try await ClientDesk.run { _ in
+            let accounts = (0..<48).map { "jo \($0)" }
+            for account in accounts { #expect(Self.add([kSecAttrAccount: account]) == 0) }
+            let statuses = await withTaskGroup { group in
+                for account in accounts {
+                    group.addTask {
+                        await withCheckedContinuation { continuation in
+                            Thread.detachNewThread {
+                                let one: [CFString: Any] = [
+                                    kSecAttrAccount: account, kSecReturnData: true,
+                                ]
+                                continuation.resume(returning: Self.found(one).status)
+                            }
+                        }
+                    }
+                }
+                return await group.reduce(into: Set<OSStatus>()) { $0.insert($1) }
+            }
+            #expect(statuses == [errSecSuccess])
+        }
+    }
+
+    private static func addGuarded(_ account: String) throws {
+        let accessible = kSecAttrAccessibleWhenUnlocked
+        let control = try #require(
+            SecAccessControlCreateWithFlags(nil, accessible, .biometryAny, nil)
+        )
+        let item: [CFString: Any] = [kSecAttrAccount: account, kSecAttrAccessControl: control]
+        #expect(add(item) == errSecSuccess)
+    }
+
+    @Test("R35: What asks is left out of a list on request, unless the context was evaluated")
+    func skipping() async throws {
+        try await ClientDesk.run { desk in
+            #expect(Self.add([kSecAttrAccount: "free"]) == errSecSuccess)
+            try Self.addGuarded("guarded")
+            let context = LAContext()
+            let list: [CFString: Any] = [
+                kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true,
+                kSecUseAuthenticationUI: kSecUseAuthenticationUISkip,
+            ]
+            let onContext = list.merging([kSecUseAuthenticationContext: context]) { $1 }
+            #expect((Self.found(list).value as? [Data])?.count == 1)
+            #expect((Self.found(onContext).value as? [Data])?.count == 1)
+            try await desk.queue("match")
+            let biometry = LAPolicy.deviceOwnerAuthenticationWithBiometrics
+            try await context.evaluatePolicy(biometry, localizedReason: "read")
+            #expect((Self.found(onContext).value as? [Data])?.count == 2)
+            #expect((Self.found(list).value as? [Data])?.count == 1)
+            #expect(await desk.agent.count == 1)
+        }
+    }
+}
