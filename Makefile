@@ -38,7 +38,8 @@ FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
 LANGUAGES := $(basename $(notdir $(wildcard po/*.po)))
 CATALOGUES := $(LANGUAGES:%=$(BUILD)/share/locale/%/LC_MESSAGES/localauth.mo)
 INTERFACE_PAGES := $(patsubst dbus/%.xml,$(BUILD)/share/man/man5/%.5,$(wildcard dbus/*.xml))
-COMPLETIONS := $(foreach shell,bash zsh fish,$(BUILD)/share/completions/localauthctl.$(shell))
+COMPLETIONS := $(foreach program,localauthctl localauth-sensor-check,$(foreach shell,bash zsh fish,\
+    $(BUILD)/share/completions/$(program).$(shell)))
 # An import that the manifest doesn't declare is an error.
 STRICT := --explicit-target-dependency-import-check error
 # The engine of the face sensor is built where dlib is, the prompt where GTK is; TRAITS= leaves both
@@ -79,7 +80,7 @@ build: setup pam ## Debug build of everything, tests included; warnings are erro
 BUILD_RELEASE = $(SWIFT) build -c release --static-swift-stdlib $(STRICT) $(TRAITS)
 
 release: setup-release pam ## Release build of all programs
-	for program in $(SERVICES) localauth-sensor-simulated localauthctl \
+	for program in $(SERVICES) localauth-sensor-simulated localauthctl localauth-sensor-check \
 	    $(if $(findstring Prompt,$(TRAITS)),localauth-agent localauth-settings); do \
 	    $(BUILD_RELEASE) --product $$program || exit 1; \
 	done
@@ -215,6 +216,10 @@ $(BUILD)/share/man/man5/%.5: dbus/%.xml scripts/interface-page
 
 # What completes the program is asked of the program that is installed, in English.
 $(BUILD)/share/completions/localauthctl.%: $(RELEASE)/localauthctl
+	@mkdir -p $(@D)
+	@LC_ALL=C LANGUAGE= $< --generate-completion-script $* > $@
+
+$(BUILD)/share/completions/localauth-sensor-check.%: $(RELEASE)/localauth-sensor-check
 	@mkdir -p $(@D)
 	@LC_ALL=C LANGUAGE= $< --generate-completion-script $* > $@
 

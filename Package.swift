@@ -224,7 +224,11 @@ let package = Package(
                 "BusBench", "DBus", "LocalAuthBus", "SensorContract",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            resources: [.embedInCode("Skeletons/sensor.py")]
+            resources: [
+                "sensor.py", "sensor.c.txt", "Makefile", "description.conf", "policy.conf",
+                "activation.service", "unit.service", "sysusers.conf",
+            ]
+            .map { .embedInCode("Skeletons/\($0)") }
         ),
         .executableTarget(name: "dbus-codegen", dependencies: ["DBusCodegen", "DBusModel"]),
 

@@ -12,6 +12,7 @@ import Synchronization
         usage: """
             localauth-sensor-check [options] COMMAND...
             localauth-sensor-check --list
+            localauth-sensor-check --new NAME --language LANGUAGE
             """,
         discussion: """
             Starts COMMAND with “--bus ADDRESS” added, once for each check, on a bus of its own, \
@@ -60,6 +61,18 @@ import Synchronization
     @Flag(help: "Print the checks, and where in the contract each comes from.")
     var list = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Write a sensor to begin with into a folder of this name: it passes the checks, and "
+                + "has the files that an installation needs.",
+            valueName: "name"
+        )
+    )
+    var new: String?
+
+    @Option(help: "What the new sensor is written in: python or c.")
+    var language = Skeleton.Language.python
+
     @Argument(
         parsing: .captureForPassthrough,
         help: ArgumentHelp("The sensor, and its own options.", valueName: "command")
@@ -67,13 +80,19 @@ import Synchronization
     var command: [String] = []
 
     func validate() throws {
-        guard list || !command.isEmpty else { throw ValidationError("Which sensor?") }
+        guard list || new != nil || !command.isEmpty else {
+            throw ValidationError("Which sensor?")
+        }
+        guard command.first?.hasPrefix("-") != true else {
+            throw ValidationError("Unknown option “\(command[0])”.")
+        }
     }
 
     func run() throws {
         let checks = SensorContractSuite.checks.filter { check in
             only.isEmpty || only.contains { check.description.contains($0) }
         }
+        if let new { return try Skeleton(new, language).write() }
         guard !checks.isEmpty else { throw ValidationError("No check has this in its sentence.") }
         guard !list else {
             for check in checks { print("\(check)\n    \(check.line?.description ?? "")") }

@@ -32,6 +32,8 @@ struct InstallTests {
             "usr/share/bash-completion/completions/localauthctl",
             "usr/share/zsh/vendor-completions/_localauthctl",
             "usr/share/fish/vendor_completions.d/localauthctl.fish",
+            "usr/bin/localauth-sensor-check", "usr/share/man/man1/localauth-sensor-check.1",
+            "usr/share/bash-completion/completions/localauth-sensor-check",
         ]
         #expect(expected.subtracting(files).isEmpty)
         // Its interface is documentation; nothing else of it may be there.

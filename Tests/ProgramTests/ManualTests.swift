@@ -45,7 +45,10 @@ struct ManualTests {
         #expect(programs.sorted() == pages.sorted())
     }
 
-    @Test("A service's page has the options of its help, and no others", arguments: services)
+    @Test(
+        "A service's page has the options of its help, and no others",
+        arguments: services + ["localauth-sensor-check.1"]
+    )
     func options(_ file: String) async throws {
         let page = try Self.page(file)
         let help = try await Self.run([String(file.dropLast(2)), "--help"])
@@ -64,6 +67,15 @@ struct ManualTests {
             statuses.insert(try await Self.run([program] + words).status)
         }
         #expect(try Self.page(file).statuses == statuses)
+    }
+
+    @Test("The page of localauth-sensor-check has its exit statuses, but that of a good sensor")
+    func checkStatuses() async throws {
+        var statuses: Set<Int32> = []
+        for words in [["--help"], ["--no-such-option"], ["/nowhere/sensor"]] {
+            statuses.insert(try await Self.run(["localauth-sensor-check"] + words).status)
+        }
+        #expect(try Self.page("localauth-sensor-check.1").statuses == statuses)
     }
 
     /// The verbs that a help text lists.

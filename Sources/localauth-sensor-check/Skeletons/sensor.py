@@ -19,7 +19,7 @@ class Sensor:
         bus.register_object(PATH, INTERFACE, self.asked, self.property, None)
         bus.signal_subscribe("org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", None, None, 0, self.left)
     def property(self, bus, caller, path, interface, name):
-        values = {"ProtocolVersions": [1], "Description": "A doorbell", "BiometryType": 1, "Strength": "convenience",
+        values = {"ProtocolVersions": [1], "Description": "Doorbell", "BiometryType": 1, "Strength": "convenience",
                   "Present": self.present, "Unavailability": "" if self.present else "no-hardware",
                   "EnrollStages": STAGES, "MaxTemplates": 4}
         return GLib.Variant(INTERFACE.lookup_property(name).signature, values[name])

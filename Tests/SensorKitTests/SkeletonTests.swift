@@ -1,0 +1,95 @@
+import SensorContract
+import TestSupport
+import Testing
+
+/// What an author of a sensor begins with.
+@Suite(.timeLimit(.minutes(5)))
+struct SkeletonTests {
+    private static func new(_ name: String, _ language: String) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        let words = [
+            "/bin/sh", "-c", "cd \"$1\" && exec \"$2\" --new \"$3\" --language \"$4\"", "sh",
+            folder.path, ChildProcess.folder + "/localauth-sensor-check", name, language,
+        ]
+        let ended = try ChildProcess.run(words)
+        try expect(ended.status == 0, ended.errors)
+        return folder
+    }
+
+    private static func text(_ path: String) throws -> String {
+        String(decoding: try TemporaryFolder.read(path), as: UTF8.self)
+    }
+
+    @Test("A new sensor passes the check as it is", arguments: ["python", "c"])
+    func check(_ language: String) async throws {
+        let folder = try Self.new("AcmePalm", language)
+        let variables = ["PATH": ChildProcess.folder + ":/usr/bin:/bin"]
+        let make = try ChildProcess(
+            ["/usr/bin/make", "-C", folder.path + "/AcmePalm", "check"],
+            environment: variables
+        )
+        let ended = try await make.ended(within: .seconds(240))
+        #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
+        #expect(ended.output.contains("org.localauth.Sensor1.AcmePalm: AcmePalm"))
+        #expect(ended.output.contains(" checks hold, 0 don't, 1 can't"))
+    }
+
+    @Test("The sensor in Python has at most 120 lines")
+    func length() throws {
+        let folder = try Self.new("AcmePalm", "python")
+        let lines = try Self.text(folder.path + "/AcmePalm/sensor.py").split(separator: "\n")
+        #expect(lines.count <= 120)
+    }
+
+    @Test("It is installed with a user, a name, trust and a sandbox", arguments: ["python", "c"])
+    func installation(_ language: String) throws {
+        let folder = try Self.new("AcmePalm", language)
+        let root = folder.path + "/root"
+        let words = ["-C", folder.path + "/AcmePalm", "install", "DESTDIR=\(root)"]
+        let ended = try ChildProcess.run(["/usr/bin/make"] + words)
+        try #require(ended.status == 0, "\(ended.errors)")
+        let share = root + "/usr/share"
+        let trust = try Self.text(share + "/localauth/sensors/AcmePalm.conf")
+        #expect(trust.contains("[Sensor]\nUser=localauth-acmepalm\nStrength=convenience\n"))
+        let name = "org.localauth.Sensor1.AcmePalm"
+        let policy = try Self.text(share + "/dbus-1/system.d/\(name).conf")
+        let owner = "<policy user=\"localauth-acmepalm\">"
+        #expect(policy.contains("\(owner)\n    <allow own=\"\(name)\"/>"))
+        let activation = try Self.text(share + "/dbus-1/system-services/\(name).service")
+        #expect(activation.contains("\nSystemdService=localauth-sensor-acmepalm.service\n"))
+        let user = try Self.text(root + "/usr/lib/sysusers.d/localauth-acmepalm.conf")
+        #expect(user.contains("\nu localauth-acmepalm - "))
+        try unit(root)
+    }
+
+    /// It is shut in as the simulated sensor is, and its program is where it says.
+    private func unit(_ root: String) throws {
+        let path = root + "/usr/lib/systemd/system/localauth-sensor-acmepalm.service"
+        let unit = try Self.text(path)
+        let project = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+        let ours = "/dbus/systemd/system/localauth-sensor-simulated.service"
+        let lines = try Self.text(project + ours).split(separator: "\n").map(String.init)
+        let sandbox = lines.drop { $0 != "LimitCORE=0" }.filter { !$0.hasPrefix("#") }
+        #expect(sandbox.count > 30)
+        for line in sandbox { #expect(unit.contains("\n\(line)\n"), "\(line)") }
+        let start = try #require(unit.firstMatch(of: /\nExecStart=(\S+) --bus system\n/))
+        let program = try TemporaryFolder.read(root + String(start.1))
+        #expect(!program.isEmpty)
+        #expect(unit.contains("\nUser=localauth-acmepalm\n"))
+    }
+
+    @Test("A folder that is there is not written to, and a name that can't be is refused")
+    func refusals() throws {
+        let folder = try Self.new("AcmePalm", "python")
+        let again = try ChildProcess.run([
+            "/bin/sh", "-c", "cd \"$1\" && exec \"$2\" --new AcmePalm", "sh", folder.path,
+            ChildProcess.folder + "/localauth-sensor-check",
+        ])
+        #expect(again.status == 1 && again.errors.contains("File exists"), "\(again)")
+        for name in ["", "../up", "Acme Palm", "9", "A;b", String(repeating: "x", count: 21)] {
+            let words = ["localauth-sensor-check", "--new", name]
+            let ended = try ChildProcess.run(words)
+            #expect(ended.status == 64, "\(name): \(ended.errors)")
+        }
+    }
+}
