@@ -58,7 +58,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation \
-    graph mutants test nightly lint \
+    graph mutants fuzz test nightly lint \
     check format generate messages catalogues acceptance bench soak instructions install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam test-faults clean
 
@@ -180,6 +180,9 @@ nightly: test instructions test-deb test-system test-machine soak ## Every test,
 
 mutants: setup ## Plants faults, one at a time, and sees whether the tests notice: docs/mutants.md
 	scripts/mutants $(MUTANTS)
+
+fuzz: ## Foreign bytes for what reads them, for FUZZ_SECONDS each (60)
+	scripts/fuzz --seconds $(or $(FUZZ_SECONDS),60)
 
 graph: ## The drawing of the targets in ARCHITECTURE.md, from the manifest
 	@scripts/graph

@@ -162,15 +162,3 @@ final class SensorDirectory {
         return SensorName.isValid(element) ? element : nil
     }
 }
-
-/// The last element of a sensor's bus name.
-enum SensorName {
-    /// Whether the contract allows such a name: it is part of paths, of files as well.
-    static func isValid(_ name: String) -> Bool {
-        let isPlain = name.utf8.allSatisfy {
-            (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
-                || (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_")
-        }
-        return isPlain && !name.isEmpty && name.utf8.count <= 64
-    }
-}
