@@ -28,7 +28,7 @@ public actor Scanner {
     /// The number of broken frames in a row that ends an operation.
     private static let maximumBroken = 30
     /// How long after it was refused a camera is tried again; milliseconds.
-    private static let busyPause: Int32 = 250
+    static let busyPause: Int32 = 250
     /// How long a face is looked at before an attempt has failed.
     static let attempt = Duration.seconds(3)
     /// After so many frames without a face whoever was there has left: what was seen of them is no

@@ -142,7 +142,10 @@ import Testing
             Interruption()
         ) { reports.add($0) }
         #expect(id == "mine")
+        // One pause after each refusal: it looks within half a second of the camera's being free.
         #expect(reports.all == [.busy, .busy, .ready])
+        #expect(tries.withLock { $0 } == 3)
+        #expect(Scanner.busyPause <= 500)
     }
 
     @Test("L25: waiting for the camera ends when it is interrupted")

@@ -3,6 +3,8 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
+@testable import AuthService
+
 @Suite("Operations of sensors", .timeLimit(.minutes(2)))
 struct SensorOperationTests {
     /// A person, and a sensor on which they have a template.
@@ -135,6 +137,8 @@ struct SensorOperationTests {
             let evaluation = bench.evaluate(person)
             for number in 0..<3 { try await sensor.operation(number).fail(.sensorBusy) }
             let last = try await sensor.operation(3)
+            // One pause after each refusal: it looks within half a second of its being free.
+            #expect(SensorOperations.busyPause <= .milliseconds(500))
             #expect(evaluation.isPending)
             #expect(person.updates.seen.count { $0.kind == "sensor-busy" } == 1)
             last.succeed(template)
