@@ -153,7 +153,10 @@ let package = Package(
             ]
         ),
         .target(name: "SensorKit", dependencies: ["DBus", "LocalAuthBus", "ServiceProgram"]),
-        .target(name: "SensorContract", dependencies: ["BusBench", "DBus", "LocalAuthBus"]),
+        .target(
+            name: "SensorContract",
+            dependencies: ["BusBench", "DBus", "Linux", "LocalAuthBus"]
+        ),
         .target(
             name: "AgentKit",
             dependencies: [

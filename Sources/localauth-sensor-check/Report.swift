@@ -33,9 +33,8 @@ import SensorContract
         self.latencies = latencies
         say("\nLatency, median and worst in milliseconds:")
         for row in latencies {
-            say(
-                "  \(Self.text(row.median))  \(Self.text(row.worst))  \(row.what) (\(row.times.count))"
-            )
+            let times = "\(Self.text(row.median))  \(Self.text(row.worst))"
+            say("  \(times)  \(row.what) (\(row.times.count))")
         }
     }
 

@@ -83,12 +83,21 @@ import Synchronization
         guard list || new != nil || !command.isEmpty else {
             throw ValidationError("Which sensor?")
         }
-        guard command.first?.hasPrefix("-") != true else {
-            throw ValidationError("Unknown option “\(command[0])”.")
+    }
+
+    /// The sensor's options are not parsed, and with them nothing that stands in its place.
+    private func refuseOptions() throws {
+        switch command.first {
+        case "--help", "-h": throw CleanExit.helpRequest(self)
+        case "--version": throw CleanExit.message(Self.configuration.version)
+        case let word? where word.hasPrefix("-"):
+            throw ValidationError("Unknown option “\(word)”.")
+        default: return
         }
     }
 
     func run() throws {
+        try refuseOptions()
         let checks = SensorContractSuite.checks.filter { check in
             only.isEmpty || only.contains { check.description.contains($0) }
         }
