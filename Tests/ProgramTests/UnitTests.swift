@@ -147,6 +147,33 @@ struct UnitTests {
         }
     }
 
+    @Test("No sensor sees the state, keys or credentials; its unit says so path by path")
+    func hidden() async throws {
+        let site = try await Installation("install", "install-simulated")
+        let secrets = [
+            "/var/lib/localauth", "/run/credentials", "/run/credstore", "/etc/credstore",
+            "/etc/credstore.encrypted",
+        ]
+        let ofReaders = ["/root", "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"]
+        let ofRoot = [
+            "/etc/ssh", "/etc/ssl/private", "/etc/security", "/etc/krb5.keytab",
+            "/etc/NetworkManager", "/var/backups", "/var/log", "/var/spool",
+        ]
+        for sensor in Self.sensors {
+            let unit = try site.text("usr/lib/systemd/system/\(sensor).service")
+            let paths = unit.split(separator: "\n").filter { $0.hasPrefix("InaccessiblePaths=") }
+                .flatMap { $0.dropFirst("InaccessiblePaths=".count).split(separator: " ") }
+                .map { String($0.drop { $0 == "-" }) }
+            var meant = Set(secrets)
+            if sensor != "localauth-sensor-simulated" { meant.formUnion(ofReaders) }
+            if sensor == "localauth-sensor-fingerprint" { meant.formUnion(ofRoot) }
+            #expect(meant.isSubset(of: paths), "\(sensor): \(meant.subtracting(paths))")
+        }
+        let key = try site.text("usr/lib/systemd/system/localauth-master-key.service")
+        let condition = Installation.value("ConditionPathExists", in: key)
+        #expect(condition == "/etc/credstore.encrypted/localauth.master-key")
+    }
+
     @Test("L21: no number of crashes keeps a process from being started again")
     func startLimits() async throws {
         let site = try await Installation("install", "install-simulated")
