@@ -27,8 +27,8 @@ struct ItemAttribute: Sendable {
     private static let passwords: Set = ["genp", "inet"]
     private static let all: Set = ["genp", "inet", "keys"]
 
-    /// What names a password, and counts as empty where an item or a query doesn't say it; a port is
-    /// zero then.
+    /// What names a password, and counts as empty where an item or a query doesn't say it; a port
+    /// is zero then.
     ///
     /// So Apple's keychain has it: such items are the same one, and show the empty values.
     static let names: [String: [String]] = [

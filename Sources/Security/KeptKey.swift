@@ -3,8 +3,8 @@ internal import Foundation
 
 /// What a key of the service does, beyond the algorithms that the service knows.
 ///
-/// It signs digests of SHA-256, and it agrees on secrets. Every other signature on P-256 is one of a
-/// digest as well, and every other decryption begins with such a secret.
+/// It signs digests of SHA-256, and it agrees on secrets. Every other signature on P-256 is one of
+/// a digest as well, and every other decryption begins with such a secret.
 extension RemoteKeychain {
     /// Whether a key of the service can do something in some way.
     static nonisolated func supports(
