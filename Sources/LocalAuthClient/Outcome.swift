@@ -32,8 +32,8 @@ extension ServiceConnection {
     /// Awaits a body, and gives a service up that hangs, after two seconds.
     ///
     /// The service is asked whether it is there. A prompt may be up for as long as the person
-    /// takes, because the service answers that question meanwhile. What it still answers to the body
-    /// later is dropped.
+    /// takes, because the service answers that question meanwhile. What it still answers to the
+    /// body later is dropped.
     ///
     /// - Parameters:
     ///   - silence: What is returned when the service doesn't answer.
