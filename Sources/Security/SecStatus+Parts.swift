@@ -410,3 +410,7 @@ public let errSecCertificateNameNotAllowed: OSStatus = -67_900
 public let errSecCertificateValidityPeriodTooLong: OSStatus = -67_901
 /// The verified certificate is a CA rather than an end-entity.
 public let errSecCertificateIsCA: OSStatus = -67_902
+/// A certificate has an extension twice.
+public let errSecCertificateDuplicateExtension: OSStatus = -67_903
+/// A qualified certificate statement is missing.
+public let errSecMissingQualifiedCertStatement: OSStatus = -67_904

@@ -26,6 +26,8 @@ public let errSecUserCanceled: OSStatus = -128
 public let errSecBadReq: OSStatus = -909
 /// An internal component experienced an error.
 public let errSecInternalComponent: OSStatus = -2070
+/// An unknown Core Foundation error has occurred.
+public let errSecCoreFoundationUnknown: OSStatus = -4960
 /// The specified access control list is not in standard (simple) form.
 public let errSecACLNotSimple: OSStatus = -25_240
 /// The specified policy cannot be found.
@@ -270,14 +272,24 @@ public let errSecInvalidSubjectName: OSStatus = -67_655
 public let errSecUnknownQualifiedCertStatement: OSStatus = -67_656
 /// The request will be sent during the next connection.
 public let errSecMobileMeRequestQueued: OSStatus = -67_657
+/// The request was redirected.
+public let errSecMobileMeRequestRedirected: OSStatus = -67_658
 /// An error occurred on the server.
 public let errSecMobileMeServerError: OSStatus = -67_659
+/// The server is not available.
+public let errSecMobileMeServerNotAvailable: OSStatus = -67_660
 /// The request is there already.
 public let errSecMobileMeServerAlreadyExists: OSStatus = -67_661
+/// A service error occurred on the server.
+public let errSecMobileMeServerServiceErr: OSStatus = -67_662
 /// A request is already pending.
 public let errSecMobileMeRequestAlreadyPending: OSStatus = -67_663
+/// No request is pending.
+public let errSecMobileMeNoRequestPending: OSStatus = -67_664
 /// The certificate signing request could not be verified.
 public let errSecMobileMeCSRVerifyFailure: OSStatus = -67_665
+/// A consistency check failed.
+public let errSecMobileMeFailedConsistencyCheck: OSStatus = -67_666
 /// A function was called without initializing CSSM.
 public let errSecNotInitialized: OSStatus = -67_667
 /// The CSSM handle does not match with the service type.

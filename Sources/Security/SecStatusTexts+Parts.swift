@@ -203,4 +203,6 @@ let statusTextsOfParts: [Int32: String] = [
     -67_900: "The requested name is not allowed for this certificate.",
     -67_901: "The validity period in the certificate exceeds the maximum allowed.",
     -67_902: "The verified certificate is a CA rather than an end-entity.",
+    -67_903: "A certificate has an extension twice.",
+    -67_904: "A qualified certificate statement is missing.",
 ]

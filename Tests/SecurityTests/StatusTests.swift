@@ -15,10 +15,17 @@ struct StatusTests {
             (errSecItemNotFound, -25300), (errSecInteractionNotAllowed, -25308),
             (errSecDecode, -26275), (errSecMissingEntitlement, -34018),
             (errSecInvalidRecord, -67701), (errSecInvalidEncoding, -67853),
+            (errSecCoreFoundationUnknown, -4960), (errSecMobileMeNoRequestPending, -67664),
+            (errSecCertificateDuplicateExtension, -67903),
+            (errSecMissingQualifiedCertStatement, -67904),
         ]
         for (status, number) in known {
             #expect(status == number)
             #expect(SecCopyErrorMessageString(status, nil) != nil)
+        }
+        // These numbers of SecBase.h have no gap.
+        for status in OSStatus(-67904)...(-67585) {
+            #expect(SecCopyErrorMessageString(status, nil) != nil, "\(status)")
         }
         #expect(SecCopyErrorMessageString(12345, nil) == nil)
     }
