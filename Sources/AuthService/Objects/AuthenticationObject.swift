@@ -223,7 +223,7 @@ final class AuthenticationObject: Authentication1Service {
     /// What was told may have got lost: the sensors are asked behind the answer (L11b).
     private func askBehind(_ peer: Peer?) {
         guard let peer else { return }
-        evaluations.facts.enrolments.askBehind(peer.uid, at: Instant.now())
+        evaluations.facts.enrolments.askBehind(peer.uid, at: Instant.now(), isWaking: false)
     }
 
     func biometryTypes(for peer: Peer?) throws(DBusError) -> [UInt32] {

@@ -332,7 +332,10 @@ final class ContextObject: Context1Service {
 
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 {
         guard !isInvalid else { return 0 }
-        if let peer { evaluations.facts.enrolments.askBehind(peer.uid, at: Instant.now()) }
+        if let peer {
+            let now = Instant.now()
+            evaluations.facts.enrolments.askBehind(peer.uid, at: now, isWaking: false)
+        }
         return sensors.types.first?.rawValue ?? 0
     }
 

@@ -105,9 +105,12 @@ final class Enrolments {
 
     /// Asks behind an answer, at most once a second; a difference is announced.
     ///
-    /// What was told may have got lost, and a sensor doesn't notice everything.
-    func askBehind(_ uid: UInt32, at now: Instant) {
-        guard standing.isDue(of: uid, at: now) else { return }
+    /// What was told may have got lost, and a sensor doesn't notice everything. Who only reads a
+    /// property starts no sensor that ended because it was idle: `isWaking` is false.
+    func askBehind(_ uid: UInt32, at now: Instant, isWaking: Bool = true) {
+        guard isWaking || !sensors.sorted.contains(where: { $0.process.isAsleep }),
+            standing.isDue(of: uid, at: now)
+        else { return }
         onLoop { await self.refresh(uid) }
     }
 
