@@ -87,8 +87,9 @@ struct TrapTests {
             try await eventually("the sensor to be away") { try await !reader.sensor.present() }
             #expect(try await reader.sensor.unavailability() == "no-hardware")
             // fprintd may still be asked what is left.
-            try await eventually("a health that says so") {
-                let health = try await reader.sensor.health()
+            var health = try await reader.sensor.health()
+            try await eventually("a health that says so, not \(health)") {
+                health = try await reader.sensor.health()
                 return health.state == "degraded" && health.message.contains("No fingerprint")
             }
         }
