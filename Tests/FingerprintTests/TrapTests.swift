@@ -86,8 +86,8 @@ struct TrapTests {
             #expect(error.name == .sensorDisconnected)
             try await eventually("the sensor to be away") { try await !reader.sensor.present() }
             #expect(try await reader.sensor.unavailability() == "no-hardware")
-            // fprintd may still be asked what is left. Sometimes a virtual reader takes fprintd with
-            // it, and then that is what the sensor has to say.
+            // fprintd may still be asked what is left. Sometimes a virtual reader takes fprintd
+            // with it, and then that is what the sensor has to say.
             var health = try await reader.sensor.health()
             try await eventually("a health that says so, not \(health)") {
                 health = try await reader.sensor.health()
