@@ -33,7 +33,7 @@ func found(_ query: CFDictionary) -> (status: OSStatus, value: CFTypeRef?) {
 // MARK: A fork
 
 /// Before anything else: the program has made a context, and asked nothing.
-func fork() {
+func aFork() {
     let context = LAContext()
     // Swift hides it, because so little works in the new process.
     typealias Fork = @convention(c) () -> Int32
@@ -250,7 +250,7 @@ func rights() async throws {
     try await store.removeRight(forIdentifier: "shapes")
 }
 
-fork()
+aFork()
 names()
 items()
 try softwareKeys()
