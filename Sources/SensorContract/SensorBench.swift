@@ -123,28 +123,6 @@ public struct SeenEvent: Hashable, Sendable {
         try await meet()
     }
 
-    /// Ends the sensor by SIGTERM, in the state that `prepare` brings it to.
-    ///
-    /// A busy machine may be late once; a sensor that takes too long is late each time.
-    ///
-    /// - Returns: Its exit status.
-    /// - Throws: When it takes longer than a second, and half a one of the machine's.
-    public func endInTime(
-        _ prepare: @BusActor (_ attempt: Int) async throws -> Void
-    ) async throws -> Int32 {
-        for attempt in 0... {
-            try await prepare(attempt)
-            program.signal(SIGTERM)
-            do {
-                return try await program.exitStatus(within: .milliseconds(1500))
-            } catch {
-                guard attempt < 2 else { throw error }
-                try await restart(by: SIGKILL)
-            }
-        }
-        throw TestFailure("the sensor was not ended")
-    }
-
     /// Returns when the sensor has seen what was written to it before.
     ///
     /// Two round trips: a loop that found both a touch and a call has looked at the touch before

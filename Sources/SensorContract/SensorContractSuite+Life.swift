@@ -96,7 +96,8 @@ extension SensorContractSuite {
         },
         SensorCheck("SIGTERM ends it with status 0 within a second while it is idle", .ended) {
             bench in
-            let status = try await bench.endInTime { _ in }
+            bench.program.signal(SIGTERM)
+            let status = try await bench.program.exitStatus(within: .milliseconds(1500))
             try expect(status == 0, "status 0, got \(status)")
             _ = try await bench.bus.waitForOwner(of: bench.busName, false)
         },
