@@ -98,6 +98,39 @@ struct OutsideTests {
         #expect(try await bench.absence() == "no-agent-at-machine")
     }
 
+    @Test("L2: whoever leaves its session while it is looked up is in none")
+    @BusActor
+    func leavesMeanwhile() async throws {
+        let bench = try await SessionBench()
+        let passing = StandInSession("c2", at: bench.logind)
+        bench.logind.current = passing
+        passing.onLookUp = {
+            passing.onLookUp = nil
+            bench.logind.current = nil
+            bench.logind.tell("SessionNew")
+        }
+        bench.logind.tell("SessionNew")
+        let refusal = await #expect(throws: DBusError.self) { try await bench.registerAgent() }
+        #expect(refusal?.name == .accessDenied)
+        #expect(passing.onLookUp == nil)
+    }
+
+    @Test("L28: a session that is locked while it is looked up is locked")
+    @BusActor
+    func lockedMeanwhile() async throws {
+        let bench = try await SessionBench()
+        let locked = StandInSession("c2", at: bench.logind)
+        bench.logind.current = locked
+        bench.logind.tell("SessionNew")
+        locked.onLookUp = {
+            locked.onLookUp = nil
+            // What was read is older.
+            locked.lock(true)
+        }
+        #expect(try await bench.absence() == "locked")
+        #expect(locked.onLookUp == nil)
+    }
+
     @Test("L2: a user with remote sessions alone sits nowhere")
     @BusActor
     func onlyRemote() async throws {

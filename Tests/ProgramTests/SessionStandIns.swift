@@ -173,6 +173,8 @@ struct Feed<Value: Sendable>: Sendable {
     var terminal = ""
     /// What shows it.
     var type = "tty"
+    /// What happens when it was read, before the answer is sent.
+    var onLookUp: (@BusActor @Sendable () -> Void)?
     private(set) var isActive = true
     private(set) var isLocked = false
     private let connection: Connection
@@ -413,7 +415,9 @@ private struct LogindSessionInterface: ServedInterface {
         case "Service": try writer.write(session.service)
         case "Class": try writer.write(session.kind)
         case "TTY": try writer.write(session.terminal)
-        case "Type": try writer.write(session.type)
+        case "Type":
+            try writer.write(session.type)
+            session.onLookUp?()
         case "Remote": try writer.write(session.isRemote)
         case "Active": try writer.write(session.isActive)
         case "State": try writer.write(session.isActive ? "active" : "online")

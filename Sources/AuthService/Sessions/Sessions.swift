@@ -8,24 +8,6 @@ import DBus
 /// always in front.
 @BusActor
 final class Sessions {
-    /// Where a caller stands.
-    struct Place {
-        /// The session whose agent may ask; nil when none may.
-        var session: String?
-        /// Why there is none.
-        var absence = Absence.unknown
-        var isRemote = false
-        /// Whether the caller is in no session.
-        var isInNoSession = false
-    }
-
-    /// Where the prompts of an agent appear.
-    struct Home {
-        let session: String
-        /// Whether they are known to be on the session's own display or terminal.
-        let isAtDisplay: Bool
-    }
-
     /// Where the login manager has a caller's process.
     private enum Spot: Equatable {
         case session(ObjectPath)
@@ -44,6 +26,12 @@ final class Sessions {
     private struct Caller: Hashable {
         let name: String
         let uid: UInt32
+    }
+
+    /// How many look up a session, and how often it changed meanwhile.
+    private struct Load {
+        var lookUps = 0
+        var changes = 0
     }
 
     private(set) var surroundings = Surroundings() {
@@ -72,6 +60,12 @@ final class Sessions {
     private let sleepLookUps = SharedLookUps<Bool, Bool?>()
     /// How often something was heard.
     private var newsCount = 0
+    /// How often sessions came or went: an answer to a question of before that is none.
+    private var rearrangements = 0
+    /// The sessions that are being looked up.
+    private var loads: [ObjectPath: Load] = [:]
+    /// How often a question is asked anew because something was heard before its answer.
+    private static let tries = 5
     private let connection: Connection
     private let events: any SessionEvents
 
@@ -291,9 +285,6 @@ final class Sessions {
         }
     }
 
-    /// The session of a user without a login manager.
-    static func only(of uid: UInt32) -> String { "uid:\(uid)" }
-
     /// Returns once it is known whether there is a login manager.
     private func settled() async {
         guard presence == .unknown else { return }
@@ -318,35 +309,42 @@ final class Sessions {
         return await callerLookUps.share(caller) { await self.ask(peer, for: uid, logind) }
     }
 
+    /// - Returns: Nil when it couldn't be found out, or never held still.
     private func ask(_ peer: Peer, for uid: UInt32, _ logind: Logind) async -> Spot? {
-        do throws(DBusError) {
-            let found = try await find(peer, for: uid, logind)
+        for _ in 0..<Self.tries {
+            let asked = rearrangements
+            guard let (found, paths) = try? await find(peer, for: uid, logind) else { return nil }
+            guard asked == rearrangements else { continue }
+            if let paths { keep(paths, for: uid) }
             if callers.count >= 1024 { callers = [:] }
             let known = callers.updateValue(found, forKey: Caller(name: peer.name, uid: uid))
             if let known, known != found { events.callersChanged() }
             return found
-        } catch {
-            return nil
         }
+        return nil
     }
 
+    private func keep(_ paths: [ObjectPath], for uid: UInt32) {
+        if users.count >= 1024 { users = [:] }
+        let known = users.updateValue(paths, forKey: uid)
+        if let known, known != paths { events.callersChanged() }
+    }
+
+    /// Where a caller is; of one in no session, the sessions of the user as well.
     private func find(
         _ peer: Peer,
         for uid: UInt32,
         _ logind: Logind
-    ) async throws(DBusError) -> Spot {
+    ) async throws(DBusError) -> (Spot, [ObjectPath]?) {
         if let own = try await logind.session(of: peer) {
             let session = try await load(own, for: peer.uid, logind)
             // Root asks for users also from outside their sessions, but never from afar.
             let isForOther = peer.uid == 0 && uid != 0 && session.uid != uid
-            if session.isRemote || (session.isLocal && !isForOther) { return .session(own) }
+            if session.isRemote || (session.isLocal && !isForOther) { return (.session(own), nil) }
         }
         let paths = try await logind.sessions(ofUser: uid)
         for path in paths { _ = try await load(path, for: uid, logind) }
-        if users.count >= 1024 { users = [:] }
-        let known = users.updateValue(paths, forKey: uid)
-        if let known, known != paths { events.callersChanged() }
-        return .none
+        return (.none, paths)
     }
 
     func load(
@@ -355,11 +353,21 @@ final class Sessions {
         _ logind: Logind
     ) async throws(DBusError) -> LoginSession {
         if let session = sessions[path] { return session }
-        guard let session = try await logind.session(at: path, for: uid) else {
-            throw DBusError(.failed, "The session can't be looked up.")
+        loads[path, default: Load()].lookUps += 1
+        defer {
+            loads[path]?.lookUps -= 1
+            if loads[path]?.lookUps == 0 { loads[path] = nil }
         }
-        sessions[path] = session
-        return session
+        for _ in 0..<Self.tries {
+            let asked = loads[path]?.changes
+            let found = try await logind.session(at: path, for: uid)
+            // What was heard meanwhile is younger.
+            guard asked == loads[path]?.changes else { continue }
+            guard let found else { break }
+            sessions[path] = found
+            return found
+        }
+        throw DBusError(.failed, "The session can't be looked up.")
     }
 
     private func lookAtLid() async {
@@ -397,9 +405,9 @@ final class Sessions {
 
     private func presenceChanged(_ isPresent: Bool) {
         for path in sessions.keys { interrupt(path, .left) }
+        for path in loads.keys { loads[path]?.changes += 1 }
         sessions = [:]
-        callers = [:]
-        users = [:]
+        forgetPlaces()
         recallHistory()
         if isPresent {
             presence = .present
@@ -419,15 +427,21 @@ final class Sessions {
 
     private func ended(_ path: ObjectPath, _ id: String) {
         interrupt(path, .left)
+        loads[path]?.changes += 1
         sessions[path] = nil
         events.sessionEnded(id)
         rearranged()
         lookForLogouts()
     }
 
-    private func rearranged() {
+    private func forgetPlaces() {
+        rearrangements += 1
         callers = [:]
         users = [:]
+    }
+
+    private func rearranged() {
+        forgetPlaces()
         events.sessionsRearranged()
         events.callersChanged()
     }
@@ -445,8 +459,8 @@ final class Sessions {
     }
 
     private func changed(_ path: ObjectPath, _ properties: [String: Variant]) {
-        guard let before = sessions[path] else { return }
-        var session = before
+        loads[path]?.changes += 1
+        guard var session = sessions[path] else { return }
         session.update(properties)
         take(session, at: path)
     }

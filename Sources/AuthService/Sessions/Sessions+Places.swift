@@ -1,0 +1,25 @@
+import AuthEngine
+
+/// Where callers and agents are.
+extension Sessions {
+    /// Where a caller stands.
+    struct Place {
+        /// The session whose agent may ask; nil when none may.
+        var session: String?
+        /// Why there is none.
+        var absence = Absence.unknown
+        var isRemote = false
+        /// Whether the caller is in no session.
+        var isInNoSession = false
+    }
+
+    /// Where the prompts of an agent appear.
+    struct Home {
+        let session: String
+        /// Whether they are known to be on the session's own display or terminal.
+        let isAtDisplay: Bool
+    }
+
+    /// The session of a user without a login manager.
+    static func only(of uid: UInt32) -> String { "uid:\(uid)" }
+}
