@@ -19,6 +19,10 @@ public func log(_ priority: LogPriority, _ message: String) {
 }
 
 func singleLine(_ text: String) -> String {
+    // Nearly every line is printable ASCII, and stands as it is.
+    if text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) {
+        return text
+    }
     var line = ""
     var size = 0
     for scalar in text.unicodeScalars {

@@ -78,6 +78,7 @@ import Testing
     @Test("A line of the log stays one line and has an end")
     func logLines() {
         #expect(singleLine("a\nb\u{7}c") == "a b c")
+        #expect(singleLine("a\u{7F}b ~") == "a b ~")
         #expect(singleLine(String(repeating: "ä", count: 5000)).utf8.count == 2048)
     }
 }

@@ -12,7 +12,7 @@ extension AuthService {
     /// Finds out what a caller's evaluation would depend on.
     func diagnosis(for peer: Peer) async -> Diagnosis {
         let uid = peer.uid
-        let processes = CallerProcess(pid: peer.pid).lineage
+        let processes = CallerProcess.lineage(of: peer.pid)
         var diagnosis = Diagnosis()
         diagnosis.facts = await evaluations.facts.find(for: peer, uid: uid, processes: processes)
         diagnosis.sensors = await sensorFindings(isRemote: diagnosis.facts.isRemote)

@@ -115,7 +115,7 @@ struct FactFinder {
 extension Facts {
     @BusActor
     fileprivate init(_ place: Sessions.Place, of peer: Peer) {
-        self.init(processes: CallerProcess(pid: peer.pid).lineage)
+        self.init(processes: CallerProcess.lineage(of: peer.pid))
         take(place)
     }
 

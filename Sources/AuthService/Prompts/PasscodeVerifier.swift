@@ -184,11 +184,20 @@ final class PasscodeVerifier {
     private func ask(_ uid: UInt32, isAgain: Bool = false) async -> PasscodeState? {
         standing.begin(uid)
         defer { standing.end(uid) }
-        guard let owner = await currentOwner() else {
+        // Whether it still is the owner is asked at the same time.
+        var isFoundOut = true
+        let known = self.owner
+        let question = known == nil ? nil : onLoop { isFoundOut = await self.catchUp() }
+        guard let owner = known == nil ? await currentOwner() : known else {
             answers[uid] = .some(nil)
             return nil
         }
         let said = await state(of: uid, proxy(owner))
+        await question?.value
+        guard isFoundOut else {
+            answers[uid] = .some(nil)
+            return nil
+        }
         if said == nil { await catchUp() }
         guard self.owner == owner else {
             // It was leaving when the question came: the next one says.

@@ -67,14 +67,17 @@ final class SensorTemplates {
         // What is known of its strength, and of whether it is there, is to be as young as the list.
         var isSaid = false
         let look = onLoop { isSaid = await self.process.lookAgain(proxy) }
+        // The signal that another process has the name may have been lost.
+        var isOwner = false
+        let question = onLoop { isOwner = await self.process.isOwner(proxy.destination) }
         do throws(DBusError) {
             let list = try await proxy.connection.budget.run(.questions, for: uid) {
                 () throws(DBusError) in
                 try await proxy.listTemplates(uid: uid, timeout: SensorProcess.patience)
             }
-            // The signal that another process has the name may have been lost.
             await look.value
-            guard isSaid, await process.isOwner(proxy.destination), isSame() else { return nil }
+            await question.value
+            guard isSaid, isOwner, isSame() else { return nil }
             guard let checked = Self.checked(list) else {
                 process.fail(.failed, because: "It lists templates that no sensor can have.")
                 return nil

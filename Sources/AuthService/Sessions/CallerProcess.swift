@@ -24,7 +24,8 @@ struct CallerProcess {
         identity = AppIdentity(program)
     }
 
-    private static func lineage(of pid: Int32) -> [Int32] {
+    /// A process and its parents, nearest first, at most 32.
+    static func lineage(of pid: Int32) -> [Int32] {
         var result: [Int32] = []
         var next = pid
         while next > 0, result.count < 32 {
@@ -74,7 +75,8 @@ enum ProcessStatus {
         guard let stat = SmallFile.read("/proc/\(pid)/stat", limit: 4096),
             let end = stat.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
-        let fields = stat[(end + 1)...].split(separator: UInt8(ascii: " "))
+        let fields = stat[(end + 1)...]
+            .split(separator: UInt8(ascii: " "), maxSplits: field.rawValue + 1)
         guard fields.count > field.rawValue else { return nil }
         return String(decoding: fields[field.rawValue], as: UTF8.self)
     }
