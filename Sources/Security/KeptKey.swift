@@ -76,11 +76,6 @@ extension RemoteKeychain {
         _ operation: SecKeyOperationType,
         _ algorithm: SecKeyAlgorithm
     ) throws(KeychainFailure) {
-        guard supports(operation, algorithm) else {
-            throw KeychainFailure(
-                errSecUnsupportedAlgorithm,
-                "A key on P-256 can't do \(algorithm.name) here."
-            )
-        }
+        guard supports(operation, algorithm) else { throw SoftwareKey.unsupported(algorithm) }
     }
 }

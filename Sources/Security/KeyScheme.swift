@@ -4,6 +4,8 @@ internal import Foundation
 enum KeyScheme: Sendable, Hashable {
     enum Hash: String, Sendable {
         case sha1 = "SHA1"
+        /// With OpenSSL alone.
+        case sha224 = "SHA224"
         case sha256 = "SHA256"
         case sha384 = "SHA384"
         case sha512 = "SHA512"
@@ -11,6 +13,7 @@ enum KeyScheme: Sendable, Hashable {
         var size: Int {
             switch self {
             case .sha1: 20
+            case .sha224: 28
             case .sha256: 32
             case .sha384: 48
             case .sha512: 64
@@ -18,15 +21,24 @@ enum KeyScheme: Sendable, Hashable {
         }
     }
 
+    /// How data is made as long as a key of RSA, by OpenSSL's names.
+    enum Padding: String, Sendable {
+        case none
+        case pkcs1
+        case pss
+        case oaep
+    }
+
     /// An ECDSA signature; without a hash the data is a digest of any.
     case ecdsa(Hash?, isDigest: Bool, isRaw: Bool)
-    case rsaSignature(Hash, isDigest: Bool, isPSS: Bool)
-    /// OAEP with a hash, or PKCS#1 without.
-    case rsaEncryption(Hash?)
+    /// Without a hash the data itself is padded.
+    case rsaSignature(Hash?, isDigest: Bool, Padding)
+    /// OAEP has a hash; a hybrid encrypts a key that AES-GCM has encrypted the data with.
+    case rsaEncryption(Hash?, Padding, isHybrid: Bool)
     case ecies(Hash, hasVariableIV: Bool)
     case exchange(Hash?)
 
-    /// - Throws: `errSecUnsupportedAlgorithm`: SHA-224 and RSA without a padding, among others.
+    /// - Throws: `errSecUnsupportedAlgorithm` for a name that no algorithm has.
     init(_ algorithm: SecKeyAlgorithm) throws(KeychainFailure) {
         let parts = algorithm.name.split(separator: ":").dropFirst().map(String.init)
         guard let scheme = Self.known(parts) else {
@@ -50,13 +62,20 @@ enum KeyScheme: Sendable, Hashable {
             let isRaw = parts[2].hasSuffix("RFC4754")
             return .ecdsa(hash, isDigest: parts[2].hasPrefix("digest"), isRaw: isRaw)
         case ("sign", "RSA"):
-            guard let hash else { return nil }
-            let isPSS = parts[2].hasSuffix("PSS")
-            return .rsaSignature(hash, isDigest: parts[2].hasPrefix("digest"), isPSS: isPSS)
+            guard parts.count > 3 else {
+                let padding: Padding? = ["raw": .none, "digest-PKCS1v15": .pkcs1][parts[2]]
+                return padding.map { .rsaSignature(nil, isDigest: true, $0) }
+            }
+            let padding: Padding = parts[2].hasSuffix("PSS") ? .pss : .pkcs1
+            let isDigest = parts[2].hasPrefix("digest")
+            return hash.map { .rsaSignature($0, isDigest: isDigest, padding) }
         case ("encrypt", "RSA"):
-            if parts.last == "PKCS1" { return .rsaEncryption(nil) }
-            guard let hash, parts.count == 4, [.sha1, .sha256].contains(hash) else { return nil }
-            return .rsaEncryption(hash)
+            guard parts.count > 3 else {
+                let padding: Padding? = ["raw": .none, "PKCS1": .pkcs1][parts[2]]
+                return padding.map { .rsaEncryption(nil, $0, isHybrid: false) }
+            }
+            let isHybrid = parts.last == "AESGCM"
+            return hash.map { .rsaEncryption($0, .oaep, isHybrid: isHybrid) }
         case ("encrypt", "ECIES"):
             guard parts.count == 6, let hash = Hash(rawValue: parts[4]) else { return nil }
             return .ecies(hash, hasVariableIV: parts[5].hasSuffix("KDFIV"))
@@ -67,9 +86,22 @@ enum KeyScheme: Sendable, Hashable {
         }
     }
 
+    /// Whether OpenSSL does it, because swift-crypto doesn't.
+    var needsOpenSSL: Bool {
+        switch self {
+        case .ecdsa(let hash, let isDigest, _): hash == .sha224 && !isDigest
+        case .rsaSignature(let hash, _, _): hash == nil || hash == .sha224
+        case .rsaEncryption(let hash, let padding, _):
+            padding == .none || [.sha224, .sha384, .sha512].contains(hash)
+        case .ecies(let hash, _): hash == .sha224
+        case .exchange(let hash): hash == .sha224
+        }
+    }
+
     /// Whether a key of a kind can do it.
     func isFor(_ operation: SecKeyOperationType, _ kind: SoftwareKey.Kind) -> Bool {
-        switch (self, operation) {
+        if needsOpenSSL, !SoftwareKey.isOpenSSLInstalled { return false }
+        return switch (self, operation) {
         case (.ecdsa, .sign), (.ecdsa, .verify), (.ecies, .encrypt), (.ecies, .decrypt),
             (.exchange, .keyExchange):
             kind != .rsa

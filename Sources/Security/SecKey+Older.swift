@@ -141,6 +141,8 @@ extension SecPadding {
             }
         }
         return switch self {
+        case .PKCS1: .rsaSignatureDigestPKCS1v15Raw
+        case .PKCS1SHA224: .rsaSignatureDigestPKCS1v15SHA224
         case .PKCS1SHA1: .rsaSignatureDigestPKCS1v15SHA1
         case .PKCS1SHA256: .rsaSignatureDigestPKCS1v15SHA256
         case .PKCS1SHA384: .rsaSignatureDigestPKCS1v15SHA384

@@ -9,16 +9,21 @@ extension SoftwareKey {
 
     func encrypt(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(KeychainFailure) -> Data {
         switch try scheme(.encrypt, algorithm) {
-        case .rsaEncryption(let hash):
+        case .rsaEncryption(let hash, let padding, let isHybrid):
+            guard isHybrid else { return try encryptByRSA(data, hash, padding) }
+            let key = SymmetricKey(size: sizeOfHybrid)
+            let wrapped = try encryptByRSA(key.withUnsafeBytes { Data($0) }, hash, padding)
             return try Self.trying {
-                try _RSA.Encryption.PublicKey(unsafeDERRepresentation: publicBytes)
-                    .encrypt(data, padding: Self.padding(hash))
+                let nonce = try AES.GCM.Nonce(data: Data(count: 16))
+                let bytes = publicBytes
+                let box = try AES.GCM.seal(data, using: key, nonce: nonce, authenticating: bytes)
+                return wrapped + box.ciphertext + box.tag
             }
         case .ecies(let hash, let hasVariableIV):
             let ephemeral = try Self.random(isRSA: false, bits: bits)
             let secret = try ephemeral.secret(with: publicBytes)
             let point = ephemeral.publicBytes
-            let (key, nonce) = derived(secret, hash, point, hasVariableIV)
+            let (key, nonce) = try derived(secret, hash, point, hasVariableIV)
             return try Self.trying {
                 let nonce = try AES.GCM.Nonce(data: nonce)
                 let box = try AES.GCM.seal(data, using: key, nonce: nonce)
@@ -30,17 +35,27 @@ extension SoftwareKey {
 
     func decrypt(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(KeychainFailure) -> Data {
         switch try scheme(.decrypt, algorithm) {
-        case .rsaEncryption(let hash):
+        case .rsaEncryption(let hash, let padding, let isHybrid):
+            guard isHybrid else { return try decryptByRSA(data, hash, padding) }
+            let size = (bits + 7) / 8
+            guard data.count >= size + Self.tagSize else { throw Self.undecodable }
+            let key = try decryptByRSA(Data(data.prefix(size)), hash, padding)
+            guard key.count * 8 == sizeOfHybrid.bitCount else { throw Self.undecodable }
             return try Self.trying(Self.undecodable) {
-                try _RSA.Encryption.PrivateKey(unsafeDERRepresentation: bytes)
-                    .decrypt(data, padding: Self.padding(hash))
+                let box = try AES.GCM.SealedBox(
+                    nonce: AES.GCM.Nonce(data: Data(count: 16)),
+                    ciphertext: data.dropFirst(size).dropLast(Self.tagSize),
+                    tag: data.suffix(Self.tagSize)
+                )
+                let key = SymmetricKey(data: key)
+                return try AES.GCM.open(box, using: key, authenticating: publicBytes)
             }
         case .ecies(let hash, let hasVariableIV):
             let size = publicBytes.count
             guard data.count >= size + Self.tagSize else { throw Self.undecodable }
             let point = Data(data.prefix(size))
             guard let secret = try? secret(with: point) else { throw Self.undecodable }
-            let (key, nonce) = derived(secret, hash, point, hasVariableIV)
+            let (key, nonce) = try derived(secret, hash, point, hasVariableIV)
             return try Self.trying(Self.undecodable) {
                 let box = try AES.GCM.SealedBox(
                     nonce: AES.GCM.Nonce(data: nonce),
@@ -64,16 +79,52 @@ extension SoftwareKey {
             throw Self.invalid
         }
         let secret = try secret(with: point)
-        guard let hash else { return secret.withUnsafeBytes { Data($0) } }
-        return Self.derive(secret, hash, info, try Self.checkedSize(size))
-            .withUnsafeBytes { Data($0) }
+        let bytes = secret.withUnsafeBytes { Data($0) }
+        guard let hash else { return bytes }
+        return try Self.derived(bytes, hash, info, try Self.checkedSize(size))
     }
 
-    private static func padding(_ hash: KeyScheme.Hash?) -> _RSA.Encryption.Padding {
-        switch hash {
-        case .sha256: .PKCS1_OAEP_SHA256
-        case nil: ._WEAK_AND_INSECURE_PKCS_V1_5
-        default: .PKCS1_OAEP
+    /// Apple's rule for the key that RSA encrypts, when that encrypts the data.
+    private var sizeOfHybrid: SymmetricKeySize { bits >= 4096 ? .bits256 : .bits128 }
+
+    private func encryptByRSA(
+        _ data: Data,
+        _ hash: KeyScheme.Hash?,
+        _ padding: KeyScheme.Padding
+    ) throws(KeychainFailure) -> Data {
+        try Self.trying {
+            guard let choice = Self.choice(hash, padding) else {
+                return try OpenSSL.result(of: .encrypt, data, self, hash, padding)
+            }
+            return try _RSA.Encryption.PublicKey(unsafeDERRepresentation: publicBytes)
+                .encrypt(data, padding: choice)
+        }
+    }
+
+    private func decryptByRSA(
+        _ data: Data,
+        _ hash: KeyScheme.Hash?,
+        _ padding: KeyScheme.Padding
+    ) throws(KeychainFailure) -> Data {
+        try Self.trying(Self.undecodable) {
+            guard let choice = Self.choice(hash, padding) else {
+                return try OpenSSL.result(of: .decrypt, data, self, hash, padding)
+            }
+            return try _RSA.Encryption.PrivateKey(unsafeDERRepresentation: bytes)
+                .decrypt(data, padding: choice)
+        }
+    }
+
+    /// swift-crypto's name of a padding; nil: it hasn't that one.
+    private static func choice(
+        _ hash: KeyScheme.Hash?,
+        _ padding: KeyScheme.Padding
+    ) -> _RSA.Encryption.Padding? {
+        switch (hash, padding) {
+        case (.sha1, .oaep): .PKCS1_OAEP
+        case (.sha256, .oaep): .PKCS1_OAEP_SHA256
+        case (nil, .pkcs1): ._WEAK_AND_INSECURE_PKCS_V1_5
+        default: nil
         }
     }
 
@@ -84,33 +135,12 @@ extension SoftwareKey {
         _ hash: KeyScheme.Hash,
         _ point: Data,
         _ hasVariableIV: Bool
-    ) -> (key: SymmetricKey, nonce: Data) {
+    ) throws(KeychainFailure) -> (key: SymmetricKey, nonce: Data) {
         let size = bits <= 256 ? 16 : 32
-        let bytes = Self.derive(secret, hash, point, size + (hasVariableIV ? 16 : 0))
-            .withUnsafeBytes { Data($0) }
+        let secret = secret.withUnsafeBytes { Data($0) }
+        let bytes = try Self.derived(secret, hash, point, size + (hasVariableIV ? 16 : 0))
         let nonce = hasVariableIV ? Data(bytes.suffix(16)) : Data(count: 16)
         return (SymmetricKey(data: bytes.prefix(size)), nonce)
-    }
-
-    private static func derive(
-        _ secret: SharedSecret,
-        _ hash: KeyScheme.Hash,
-        _ info: Data,
-        _ size: Int
-    ) -> SymmetricKey {
-        func derive<Function: HashFunction>(_ function: Function.Type) -> SymmetricKey {
-            secret.x963DerivedSymmetricKey(
-                using: function,
-                sharedInfo: info,
-                outputByteCount: size
-            )
-        }
-        switch hash {
-        case .sha1: return derive(Insecure.SHA1.self)
-        case .sha256: return derive(SHA256.self)
-        case .sha384: return derive(SHA384.self)
-        case .sha512: return derive(SHA512.self)
-        }
     }
 
     private func secret(with point: Data) throws(KeychainFailure) -> SharedSecret {

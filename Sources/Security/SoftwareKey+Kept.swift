@@ -44,21 +44,21 @@ extension SoftwareKey {
         _ size: Int
     ) throws(KeychainFailure) -> Data {
         guard case .exchange(let hash?) = scheme else { throw invalid }
-        return derived(secret, hash, info, size)
+        return try derived(secret, hash, info, size)
     }
 
     /// The key derivation of X9.63.
-    fileprivate static func derived(
+    static func derived(
         _ secret: Data,
         _ hash: KeyScheme.Hash,
         _ info: Data,
         _ size: Int
-    ) -> Data {
+    ) throws(KeychainFailure) -> Data {
         var result = Data()
         var counter: UInt32 = 1
         while result.count < size {
             let number = withUnsafeBytes(of: counter.bigEndian) { Data($0) }
-            result += hash.digest(secret + number + info)
+            result += try hash.digest(secret + number + info)
             counter += 1
         }
         return result.prefix(size)
@@ -83,7 +83,7 @@ struct SealedBox {
 
     /// - Throws: `errSecDecode` for what was encrypted for another key, or was changed.
     func opened(with secret: Data) throws(KeychainFailure) -> Data {
-        let bytes = SoftwareKey.derived(secret, hash, Data(point), hasVariableIV ? 32 : 16)
+        let bytes = try SoftwareKey.derived(secret, hash, Data(point), hasVariableIV ? 32 : 16)
         return try SoftwareKey.trying(SoftwareKey.undecodable) {
             let sealed = try AES.GCM.SealedBox(
                 nonce: AES.GCM.Nonce(data: hasVariableIV ? bytes.suffix(16) : Data(count: 16)),

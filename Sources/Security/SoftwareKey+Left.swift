@@ -4,6 +4,7 @@ internal import Foundation
 /// What is left without the trait: the public halves of the service's keys can be handed on.
 extension SoftwareKey {
     static let areBuilt = false
+    static let isOpenSSLInstalled = false
     fileprivate static let left = KeychainFailure(
         errSecUnimplemented,
         "This program was built without the package trait SoftwareKeys."

@@ -7,6 +7,9 @@ extension SoftwareKey {
     /// Whether there are such keys in this build.
     static let areBuilt = true
 
+    /// Whether there is what swift-crypto hasn't.
+    static var isOpenSSLInstalled: Bool { OpenSSL.installed != nil }
+
     /// Runs a call of the library, whose errors say no more than that it failed.
     static func trying<Value>(
         _ failure: KeychainFailure = invalid,

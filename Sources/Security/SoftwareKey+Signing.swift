@@ -9,16 +9,17 @@ extension SoftwareKey {
         case .ecdsa(let hash, let isDigest, let isRaw):
             let digest = try Self.digest(data, hash, isDigest)
             return try Self.trying { try ecdsa(digest, isRaw) }
-        case .rsaSignature(let hash, let isDigest, let isPSS):
-            let digest = try Self.digest(data, hash, isDigest)
-            let padding: _RSA.Signing.Padding = isPSS ? .PSS : .insecurePKCS1v1_5
+        case .rsaSignature(let hash, let isDigest, let padding):
+            let data = hash == nil ? data : try Self.digest(data, hash, isDigest)
+            let choice: _RSA.Signing.Padding = padding == .pss ? .PSS : .insecurePKCS1v1_5
             return try Self.trying {
                 let key = try _RSA.Signing.PrivateKey(unsafeDERRepresentation: bytes)
                 return switch hash {
-                case .sha1: try key.sign(digest, as: Insecure.SHA1.self, padding)
-                case .sha256: try key.sign(digest, as: SHA256.self, padding)
-                case .sha384: try key.sign(digest, as: SHA384.self, padding)
-                case .sha512: try key.sign(digest, as: SHA512.self, padding)
+                case .sha1: try key.sign(data, as: Insecure.SHA1.self, choice)
+                case .sha256: try key.sign(data, as: SHA256.self, choice)
+                case .sha384: try key.sign(data, as: SHA384.self, choice)
+                case .sha512: try key.sign(data, as: SHA512.self, choice)
+                case .sha224, nil: try OpenSSL.result(of: .sign, data, self, hash, padding)
                 }
             }
         default: throw Self.invalid
@@ -34,17 +35,18 @@ extension SoftwareKey {
         case .ecdsa(let hash, let isDigest, let isRaw):
             let digest = try Self.digest(data, hash, isDigest)
             return (try? isECDSA(signature, digest, isRaw)) ?? false
-        case .rsaSignature(let hash, let isDigest, let isPSS):
-            let digest = try Self.digest(data, hash, isDigest)
-            let padding: _RSA.Signing.Padding = isPSS ? .PSS : .insecurePKCS1v1_5
+        case .rsaSignature(let hash, let isDigest, let padding):
+            let data = hash == nil ? data : try Self.digest(data, hash, isDigest)
+            let choice: _RSA.Signing.Padding = padding == .pss ? .PSS : .insecurePKCS1v1_5
             let key = try Self.trying {
                 try _RSA.Signing.PublicKey(unsafeDERRepresentation: publicBytes)
             }
             return switch hash {
-            case .sha1: key.verify(signature, digest, as: Insecure.SHA1.self, padding)
-            case .sha256: key.verify(signature, digest, as: SHA256.self, padding)
-            case .sha384: key.verify(signature, digest, as: SHA384.self, padding)
-            case .sha512: key.verify(signature, digest, as: SHA512.self, padding)
+            case .sha1: key.verify(signature, data, as: Insecure.SHA1.self, choice)
+            case .sha256: key.verify(signature, data, as: SHA256.self, choice)
+            case .sha384: key.verify(signature, data, as: SHA384.self, choice)
+            case .sha512: key.verify(signature, data, as: SHA512.self, choice)
+            case .sha224, nil: OpenSSL.verifies(signature, of: data, self, hash, padding)
             }
         default: throw Self.invalid
         }
@@ -55,7 +57,7 @@ extension SoftwareKey {
         _ hash: KeyScheme.Hash?,
         _ isDigest: Bool
     ) throws(KeychainFailure) -> Data {
-        guard isDigest else { return hash?.digest(data) ?? data }
+        guard isDigest else { return try hash?.digest(data) ?? data }
         let isRight = hash.map { data.count == $0.size } ?? (20...64).contains(data.count)
         guard isRight else { throw KeychainFailure(errSecParam, "A digest has another length.") }
         return data
@@ -105,12 +107,18 @@ extension SoftwareKey {
 }
 
 extension KeyScheme.Hash {
-    func digest(_ data: Data) -> Data {
+    /// - Throws: `errSecUnsupportedAlgorithm` where there is no such function.
+    func digest(_ data: Data) throws(KeychainFailure) -> Data {
         switch self {
-        case .sha1: Data(Insecure.SHA1.hash(data: data))
-        case .sha256: Data(SHA256.hash(data: data))
-        case .sha384: Data(SHA384.hash(data: data))
-        case .sha512: Data(SHA512.hash(data: data))
+        case .sha1: return Data(Insecure.SHA1.hash(data: data))
+        case .sha224:
+            guard let digest = OpenSSL.installed?.digest(data, rawValue) else {
+                throw KeychainFailure(errSecUnsupportedAlgorithm, "OpenSSL has no SHA-224 here.")
+            }
+            return digest
+        case .sha256: return Data(SHA256.hash(data: data))
+        case .sha384: return Data(SHA384.hash(data: data))
+        case .sha512: return Data(SHA512.hash(data: data))
         }
     }
 }

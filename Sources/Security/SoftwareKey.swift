@@ -64,12 +64,21 @@ struct SoftwareKey: Sendable, Hashable {
         _ operation: SecKeyOperationType,
         _ algorithm: SecKeyAlgorithm
     ) throws(KeychainFailure) -> KeyScheme {
-        guard supports(operation, algorithm) else {
-            throw KeychainFailure(
-                errSecUnsupportedAlgorithm,
-                "This key can't do \(algorithm.name) here."
-            )
-        }
+        guard supports(operation, algorithm) else { throw Self.unsupported(algorithm) }
         return try KeyScheme(algorithm)
+    }
+    /// Why a key can't do something.
+    static func unsupported(
+        _ algorithm: SecKeyAlgorithm,
+        isOpenSSLInstalled: Bool = isOpenSSLInstalled
+    ) -> KeychainFailure {
+        let isMissing = areBuilt && !isOpenSSLInstalled
+        let needs = isMissing && (try? KeyScheme(algorithm))?.needsOpenSSL == true
+        return KeychainFailure(
+            errSecUnsupportedAlgorithm,
+            needs
+                ? "\(algorithm.name) needs OpenSSL 3 (libcrypto.so.3), which is not installed."
+                : "This key can't do \(algorithm.name) here."
+        )
     }
 }
