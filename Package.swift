@@ -58,6 +58,8 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]
         ),
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
+        .systemLibrary(name: "CFido2", providers: [.apt(["libfido2-dev"])]),
+        .target(name: "SecurityKey", dependencies: ["CFido2", "CLinux", "Linux"]),
         .systemLibrary(
             name: "CAdwaita",
             pkgConfig: "libadwaita-1",
@@ -186,6 +188,12 @@ let package = Package(
             dependencies: [
                 "CameraDevice", "DBus", "FaceSensor", "Linux", "LocalAuthBus", "SensorKit",
                 "ServiceProgram",
+            ]
+        ),
+        .executableTarget(
+            name: "localauth-sensor-fido2",
+            dependencies: [
+                "DBus", "Linux", "LocalAuthBus", "SecurityKey", "SensorKit", "ServiceProgram",
             ]
         ),
         .executableTarget(
@@ -324,6 +332,23 @@ let package = Package(
                 "DBus", "Fingerprint", "FingerprintRig", "Linux", "LocalAuthBus", "SensorContract",
                 "fingerprint-rig", "localauth-passcode", "localauth-sensor-fingerprint",
                 "localauthd", "TestSupport",
+            ]
+        ),
+        .target(
+            name: "VirtualKey",
+            dependencies: ["Linux", .product(name: "Crypto", package: "swift-crypto")],
+            path: "Tests/VirtualKey"
+        ),
+        .executableTarget(
+            name: "virtual-key",
+            dependencies: ["VirtualKey"],
+            path: "Tests/VirtualKeyProgram"
+        ),
+        .testTarget(
+            name: "SecurityKeyTests",
+            dependencies: [
+                "DBus", "Linux", "LocalAuthBus", "SecurityKey", "SensorContract", "TestSupport",
+                "VirtualKey", "localauth-sensor-fido2", "localauthd", "virtual-key",
             ]
         ),
         .executableTarget(

@@ -10,12 +10,11 @@ enum Layers {
     private static let targets: [Layer: Set<String>] = [
         .pure: ["AuthEngine", "DBusModel", "DBusCodegen"],
         .edge: [
-            "AuthStore", "BusBench", "CAdwaita", "CFace", "CIntl", "CLinux", "CPAM", "CReceive",
-            "CSQLite",
-            "CSystemd",
+            "AuthStore", "BusBench", "CAdwaita", "CFace", "CFido2", "CIntl", "CLinux", "CPAM",
+            "CReceive", "CSQLite", "CSystemd",
             "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
-            "LocalAuthBus", "LocalAuthClient", "Localization", "SQLite", "ServiceProgram",
-            "Windows",
+            "LocalAuthBus", "LocalAuthClient", "Localization", "SQLite", "SecurityKey",
+            "ServiceProgram", "Windows",
         ],
         .role: [
             "AuthService", "CryptoKit", "LocalAuthentication", "Security", "SensorContract",
@@ -23,9 +22,8 @@ enum Layers {
         ],
         .program: [
             "localauthd", "localauthctl", "localauth-passcode", "localauth-sensor-simulated",
-            "localauth-sensor-face", "localauth-sensor-fingerprint", "localauth-agent",
-            "localauth-settings",
-            "localauth-sensor-check",
+            "localauth-sensor-face", "localauth-sensor-fido2", "localauth-sensor-fingerprint",
+            "localauth-agent", "localauth-settings", "localauth-sensor-check",
             "dbus-codegen",
         ],
     ]

@@ -1,0 +1,218 @@
+import Glibc
+package import Linux
+
+/// The credentials of all users: one file each, in a folder that is this process's own.
+package actor CredentialStore {
+    /// A credential, and what its user calls it.
+    package struct Entry: Hashable, Sendable {
+        /// 32 hexadecimal digits, at random.
+        package let id: String
+        /// What its user calls it.
+        package let label: String
+        /// Seconds since 1970.
+        package let created: Int64
+        /// What it is.
+        package let credential: Credential
+    }
+
+    /// Credentials of one user.
+    package static let maximum = 10
+    private static let suffix = ".credential"
+    private static let partyFile = "machine"
+    private static let maximumFile = 4096
+
+    /// What all credentials are made for.
+    package nonisolated let party: RelyingParty
+    private let folder: PrivateDirectory
+    /// The state of the folder at the last look, plus the changes made here since.
+    private var known: [UInt32: Set<String>]
+
+    /// Opens the store in a folder, which is made where it is missing.
+    package init(folder path: String) throws(SystemError) {
+        folder = try PrivateDirectory(path)
+        party = try Self.party(in: folder)
+        known = try Self.identifiers(in: folder)
+    }
+
+    /// The users whose credentials were added or removed other than through this store since the last
+    /// look.
+    package func changedUsers() throws(SystemError) -> [UInt32] {
+        let now = try Self.identifiers(in: folder)
+        defer { known = now }
+        return Set(now.keys).union(known.keys).filter { now[$0] != known[$0] }.sorted()
+    }
+
+    /// The paths of the files that can't be used.
+    package func damaged() throws(SystemError) -> [String] {
+        var paths: [String] = []
+        for (user, ids) in try Self.identifiers(in: folder) {
+            for id in ids where (try? record(id, of: user)) == nil {
+                paths.append(folder.file(Self.name(user, id)))
+            }
+        }
+        return paths.sorted()
+    }
+
+    /// The credentials of a user that are not damaged, the oldest first.
+    package func entries(of user: UInt32) throws(SystemError) -> [Entry] {
+        try identifiers(of: user)
+            .compactMap { id in
+                (try? record(id, of: user))
+                    .map {
+                        Entry(
+                            id: id,
+                            label: $0.label,
+                            created: $0.created,
+                            credential: $0.credential
+                        )
+                    }
+            }
+            .sorted { ($0.created, $0.id) < ($1.created, $1.id) }
+    }
+
+    /// Keeps a credential under a new id, and answers that.
+    package func add(
+        _ credential: Credential,
+        label: String,
+        user: UInt32
+    ) throws(SystemError) -> String {
+        let id = Self.random()
+        let created = Int64(time(nil))
+        try save(
+            CredentialRecord(label: label, created: created, credential: credential),
+            id,
+            user
+        )
+        known[user, default: []].insert(id)
+        return id
+    }
+
+    /// Takes over the counter of a credential that has signed: on the disk when this returns.
+    ///
+    /// - Returns: false when there is no such credential any more, or its counter isn't a new one.
+    package func take(
+        _ signed: Credential,
+        of id: String,
+        user: UInt32
+    ) throws(SystemError) -> Bool {
+        guard var record = try record(id, of: user), record.credential.handle == signed.handle,
+            record.credential.isNew(signed.counter)
+        else { return false }
+        guard record.credential.counter != signed.counter else { return true }
+        record.credential.counter = signed.counter
+        try save(record, id, user)
+        return true
+    }
+
+    /// Gives a credential another label; false: there is none.
+    package func rename(
+        _ id: String,
+        of user: UInt32,
+        to label: String
+    ) throws(SystemError) -> Bool {
+        guard var record = try record(id, of: user) else { return false }
+        record.label = label
+        try save(record, id, user)
+        return true
+    }
+
+    /// Removes a credential, damaged or not; false: there was none.
+    package func remove(_ id: String, of user: UInt32) throws(SystemError) -> Bool {
+        guard Self.isIdentifier(id), try folder.remove(Self.name(user, id)) else { return false }
+        known[user]?.remove(id)
+        if known[user]?.isEmpty == true { known[user] = nil }
+        return true
+    }
+
+    /// Removes all credentials of a user, damaged or not, and says how many there were.
+    package func removeAll(of user: UInt32) throws(SystemError) -> UInt32 {
+        var count: UInt32 = 0
+        for id in try identifiers(of: user) where try remove(id, of: user) { count += 1 }
+        return count
+    }
+
+    // MARK: Files
+
+    private static func name(_ user: UInt32, _ id: String) -> String { "\(user)-\(id)\(suffix)" }
+
+    private static func isIdentifier(_ id: String) -> Bool {
+        id.utf8.count == 32
+            && id.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    private static func random() -> String {
+        var random = SystemRandomNumberGenerator()
+        return (0..<32).map { _ in String(random.next(upperBound: 16 as UInt8), radix: 16) }
+            .joined()
+    }
+
+    /// The ids in the folder, by user.
+    private static func identifiers(
+        in folder: PrivateDirectory
+    ) throws(SystemError) -> [UInt32: Set<String>] {
+        var found: [UInt32: Set<String>] = [:]
+        for file in try folder.names() where file.hasSuffix(suffix) {
+            let parts = file.dropLast(suffix.count).split(separator: "-").map(String.init)
+            guard parts.count == 2, let user = UInt32(parts[0]), isIdentifier(parts[1]),
+                name(user, parts[1]) == file
+            else { continue }
+            found[user, default: []].insert(parts[1])
+        }
+        return found
+    }
+
+    private func identifiers(of user: UInt32) throws(SystemError) -> Set<String> {
+        try Self.identifiers(in: folder)[user] ?? []
+    }
+
+    /// Nil: there is none.
+    private func record(_ id: String, of user: UInt32) throws(SystemError) -> CredentialRecord? {
+        let file = Self.name(user, id)
+        guard Self.isIdentifier(id),
+            let content = try folder.content(of: file, limit: Self.maximumFile)
+        else { return nil }
+        guard let record = CredentialRecord(content) else {
+            throw SystemError(
+                .io,
+                "The credential of a security key is damaged. Remove it and enrol the key again.",
+                path: folder.file(file)
+            )
+        }
+        return record
+    }
+
+    private func save(
+        _ record: CredentialRecord,
+        _ id: String,
+        _ user: UInt32
+    ) throws(SystemError) {
+        try folder.replace(Self.name(user, id), with: record.content)
+    }
+
+    /// What credentials are made for: a name at random, so that a security key's answers here say
+    /// nothing elsewhere, nor of which machine this is.
+    private static func party(in folder: PrivateDirectory) throws(SystemError) -> RelyingParty {
+        if let kept = try folder.content(of: partyFile, limit: maximumFile) {
+            guard let id = String(validating: kept, as: UTF8.self), isIdentifier(id) else {
+                throw SystemError(
+                    .io,
+                    "The name of this machine must have 32 hexadecimal digits.",
+                    path: folder.file(partyFile)
+                )
+            }
+            return RelyingParty(id: "localauth.\(id)")
+        }
+        // A security key finds none of its credentials under another name.
+        guard try identifiers(in: folder).isEmpty else {
+            throw SystemError(
+                .io,
+                "The name of this machine is missing. Restore it, or remove the credentials in that "
+                    + "folder and enrol the security keys again.",
+                path: folder.file(partyFile)
+            )
+        }
+        let id = random()
+        try folder.replace(partyFile, with: Array(id.utf8))
+        return RelyingParty(id: "localauth.\(id)")
+    }
+}

@@ -1,0 +1,292 @@
+import CFido2
+package import Linux
+
+/// What a credential is made for, and signs for: this machine.
+package struct RelyingParty: Hashable, Sendable {
+    /// The name that the security key binds its credentials to.
+    package let id: String
+    /// What a security key with a display calls it.
+    static let name = "LocalAuthentication"
+
+    package init(id: String) { self.id = id }
+}
+
+/// One security key that is plugged in; each thing that it is asked takes a thread of its own.
+///
+/// A key is open only while it is asked something: in between other programs may have it.
+package actor SecurityKey {
+    /// What libfido2 holds of an open key.
+    private struct Session {
+        let device: OpaquePointer
+        let channel: KeyChannel
+        let waits: @Sendable () -> Void
+
+        /// A key of before FIDO2 blinks without telling.
+        func begin() {
+            if !fido_dev_is_fido2(device) { waits() }
+        }
+
+        /// Whether the key recognises its user itself.
+        var verifiesUser: Bool { fido_dev_has_uv(device) }
+
+        func check(_ code: Int32) throws(KeyFault) {
+            guard code != FIDO_OK else { return }
+            throw channel.fault ?? KeyFault(code: code)
+        }
+    }
+
+    /// Where it is.
+    package nonisolated let place: KeyPlace
+    private let thread: SerialThread
+
+    /// How long it may take to say what it is; milliseconds.
+    private static let patience: Int32 = 3000
+
+    /// The thread on which the key may block.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        thread.asUnownedSerialExecutor()
+    }
+
+    /// - Throws: ``KeyFault/failed(_:)`` when the kernel refuses a thread.
+    package init(_ place: KeyPlace) throws(KeyFault) {
+        self.place = place
+        do throws(SystemError) {
+            thread = try SerialThread(named: place.path)
+        } catch {
+            throw .failed("\(error)")
+        }
+    }
+
+    deinit { thread.close() }
+
+    /// Has the key make a credential, once it is touched; none of `enrolled` may be on it already.
+    ///
+    /// `stop` ends it at whatever point it is, once it is signalled; `waits` is called when the key
+    /// waits for a touch, and again every ten seconds.
+    ///
+    /// - Returns: What the key made.
+    /// - Throws: Why it didn't.
+    package func makeCredential(
+        for party: RelyingParty,
+        besides enrolled: [Credential],
+        stop: EventDescriptor,
+        waits: @escaping @Sendable () -> Void
+    ) throws(KeyFault) -> Credential {
+        try open(stop, waits) { (session) throws(KeyFault) in
+            guard let new = fido_cred_new() else { throw .failed(Self.memory) }
+            var credential: OpaquePointer? = new
+            defer { fido_cred_free(&credential) }
+            try session.check(fido_cred_set_type(new, COSE_ES256))
+            let (challenge, user) = (Self.random(), Self.random())
+            try session.check(fido_cred_set_clientdata(new, challenge, challenge.count))
+            try session.check(fido_cred_set_rp(new, party.id, RelyingParty.name))
+            // The name is shown by keys with a display; who it is stays here.
+            try session.check(
+                fido_cred_set_user(new, user, user.count, RelyingParty.name, nil, nil)
+            )
+            for other in enrolled {
+                try session.check(fido_cred_exclude(new, other.handle, other.handle.count))
+            }
+            if session.verifiesUser {
+                try session.check(fido_cred_set_uv(new, FIDO_OPT_TRUE))
+            }
+            session.begin()
+            try session.check(fido_dev_make_cred(session.device, new, nil))
+            return try Self.credential(new, session)
+        }
+    }
+
+    private static func credential(
+        _ made: OpaquePointer,
+        _ session: Session
+    ) throws(KeyFault) -> Credential {
+        let hasVerified = Int32(fido_cred_flags(made)) & CTAP_AUTHDATA_USER_VERIFIED != 0
+        guard fido_cred_type(made) == COSE_ES256, hasVerified || !session.verifiesUser,
+            let credential = Credential(
+                handle: bytes(fido_cred_id_ptr(made), fido_cred_id_len(made)),
+                publicKey: bytes(fido_cred_pubkey_ptr(made), fido_cred_pubkey_len(made)),
+                verifiesUser: session.verifiesUser,
+                counter: fido_cred_sigcount(made)
+            )
+        else { throw .unproven("The security key did not make what it was asked for.") }
+        return credential
+    }
+
+    /// Has the key sign a fresh challenge with one of the credentials, once it is touched, and checks
+    /// that it did.
+    ///
+    /// - Returns: The credential that signed, with its new counter.
+    /// - Throws: ``KeyFault/stranger`` without a touch when it has none of them,
+    ///   ``KeyFault/unproven(_:)`` when its answer is no signature of one for this challenge, this
+    ///   machine and this touch, or was there before.
+    package func sign(
+        with credentials: [Credential],
+        for party: RelyingParty,
+        stop: EventDescriptor,
+        waits: @escaping @Sendable () -> Void
+    ) throws(KeyFault) -> Credential {
+        try open(stop, waits) { (session) throws(KeyFault) in
+            let known = try Self.known(of: credentials, party, session)
+            return try Self.assertion(of: known, party, session) { assertion throws(KeyFault) in
+                let verifies = known.allSatisfy(\.verifiesUser)
+                if verifies {
+                    try session.check(fido_assert_set_uv(assertion, FIDO_OPT_TRUE))
+                }
+                try session.check(fido_assert_set_up(assertion, FIDO_OPT_TRUE))
+                session.begin()
+                try session.check(fido_dev_get_assert(session.device, assertion, nil))
+                return try Self.verified(assertion, known)
+            }
+        }
+    }
+
+    /// Which of the credentials the key has, without a touch: one that has none doesn't blink, and
+    /// can't use up attempts.
+    private static func known(
+        of credentials: [Credential],
+        _ party: RelyingParty,
+        _ session: Session
+    ) throws(KeyFault) -> [Credential] {
+        try assertion(of: credentials, party, session) { assertion throws(KeyFault) in
+            try session.check(fido_assert_set_up(assertion, FIDO_OPT_FALSE))
+            let code = fido_dev_get_assert(session.device, assertion, nil)
+            if let fault = session.channel.fault { throw fault }
+            if code == FIDO_ERR_NO_CREDENTIALS { throw .stranger }
+            let named = credentials.filter { $0.handle == Self.handle(of: assertion) }
+            // Some keys answer nothing without a touch: these are asked for all.
+            return code == FIDO_OK && !named.isEmpty ? named : credentials
+        }
+    }
+
+    private static func assertion<Value>(
+        of credentials: [Credential],
+        _ party: RelyingParty,
+        _ session: Session,
+        _ body: (OpaquePointer) throws(KeyFault) -> Value
+    ) throws(KeyFault) -> Value {
+        guard let new = fido_assert_new() else { throw .failed(memory) }
+        var assertion: OpaquePointer? = new
+        defer { fido_assert_free(&assertion) }
+        let challenge = random()
+        try session.check(fido_assert_set_clientdata(new, challenge, challenge.count))
+        try session.check(fido_assert_set_rp(new, party.id))
+        for credential in credentials {
+            let handle = credential.handle
+            try session.check(fido_assert_allow_cred(new, handle, handle.count))
+        }
+        return try body(new)
+    }
+
+    private static func handle(of assertion: OpaquePointer) -> [UInt8] {
+        guard fido_assert_count(assertion) == 1 else { return [] }
+        return bytes(fido_assert_id_ptr(assertion, 0), fido_assert_id_len(assertion, 0))
+    }
+
+    /// The credential whose signature an answer is.
+    private static func verified(
+        _ assertion: OpaquePointer,
+        _ credentials: [Credential]
+    ) throws(KeyFault) -> Credential {
+        let handle = handle(of: assertion)
+        // With one to choose from the key may leave its name out.
+        let named = credentials.first { $0.handle == handle || handle.isEmpty }
+        guard var credential = named, !handle.isEmpty || credentials.count == 1 else {
+            throw .unproven(
+                "The security key answered with a credential that it was not asked for."
+            )
+        }
+        guard let point = es256_pk_new() else { throw .failed(memory) }
+        var publicKey: OpaquePointer? = point
+        defer { es256_pk_free(&publicKey) }
+        let raw = credential.publicKey
+        // Signature, challenge, machine, and that it was touched.
+        guard es256_pk_from_ptr(point, raw, raw.count) == FIDO_OK,
+            fido_assert_verify(assertion, 0, COSE_ES256, UnsafeRawPointer(point)) == FIDO_OK
+        else { throw .unproven("The security key's answer is not signed as it should be.") }
+        let flags = Int32(fido_assert_flags(assertion, 0))
+        guard !credential.verifiesUser || flags & CTAP_AUTHDATA_USER_VERIFIED != 0 else {
+            throw .unproven("The security key did not recognise its user.")
+        }
+        let counter = fido_assert_sigcount(assertion, 0)
+        guard credential.isNew(counter) else {
+            throw .unproven(
+                "The security key's counter went back: there may be a copy of it. If it is yours, "
+                    + "remove the key and enrol it again."
+            )
+        }
+        credential.counter = counter
+        return credential
+    }
+
+    // MARK: The session
+
+    /// Opens the key, and closes it whatever happens.
+    private func open<Value>(
+        _ stop: EventDescriptor,
+        _ waits: @escaping @Sendable () -> Void,
+        _ body: (Session) throws(KeyFault) -> Value
+    ) throws(KeyFault) -> Value {
+        let channel = try KeyChannel(place, stop: stop, waits: waits)
+        guard let new = fido_dev_new() else { throw .failed(Self.memory) }
+        var device: OpaquePointer? = new
+        defer { fido_dev_free(&device) }
+        let session = Session(device: new, channel: channel, waits: waits)
+        var functions = KeyChannel.functions
+        try session.check(fido_dev_set_io_functions(new, &functions))
+        try session.check(fido_dev_set_timeout(new, Self.patience))
+        try session.check(channel.open(new))
+        defer { fido_dev_close(new) }
+        // From here on it may wait for a person.
+        try session.check(fido_dev_set_timeout(new, -1))
+        do throws(KeyFault) {
+            return try body(session)
+        } catch {
+            if error == .interrupted, fido_dev_cancel(new) == FIDO_OK { channel.drain() }
+            throw error
+        }
+    }
+
+    private static let memory = "There is no memory left for the security key."
+
+    private static func random() -> [UInt8] {
+        var random = SystemRandomNumberGenerator()
+        return (0..<32).map { _ in random.next() }
+    }
+
+    private static func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
+        start.map { Array(UnsafeBufferPointer(start: $0, count: count)) } ?? []
+    }
+}
+
+extension KeyFault {
+    /// What a code of libfido2 means, where the channel had no fault.
+    fileprivate init(code: Int32) {
+        switch code {
+        case FIDO_ERR_NO_CREDENTIALS, FIDO_ERR_INVALID_CREDENTIAL: self = .stranger
+        case FIDO_ERR_CREDENTIAL_EXCLUDED: self = .enrolled
+        case FIDO_ERR_USER_ACTION_TIMEOUT, FIDO_ERR_ACTION_TIMEOUT, FIDO_ERR_TIMEOUT,
+            FIDO_ERR_OPERATION_DENIED, FIDO_ERR_KEEPALIVE_CANCEL:
+            self = .untouched
+        case FIDO_ERR_CHANNEL_BUSY: self = .busy
+        case FIDO_ERR_KEY_STORE_FULL: self = .full
+        case FIDO_ERR_UV_INVALID:
+            self = .unproven("The security key did not recognise its user.")
+        case FIDO_ERR_PIN_REQUIRED, FIDO_ERR_PIN_AUTH_INVALID, FIDO_ERR_UNAUTHORIZED_PERM:
+            self = .failed(
+                "The security key asks for its PIN, which can't be given here. Enrol a key that has "
+                    + "no PIN, or one that recognises its user itself, by a finger for example."
+            )
+        case FIDO_ERR_UV_BLOCKED, FIDO_ERR_PIN_BLOCKED, FIDO_ERR_PIN_AUTH_BLOCKED:
+            self = .failed(
+                "The security key has locked itself after too many failures: its maker's program "
+                    + "says how it is unlocked."
+            )
+        case FIDO_ERR_UNSUPPORTED_ALGORITHM, FIDO_ERR_UNSUPPORTED_OPTION:
+            self = .failed("The security key is too old: it can't make a credential on P-256.")
+        case FIDO_ERR_RX, FIDO_ERR_TX: self = .silent
+        default:
+            let name = fido_strerr(code).map { String(cString: $0) } ?? "error \(code)"
+            self = .failed("The security key refused: \(name).")
+        }
+    }
+}

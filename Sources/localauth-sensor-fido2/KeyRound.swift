@@ -1,0 +1,152 @@
+import DBus
+import Linux
+import SecurityKey
+import SensorKit
+
+/// Asks all keys that are plugged in at once, until one is touched; the others are told to stop then.
+///
+/// A key that is plugged in meanwhile is asked, too.
+@BusActor final class KeyRound {
+    /// A key that was touched.
+    struct Touch: Sendable {
+        let place: KeyPlace
+        /// What the key made, or signed with; nil: what it answered proves nothing.
+        let credential: Credential?
+        /// Why it doesn't.
+        let doubt: String?
+    }
+
+    typealias Ask =
+        @Sendable (SecurityKey, EventDescriptor, @escaping @Sendable () -> Void) async
+        -> Result<Credential, KeyFault>
+
+    private let sensor: KeySensor
+    private let operation: SensorOperation
+    private let only: KeyPlace?
+    private let ask: Ask
+    /// What tells each key that is asked to stop.
+    private var asked: [KeyPlace: EventDescriptor] = [:]
+    /// Keys that are asked again a moment later.
+    private var resting: Set<KeyPlace> = []
+    /// Keys that have nothing to say, and what hinders them; nil: they are strangers.
+    private var settled: [KeyPlace: SensorFault?] = [:]
+    private var silences: [KeyPlace: Int] = [:]
+    private var touch: Touch?
+    private var isOver = false
+
+    /// How long a key is left alone that gave up, or that another program has.
+    private static let rest = Duration.milliseconds(250)
+    /// So often a key may not answer.
+    private static let mostSilences = 2
+
+    /// `only`: one key, not all.
+    init(
+        _ sensor: KeySensor,
+        _ operation: SensorOperation,
+        only: KeyPlace? = nil,
+        _ ask: @escaping Ask
+    ) {
+        self.sensor = sensor
+        self.operation = operation
+        self.only = only
+        self.ask = ask
+        operation.onCancel { sensor.changes.notifyAll() }
+    }
+
+    /// Returns when a key was touched, and no key is asked any more.
+    func run() async throws(SensorFault) -> Touch {
+        let end = await end()
+        isOver = true
+        for stop in asked.values { stop.signal() }
+        while !asked.isEmpty { await sensor.changes.wait() }
+        return try end.get()
+    }
+
+    private func end() async -> Result<Touch, SensorFault> {
+        while true {
+            if operation.isCanceled { return .failure(.canceled) }
+            if let touch { return .success(touch) }
+            let keys = sensor.keys.filter { only == nil || $0.key == only }
+            guard !keys.isEmpty else { return .failure(.disconnected) }
+            for (place, stop) in asked where keys[place] == nil { stop.signal() }
+            settled = settled.filter { keys[$0.key] != nil }
+            // Strangers alone hinder nobody: the right key may still be plugged in.
+            let faults = settled.values.compactMap(\.self)
+            if settled.count == keys.count, let fault = faults.first { return .failure(fault) }
+            for (place, key) in keys { start(place, key) }
+            if settled.count == keys.count { ready() }
+            await sensor.changes.wait()
+        }
+    }
+
+    private func start(_ place: KeyPlace, _ key: SecurityKey) {
+        guard asked[place] == nil, settled[place] == nil, !resting.contains(place) else { return }
+        let stop: EventDescriptor
+        do throws(SystemError) {
+            stop = try EventDescriptor()
+        } catch {
+            settled[place] = .some(.failed("\(error)"))
+            sensor.changes.notifyAll()
+            return
+        }
+        asked[place] = stop
+        let ask = ask
+        onLoop {
+            let result = await ask(key, stop) { onLoop { self.waits() } }
+            self.asked[place] = nil
+            await self.hear(result, from: place)
+            self.sensor.changes.notifyAll()
+        }
+    }
+
+    private var isReady = false
+
+    private func ready() {
+        guard !isReady, !isOver else { return }
+        isReady = true
+        operation.ready()
+    }
+
+    /// A key blinks.
+    private func waits() {
+        guard !isOver else { return }
+        ready()
+        operation.hint(.confirmPresence)
+    }
+
+    private func hear(_ result: Result<Credential, KeyFault>, from place: KeyPlace) async {
+        switch result {
+        case .success(let credential):
+            touch = touch ?? Touch(place: place, credential: credential, doubt: nil)
+        case .failure(.unproven(let doubt)):
+            touch = touch ?? Touch(place: place, credential: nil, doubt: doubt)
+        case .failure(.interrupted): break
+        case .failure(.stranger): settled[place] = .some(nil)
+        case .failure(.enrolled): settled[place] = .some(.duplicate)
+        case .failure(.full): settled[place] = .some(.full)
+        case .failure(.failed(let sentence)): settled[place] = .some(.failed(sentence))
+        case .failure(.busy):
+            isReady = false
+            operation.busy(by: FileHolder.all(of: [place.path]).first?.program ?? "")
+            rest(place)
+        case .failure(.gone):
+            rest(place)
+            await sensor.look()
+        case .failure(.untouched): rest(place)
+        case .failure(.silent):
+            silences[place, default: 0] += 1
+            if silences[place, default: 0] < Self.mostSilences { return rest(place) }
+            settled[place] = .some(
+                .failed("The security key doesn't answer: unplug it and plug it in again.")
+            )
+        }
+    }
+
+    private func rest(_ place: KeyPlace) {
+        resting.insert(place)
+        _ = EventLoop.shared.schedule(after: Self.rest) {
+            self.resting.remove(place)
+            self.sensor.changes.notifyAll()
+        }
+    }
+}

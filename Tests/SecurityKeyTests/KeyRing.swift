@@ -1,0 +1,53 @@
+import DBus
+import SensorContract
+import TestSupport
+import VirtualKey
+
+/// A folder with virtual keys, and a sensor that has it in place of devices.
+@BusActor struct KeyRing {
+    let folder: TemporaryFolder
+    /// The key that the suite touches.
+    let key: VirtualKey
+    /// What the key was asked, as it came.
+    let events = Witness<VirtualKey.Event>()
+
+    init(_ manners: Manners = Manners()) throws {
+        folder = try TemporaryFolder()
+        let events = events
+        key = try VirtualKey(in: folder.path, manners) { event in
+            onLoop { events.record(event) }
+        }
+    }
+
+    var program: [String] {
+        [
+            "localauth-sensor-fido2", "--sockets", folder.path, "--state-directory",
+            folder.path + "/state",
+        ]
+    }
+
+    var fixture: SensorFixture {
+        let key = key
+        return SensorFixture(
+            program: program,
+            name: "SecurityKey",
+            touchesByBus: false,
+            plug: { isIn, _ in
+                if isIn { try key.plug() } else { key.unplug() }
+            },
+            present: { matching, _ in key.touch(matching ? .right : .forged) }
+        )
+    }
+
+    /// Another key in the same folder.
+    func another(_ name: String = "two", _ manners: Manners = Manners()) throws -> VirtualKey {
+        try VirtualKey(in: folder.path, named: name, manners)
+    }
+
+    /// Runs a check of this sensor alone.
+    func check(
+        _ body: @escaping @BusActor @Sendable (SensorBench) async throws -> Void
+    ) async throws {
+        try await SensorCheck("security key", body).run(fixture)
+    }
+}

@@ -1,0 +1,14 @@
+import DBus
+import SensorContract
+import Testing
+
+/// The contract of all sensors, for security keys on a transport of the test's own.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct SecurityKeyContractTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test("The contract of all sensors holds", arguments: SensorContractSuite.checks)
+    @BusActor func contract(_ check: SensorCheck) async throws {
+        try await check.run(try KeyRing().fixture)
+    }
+}
