@@ -28,6 +28,13 @@ extension AuthEngine {
         agents.append(agent)
     }
 
+    /// Whether an agent serves a process and its children alone.
+    public var servesProcesses: Bool {
+        agents.contains { agent in
+            if case .process = agent.kind { true } else { false }
+        }
+    }
+
     /// The agent that would show a prompt: the one of the process (or its nearest parent), else
     /// the session's own, else its fallback.
     ///

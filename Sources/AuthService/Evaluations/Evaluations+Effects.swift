@@ -39,13 +39,15 @@ extension Evaluations {
     private func lookUp(_ id: EvaluationID) {
         guard let evaluation = pending[id] else { return }
         let peer = evaluation.audience.peer
+        // Its parents matter only where an agent serves a process.
+        let processes = engine.servesProcesses ? CallerProcess.lineage(of: peer.pid) : []
         onLoop {
             let facts = await self.facts.find(
                 for: peer,
                 uid: evaluation.request.uid,
                 isUnlock: evaluation.request.isUnlock,
                 isDecision: true,
-                processes: evaluation.process.lineage
+                processes: processes
             )
             evaluation.session = facts.session
             self.handle(peer.hasLeft ? .lookUpFailed(id) : .lookedUp(id, facts))

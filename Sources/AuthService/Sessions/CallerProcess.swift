@@ -5,8 +5,6 @@ import Linux
 ///
 /// For display and agent choice only: a pid is no proof.
 struct CallerProcess {
-    /// The process and its parents, nearest first, at most 32.
-    let lineage: [Int32]
     /// The file name of its program; where the kernel keeps that from us, what it calls itself.
     let name: String
     /// What it is called where that doesn't rest on its own word.
@@ -14,7 +12,6 @@ struct CallerProcess {
 
     /// Looks the process up in /proc.
     init(pid: Int32) {
-        lineage = Self.lineage(of: pid)
         let program = RunningProgram(pid: pid)
         let name = DisplayText.cleaned(
             program.fileName ?? program.ownName,
