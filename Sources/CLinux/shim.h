@@ -21,6 +21,9 @@
 /// An anonymous file in memory; flags are MFD_*.
 int memfd_create(const char *name, unsigned int flags);
 
+/// A pipe whose ends no program inherits that is started meanwhile: flags are O_*.
+int pipe2(int ends[2], int flags);
+
 /// Who is at the other end of a socket: what SO_PEERCRED and SCM_CREDENTIALS carry.
 struct ucred {
     pid_t pid;

@@ -64,6 +64,9 @@ public final class Peer {
         return source
     }
 
+    /// Whether others than its own user and root may be on its bus; true where that isn't known.
+    public var isOnSystemBus: Bool { connection.map { $0.address == .system } ?? true }
+
     /// Whether one more of its calls may wait for an answer.
     var mayWait: Bool { tasks.count < MessageLimits.waitingCalls }
 

@@ -240,10 +240,21 @@ final class ContextObject: Context1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool> {
         let kind = try CredentialKind(credentialType)
-        let credential = try SecretBytes(sealed: secret)
+        let given = try GivenSecret(secret, of: call)
         guard !isInvalid else { return .now(false) }
-        try set(credential, as: kind)
-        return .now(true)
+        switch given {
+        case .whole(let credential):
+            try set(credential, as: kind)
+            return .now(true)
+        case .piped:
+            return .later { [self] () throws(DBusError) in
+                let credential = try await given.bytes()
+                // It may have gone meanwhile.
+                guard !isInvalid, client.contexts[id] === self else { return false }
+                try set(credential, as: kind)
+                return true
+            }
+        }
     }
 
     func clearCredential(

@@ -56,11 +56,11 @@ final class KeychainObject: Keychain1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
         let new = try NewItem(attributes, accessControl, options, call, evaluations.clients)
-        let secret = try SecretBytes(sealed: secret)
+        let given = try GivenSecret(secret, of: call)
         let replaced = try OptionReader(options).value("replaces", \.asString)
-        call.hold(secret.count)
         return .later { () throws(DBusError) in
-            try await self.store(new, .add, replacing: replaced, as: call.peer) {
+            let secret = try await given.bytes()
+            return try await self.store(new, .add, replacing: replaced, as: call.peer) {
                 $0
             } storing: { keychain, caller throws(KeychainError) in
                 try keychain.add(
@@ -143,11 +143,11 @@ final class KeychainObject: Keychain1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        let secret = try SecretBytes(sealed: secret)
+        let given = try GivenSecret(secret, of: call)
         let password = try NewItem.password(options, call, evaluations.clients)
-        call.hold(secret.count)
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
+            let secret = try await given.bytes()
             try await self.change(id, .setSecret, as: call.peer) {
                 keychain,
                 caller throws(KeychainError) in

@@ -127,10 +127,11 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Gives the context a secret that it would \
     ask for otherwise.&#10;&#10;`credentialType`: 0 application password, -3 smart-card PIN. \
     `secret` is a memfd sealed with F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW, at most 64 KiB; \
-    the bytes never are message data.&#10;&#10;Result: whether the credential is set now; false \
-    for another type and after Invalidate.&#10;&#10;Errors: \
-    `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded` for \
-    a larger secret.&#10;&#10;Source: R31, R37."/>
+    the bytes never are message data. Off the system bus it may be the reading end of a pipe, as \
+    in `org.localauth.Keychain1`; the credential is set when the reply comes.&#10;&#10;Result: \
+    whether the credential is set now; false for another type and after \
+    Invalidate.&#10;&#10;Errors: `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of \
+    descriptor; `LimitsExceeded` for a larger secret.&#10;&#10;Source: R31, R37."/>
         <arg name="credentialType" type="i" direction="in"/>
         <arg name="secret" type="h" direction="in"/>
         <arg name="accepted" type="b" direction="out"/>

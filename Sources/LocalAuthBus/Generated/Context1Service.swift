@@ -101,7 +101,8 @@ public protocol Context1Service: AnyObject {
     ///
     /// `credentialType`: 0 application password, -3 smart-card PIN. `secret` is a memfd sealed with
     /// F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW, at most 64 KiB; the bytes never are message
-    /// data.
+    /// data. Off the system bus it may be the reading end of a pipe, as in
+    /// `org.localauth.Keychain1`; the credential is set when the reply comes.
     ///
     /// Result: whether the credential is set now; false for another type and after Invalidate.
     ///

@@ -41,10 +41,14 @@ private let introspection = """
     whose identity a trusted party vouches for also belong to that app (there is no such party \
     yet). Secrets are never message data: whoever receives one makes a SOCK_SEQPACKET pair and \
     hands over the other end, and a secret for the daemon comes as a memfd sealed with \
-    F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW, at most 64 KiB.&#10;&#10;Attributes:&#10;- \
-    `class` (s, `genp`, `inet` or `keys`)&#10;- `svce`, `acct`, `labl`, `desc`, `icmt`, `srvr`, \
-    `sdmn`, `ptcl`, `atyp`, `path`, `agrp`, `vwht` (s)&#10;- `gena`, `atag` (ay)&#10;- `port`, \
-    `type`, `crtr` (u)&#10;- `invi`, `nega`, `sync` (b; an item without `sync` is found by `sync` \
+    F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW, at most 64 KiB.&#10;&#10;Where the bus is not the \
+    system's, a secret for the daemon may also be the reading end of an unnamed pipe, for \
+    languages that make no memfd. It is read to its end, which has to come within 5 s: close every \
+    writing end. Whoever monitors that bus can read a secret in a pipe as well as one in a memfd, \
+    and may take it away before the daemon reads it.&#10;&#10;Attributes:&#10;- `class` (s, \
+    `genp`, `inet` or `keys`)&#10;- `svce`, `acct`, `labl`, `desc`, `icmt`, `srvr`, `sdmn`, \
+    `ptcl`, `atyp`, `path`, `agrp`, `vwht` (s)&#10;- `gena`, `atag` (ay)&#10;- `port`, `type`, \
+    `crtr` (u)&#10;- `invi`, `nega`, `sync` (b; an item without `sync` is found by `sync` \
     false)&#10;- `form` (s): a note of the client, which the service doesn't read&#10;- of keys: \
     `klbl` (ay), `kcls`, `bsiz`, `esiz` (u), `sdat`, `edat` (x), `tkid` (s), `encr`, `decr`, \
     `drve`, `sign`, `vrfy`, `wrap`, `unwp`, `perm`, `sens`, `extr` (b); a key that is made here \
@@ -77,16 +81,16 @@ private let introspection = """
     org.localauth.Keychain1.Error.Decode&#10; org.localauth.Keychain1.Error.NotAvailable"/>
       <method name="Add">
         <annotation name="org.gtk.GDBus.DocString" value="Stores a secret, without a prompt; the \
-    reply is the id of the item.&#10;&#10;`secret` is a sealed memfd of at most 64 KiB; it may be \
-    empty.&#10;&#10;Options: `context` (o, gives the application password of an item with that \
-    flag); `replaces` (s, the id of an item of the caller, which the new item replaces in one \
-    change: if the new one can't be stored, the old one stays as it is; both may have the same \
-    primary key); `created` (x, Unix seconds, the `cdat` of the item; now); `key-material` (b, \
-    default false: the secret is that of a key which the caller has; `class` is `keys`, and the \
-    item is read and changed as any other secret; Sign, Decrypt and KeyExchange don't use \
-    it).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when another item with this \
-    primary key exists; `NotFound` when the one to replace isn't there; `Parameter` for attributes \
-    or flags that don't go together; `NotAvailable` for `akpu` without a passcode; \
+    reply is the id of the item.&#10;&#10;`secret` is a sealed memfd, or a pipe as above, of at \
+    most 64 KiB; it may be empty.&#10;&#10;Options: `context` (o, gives the application password \
+    of an item with that flag); `replaces` (s, the id of an item of the caller, which the new item \
+    replaces in one change: if the new one can't be stored, the old one stays as it is; both may \
+    have the same primary key); `created` (x, Unix seconds, the `cdat` of the item; now); \
+    `key-material` (b, default false: the secret is that of a key which the caller has; `class` is \
+    `keys`, and the item is read and changed as any other secret; Sign, Decrypt and KeyExchange \
+    don't use it).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when another item \
+    with this primary key exists; `NotFound` when the one to replace isn't there; `Parameter` for \
+    attributes or flags that don't go together; `NotAvailable` for `akpu` without a passcode; \
     `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded` for \
     a larger secret or more than 20000 items a user (configurable).&#10;&#10;Source: R60 to R66, \
     R69, R70, L18."/>
@@ -137,8 +141,8 @@ private let introspection = """
       </method>
       <method name="SetSecret">
         <annotation name="org.gtk.GDBus.DocString" value="Replaces the secret of an item, without \
-    a prompt.&#10;&#10;`secret` is a sealed memfd of at most 64 KiB; it may be \
-    empty.&#10;&#10;Options: `context` (o, gives the application password of an item with that \
+    a prompt.&#10;&#10;`secret` is a sealed memfd, or a pipe as above, of at most 64 KiB; it may \
+    be empty.&#10;&#10;Options: `context` (o, gives the application password of an item with that \
     flag).&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound`, `AuthFailed`, `Parameter`, \
     `NotAvailable`; `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; \
     `LimitsExceeded`.&#10;&#10;Source: R66, L18."/>

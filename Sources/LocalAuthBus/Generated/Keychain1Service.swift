@@ -10,6 +10,11 @@ public import Linux
 /// secret for the daemon comes as a memfd sealed with F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW,
 /// at most 64 KiB.
 ///
+/// Where the bus is not the system's, a secret for the daemon may also be the reading end of an
+/// unnamed pipe, for languages that make no memfd. It is read to its end, which has to come within
+/// 5 s: close every writing end. Whoever monitors that bus can read a secret in a pipe as well as
+/// one in a memfd, and may take it away before the daemon reads it.
+///
 /// Attributes:
 /// - `class` (s, `genp`, `inet` or `keys`)
 /// - `svce`, `acct`, `labl`, `desc`, `icmt`, `srvr`, `sdmn`, `ptcl`, `atyp`, `path`, `agrp`, `vwht`
@@ -57,7 +62,7 @@ public import Linux
 public protocol Keychain1Service: AnyObject {
     /// Stores a secret, without a prompt; the reply is the id of the item.
     ///
-    /// `secret` is a sealed memfd of at most 64 KiB; it may be empty.
+    /// `secret` is a sealed memfd, or a pipe as above, of at most 64 KiB; it may be empty.
     ///
     /// Options: `context` (o, gives the application password of an item with that flag); `replaces`
     /// (s, the id of an item of the caller, which the new item replaces in one change: if the new
@@ -139,7 +144,7 @@ public protocol Keychain1Service: AnyObject {
 
     /// Replaces the secret of an item, without a prompt.
     ///
-    /// `secret` is a sealed memfd of at most 64 KiB; it may be empty.
+    /// `secret` is a sealed memfd, or a pipe as above, of at most 64 KiB; it may be empty.
     ///
     /// Options: `context` (o, gives the application password of an item with that flag).
     ///
