@@ -13,13 +13,15 @@ LIBEXECDIR ?= $(PREFIX)/libexec/localauth
 DATADIR ?= $(PREFIX)/share
 
 PROGRAMS_OF_DEMO := localauthd localauth-passcode localauth-sensor-simulated localauthctl
-SERVICES := localauthd localauth-passcode localauth-sensor-fingerprint localauth-sensor-face
+SERVICES := localauthd localauth-passcode localauth-sensor-fingerprint localauth-sensor-face \
+    localauth-sensor-fido2
 # Where systemd, the bus and PAM look; policies are taken from /usr/share and /etc alone.
 POLICYDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/dbus-1/system.d
 SYSTEMDDIR ?= $(PREFIX)/lib/systemd
 # Where localauthd looks for what may be a sensor.
 SENSORDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/localauth/sensors
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+UDEVDIR ?= $(if $(filter /usr,$(PREFIX)),$(PREFIX)/lib,/etc)/udev/rules.d
 PAMDIR ?= /etc/pam.d
 POLKITDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/polkit-1/rules.d
 # polkit looks for actions nowhere else.
@@ -261,9 +263,9 @@ $(BUILD)/bench/%: Benchmarks/Sources/%/*.[ch]
 
 # What packaging/files and the scripts that read it go by.
 PLACES := BUILD='$(BUILD)' RELEASE='$(RELEASE)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
-    $(foreach name,BINDIR LIBEXECDIR DATADIR POLICYDIR SYSTEMDDIR SENSORDIR SYSUSERSDIR PAMDIR \
+    $(foreach name,BINDIR LIBEXECDIR DATADIR POLICYDIR SYSTEMDDIR SENSORDIR SYSUSERSDIR UDEVDIR PAMDIR \
     POLKITDIR POLKITACTIONDIR LOCALEDIR AUTOSTARTDIR BASHDIR ZSHDIR FISHDIR PAMMODULEDIR PAMPROFILEDIR,$(name)='$($(name))')
-INSTALLED := localauth localauth-fingerprint localauth-face localauth-agent libpam-localauth localauth-dev
+INSTALLED := localauth localauth-fingerprint localauth-face localauth-fido2 localauth-agent libpam-localauth localauth-dev
 
 # What is installed and neither a program nor in the sources.
 extras: $(CATALOGUES) $(INTERFACE_PAGES) $(COMPLETIONS) $(MODULE)

@@ -16,7 +16,7 @@ import ServiceProgram
         .value("sockets", "DIR", help: "Keys that programs play, in place of devices: for tests."),
     ]
 
-    let name = "SecurityKey"
+    let name = "Fido2"
     private(set) var properties: SensorProperties
     let store: CredentialStore
     /// The keys that are plugged in.
@@ -33,6 +33,8 @@ import ServiceProgram
     /// Operations that have not ended.
     var running = 0
 
+    /// How often is looked where nothing is told.
+    private static let blindPause = Duration.seconds(1)
     private static let stopPatience = Duration.milliseconds(600)
 
     init(host: SensorHost, _ arguments: ProgramArguments) async throws {
@@ -58,15 +60,13 @@ import ServiceProgram
         properties.enrollStages = Self.stages
         properties.maximumTemplates = UInt32(CredentialStore.maximum)
         await look()
-        watch = FolderWatch(source.folders + [state]) { [weak self] in
-            onLoop {
-                await self?.look()
-                await self?.lookAtCredentials()
-            }
+        let watch = FolderWatch(source.folders + [state]) { [weak self] in
+            onLoop { await self?.lookAtAll() }
         }
+        self.watch = watch
         // What changed before it was watched.
-        await look()
-        await lookAtCredentials()
+        await lookAtAll()
+        if watch.isBlind { lookLater() }
     }
 
     var health: SensorHealth {
@@ -112,6 +112,21 @@ import ServiceProgram
         properties.unavailability = keys.isEmpty ? .noHardware : nil
         host.propertiesChanged()
         changes.notifyAll()
+    }
+
+    private func lookAtAll() async {
+        await look()
+        await lookAtCredentials()
+    }
+
+    /// The kernel has no more watches: keys come and go all the same.
+    private func lookLater() {
+        _ = EventLoop.shared.schedule(after: Self.blindPause) { [weak self] in
+            onLoop {
+                await self?.lookAtAll()
+                self?.lookLater()
+            }
+        }
     }
 
     /// Reports credentials that another program added, removed or damaged.

@@ -30,7 +30,8 @@ final class Installation: Sendable {
                 "POLICYDIR=\(folder)/usr/share/dbus-1/system.d",
                 "POLKITDIR=\(folder)/usr/share/polkit-1/rules.d",
                 "POLKITACTIONDIR=\(folder)/usr/share/polkit-1/actions",
-                "SENSORDIR=\(folder)/usr/share/localauth/sensors"
+                "SENSORDIR=\(folder)/usr/share/localauth/sensors",
+                "UDEVDIR=\(folder)/usr/lib/udev/rules.d"
             )
         }
     }

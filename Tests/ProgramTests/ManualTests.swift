@@ -10,7 +10,8 @@ struct ManualTests {
         .appending(path: "docs/man").path
     private static let services = [
         "localauth-agent.1", "localauthd.8", "localauth-passcode.8", "localauth-sensor-face.1",
-        "localauth-sensor-fingerprint.1", "localauth-sensor-simulated.1", "localauth-settings.1",
+        "localauth-sensor-fido2.1", "localauth-sensor-fingerprint.1",
+        "localauth-sensor-simulated.1", "localauth-settings.1",
     ]
     /// No bus can be there.
     private static let nowhere = ["--bus", "unix:path=/nowhere/bus"]

@@ -9,7 +9,7 @@ import Testing
 /// may say what to whom.
 @Suite("Bus policy", .timeLimit(.minutes(4)), .enabled(if: geteuid() == 0))
 struct PolicyTests {
-    private static let sensors = ["Face", "Fingerprint", "Simulated"]
+    private static let sensors = ["Face", "Fido2", "Fingerprint", "Simulated"]
     private static let daemon = "org.localauth.Authentication1"
     private static let verifier = "org.localauth.Passcode1"
 

@@ -7,7 +7,7 @@ import Testing
 struct UnitTests {
     private static let services = [
         "localauthd", "localauth-passcode", "localauth-master-key", "localauth-sensor-face",
-        "localauth-sensor-fingerprint", "localauth-sensor-simulated",
+        "localauth-sensor-fido2", "localauth-sensor-fingerprint", "localauth-sensor-simulated",
     ]
     private static let sensors = services.filter { $0.contains("-sensor-") }
 
@@ -37,6 +37,8 @@ struct UnitTests {
         "localauth-master-key RestrictAddressFamilies": "none",
         // The camera is a device; DevicePolicy= and DeviceAllow= leave it alone.
         "localauth-sensor-face PrivateDevices": "",
+        // So are security keys.
+        "localauth-sensor-fido2 PrivateDevices": "",
         // Prints belong to root, and their changes are noticed by their files.
         "localauth-sensor-fingerprint CapabilityBoundingSet": "CAP_DAC_READ_SEARCH",
     ]
@@ -71,6 +73,7 @@ struct UnitTests {
         "localauthd": ("512M", "64", "65536"), "localauth-passcode": ("512M", "64", "1024"),
         "localauth-master-key": ("128M", "16", "1024"),
         "localauth-sensor-face": ("1G", "64", "1024"),
+        "localauth-sensor-fido2": ("128M", "64", "1024"),
         "localauth-sensor-fingerprint": ("128M", "32", "1024"),
         "localauth-sensor-simulated": ("128M", "32", "1024"),
     ]
@@ -115,6 +118,10 @@ struct UnitTests {
             "DeviceAllow", "InaccessiblePaths", "PrivateUsers", "RemoveIPC", "Restart",
             "StateDirectory", "StateDirectoryMode", "SupplementaryGroups", "User", "Group",
         ],
+        "localauth-sensor-fido2": [
+            "DeviceAllow", "InaccessiblePaths", "PrivateUsers", "RemoveIPC", "Restart",
+            "StateDirectory", "StateDirectoryMode", "User", "Group",
+        ],
         "localauth-sensor-fingerprint": [
             "BindPaths", "BindReadOnlyPaths", "InaccessiblePaths", "PrivateUsers", "RemoveIPC",
             "Restart", "StateDirectory", "StateDirectoryMode", "TemporaryFileSystem", "User",
@@ -139,7 +146,9 @@ struct UnitTests {
             let said = section.split(separator: "\n").filter { !$0.hasPrefix("#") }
                 .compactMap { $0.split(separator: "=").first.map(String.init) }
             var meant = common.union(Self.own[service] ?? [])
-            if service == "localauth-sensor-face" { meant.remove("PrivateDevices") }
+            if Self.exceptions["\(service) PrivateDevices"] == "" {
+                meant.remove("PrivateDevices")
+            }
             if service != "localauth-master-key" {
                 meant.formUnion(["BusName", "TimeoutStopSec", "WatchdogSec", "AmbientCapabilities"])
             }

@@ -30,7 +30,7 @@ import VirtualKey
         let key = key
         return SensorFixture(
             program: program,
-            name: "SecurityKey",
+            name: "Fido2",
             touchesByBus: false,
             plug: { isIn, _ in
                 if isIn { try key.plug() } else { key.unplug() }
