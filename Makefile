@@ -11,6 +11,7 @@ PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBEXECDIR ?= $(PREFIX)/libexec/localauth
 DATADIR ?= $(PREFIX)/share
+INCLUDEDIR ?= $(PREFIX)/include
 
 PROGRAMS_OF_DEMO := localauthd localauth-passcode localauth-sensor-simulated localauthctl
 SERVICES := localauthd localauth-passcode localauth-sensor-fingerprint localauth-sensor-face \
@@ -263,7 +264,7 @@ $(BUILD)/bench/%: Benchmarks/Sources/%/*.[ch]
 
 # What packaging/files and the scripts that read it go by.
 PLACES := BUILD='$(BUILD)' RELEASE='$(RELEASE)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
-    $(foreach name,BINDIR LIBEXECDIR DATADIR POLICYDIR SYSTEMDDIR SENSORDIR SYSUSERSDIR UDEVDIR PAMDIR \
+    $(foreach name,BINDIR LIBEXECDIR DATADIR INCLUDEDIR POLICYDIR SYSTEMDDIR SENSORDIR SYSUSERSDIR UDEVDIR PAMDIR \
     POLKITDIR POLKITACTIONDIR LOCALEDIR AUTOSTARTDIR BASHDIR ZSHDIR FISHDIR PAMMODULEDIR PAMPROFILEDIR,$(name)='$($(name))')
 INSTALLED := localauth localauth-fingerprint localauth-face localauth-fido2 localauth-agent libpam-localauth localauth-dev
 

@@ -38,6 +38,30 @@ package final class Pty {
         return tcgetattr(slave, &settings) == 0 && settings.c_lflag & wanted == wanted
     }
 
+    /// What becomes readable when something is shown.
+    package var descriptor: Int32 { master }
+
+    /// Whether something was typed that no program has read yet.
+    package var isUnread: Bool {
+        var count: Int32 = 0
+        return ioctl(slave, UInt(FIONREAD), &count) == 0 && count > 0
+    }
+
+    /// Takes what has been shown and not been looked at, without waiting.
+    package func look() {
+        var poll = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+        while Glibc.poll(&poll, 1, 0) > 0, readSome() {}
+    }
+
+    private func readSome() -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        let count = read(master, &chunk, chunk.count)
+        guard count > 0 else { return false }
+        bytes += chunk[..<count]
+        screen = String(decoding: bytes, as: UTF8.self)
+        return true
+    }
+
     /// Types a text.
     package func type(_ text: String) { type(Array(text.utf8)) }
 
@@ -55,12 +79,7 @@ package final class Pty {
             let left = deadline - time(nil)
             guard left > 0 else { return false }
             var poll = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
-            guard Glibc.poll(&poll, 1, Int32(left * 1000)) > 0 else { return false }
-            var chunk = [UInt8](repeating: 0, count: 4096)
-            let count = read(master, &chunk, chunk.count)
-            guard count > 0 else { return false }
-            bytes += chunk[..<count]
-            screen = String(decoding: bytes, as: UTF8.self)
+            guard Glibc.poll(&poll, 1, Int32(left * 1000)) > 0, readSome() else { return false }
         }
     }
 

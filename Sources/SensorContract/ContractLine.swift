@@ -28,6 +28,25 @@ public struct ContractLine: Hashable, Sendable, CustomStringConvertible {
     static func process(_ text: String) -> Self { Self(place: "docs/authors/sensors.md", text) }
 }
 
+/// What is said of prompts.
+extension ContractLine {
+    /// What is said of all prompts.
+    static func prompt(_ text: String) -> Self { Self(place: "org.localauth.Agent1", text) }
+
+    /// What is said of a member of Agent1.
+    static func prompt(_ member: String, _ text: String) -> Self {
+        Self(place: "org.localauth.Agent1.\(member)", text)
+    }
+
+    /// What is said of the service's own members.
+    static func service(_ member: String, _ text: String) -> Self {
+        Self(place: "org.localauth.Authentication1.\(member)", text)
+    }
+
+    /// What is said of a prompt's process.
+    static func asking(_ text: String) -> Self { Self(place: "docs/authors/prompts.md", text) }
+}
+
 /// Lines that several checks come from.
 extension ContractLine {
     static let notOwner = sensor(

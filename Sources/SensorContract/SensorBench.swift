@@ -56,7 +56,7 @@ public struct SeenEvent: Hashable, Sendable {
 }
 
 /// A private bus with one sensor process; the test plays the daemon.
-@BusActor public final class SensorBench {
+@BusActor public final class SensorBench: ContractBench {
     /// The daemon's bus name.
     public nonisolated static let daemonName = "org.localauth.Authentication1"
     /// A user with nothing enrolled at the start.
@@ -169,6 +169,9 @@ public struct SeenEvent: Hashable, Sendable {
         sensor = Self.proxy(daemon, owner)
         listen()
     }
+
+    /// What the sensor wrote to its standard error.
+    public var said: String { program.errors }
 
     /// Ends the sensor and the bus.
     public func end() async { await bus.end() }

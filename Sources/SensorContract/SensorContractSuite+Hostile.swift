@@ -139,20 +139,6 @@ extension SensorContractSuite {
         },
     ]
 
-    /// Fails unless `body` is answered with an error of whatever name.
-    @BusActor private static func expectRefusal(
-        _ what: String,
-        _ body: @BusActor () async throws -> Void
-    ) async throws {
-        do {
-            try await body()
-        } catch let error as DBusError {
-            try expect(error.name != .noReply, "an error as the answer to \(what), got \(error)")
-            return
-        }
-        throw TestFailure("expected an error as the answer to \(what), got an answer")
-    }
-
     /// Fails unless it still is what it was.
     @BusActor private static func expectHealth(_ bench: SensorBench) async throws {
         let state = try await bench.sensor.health(timeout: .seconds(5)).state

@@ -6,27 +6,58 @@ import SensorContract
 /// Says what was found, as lines for people while it runs or as one JSON object at the end.
 @BusActor final class Report {
     private let isJSON: Bool
-    private var subject: Subject?
-    private var results: [(check: SensorCheck, outcome: CheckOutcome, time: Duration)] = []
+    private struct Result {
+        let sentence: String
+        let line: ContractLine?
+        let outcome: CheckOutcome
+        let time: Duration
+    }
+
+    private var subject: [(String, String)] = []
+    private var results: [Result] = []
     private var latencies: [Latency] = []
 
     nonisolated init(isJSON: Bool) { self.isJSON = isJSON }
 
     func begin(_ subject: Subject) {
-        self.subject = subject
+        self.subject = [("sensor", subject.name), ("description", subject.description)]
         say("org.localauth.Sensor1.\(subject.name): \(subject.description)")
     }
 
-    func add(_ check: SensorCheck, _ outcome: CheckOutcome, _ time: Duration) {
-        results.append((check, outcome, time))
-        switch outcome {
+    func begin(_ prompt: PromptFixture) {
+        let command = prompt.program.joined(separator: " ")
+        subject = [("prompt", command)]
+        say("org.localauth.Agent1: \(command)")
+    }
+
+    /// Makes the checks, one after the other, and says what came of each.
+    func make<Bench>(_ checks: [ContractCheck<Bench>], _ fixture: Bench.Fixture) async {
+        for check in checks {
+            let start = ContinuousClock.now
+            let outcome = await check.outcome(fixture)
+            let time = ContinuousClock.now - start
+            add(
+                Result(
+                    sentence: check.description,
+                    line: check.line,
+                    outcome: outcome,
+                    time: time
+                )
+            )
+        }
+    }
+
+    private func add(_ result: Result) {
+        results.append(result)
+        let check = result.sentence
+        switch result.outcome {
         case .passed: say("  ok      \(check)")
         case .notApplicable(let why): say("  --      \(check): \(why)")
         case .failed(let why):
             say("  FAILED  \(check)")
             for line in why.split(separator: "\n") { say("          \(line)") }
         }
-        if let line = check.line { say("          [\(line)]") }
+        if let line = result.line { say("          [\(line)]") }
     }
 
     func add(_ latencies: [Latency]) {
@@ -43,7 +74,7 @@ import SensorContract
         let failed = count { if case .failed = $0 { true } else { false } }
         let open = count { if case .notApplicable = $0 { true } else { false } }
         let passed = results.count - failed - open
-        say("\n\(passed) checks hold, \(failed) don't, \(open) can't be made of this sensor.")
+        say("\n\(passed) checks hold, \(failed) don't, \(open) can't be made of it.")
         if isJSON { print(json(passed, failed, open)) }
         return failed == 0
     }
@@ -64,9 +95,9 @@ import SensorContract
         let checks = results.map { result -> String in
             let (word, why) = Self.words(result.outcome)
             return Self.object([
-                ("check", Self.quoted(result.check.description)),
-                ("place", Self.quoted(result.check.line?.place ?? "")),
-                ("line", Self.quoted(result.check.line?.text ?? "")),
+                ("check", Self.quoted(result.sentence)),
+                ("place", Self.quoted(result.line?.place ?? "")),
+                ("line", Self.quoted(result.line?.text ?? "")),
                 ("result", Self.quoted(word)), ("message", Self.quoted(why)),
                 ("milliseconds", Self.milliseconds(result.time)),
             ])
@@ -77,13 +108,14 @@ import SensorContract
                 ("worst", Self.milliseconds(row.worst)), ("count", "\(row.times.count)"),
             ])
         }
-        return Self.object([
-            ("sensor", Self.quoted(subject?.name ?? "")),
-            ("description", Self.quoted(subject?.description ?? "")),
-            ("passed", "\(passed)"), ("failed", "\(failed)"), ("notApplicable", "\(open)"),
-            ("checks", "[" + checks.joined(separator: ",\n") + "]"),
-            ("latency", "[" + rows.joined(separator: ",\n") + "]"),
-        ])
+        let head = subject.map { ($0.0, Self.quoted($0.1)) }
+        return Self.object(
+            head + [
+                ("passed", "\(passed)"), ("failed", "\(failed)"), ("notApplicable", "\(open)"),
+                ("checks", "[" + checks.joined(separator: ",\n") + "]"),
+                ("latency", "[" + rows.joined(separator: ",\n") + "]"),
+            ]
+        )
     }
 
     private static func words(_ outcome: CheckOutcome) -> (String, String) {

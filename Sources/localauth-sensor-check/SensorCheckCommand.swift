@@ -8,10 +8,12 @@ import Synchronization
 @main struct SensorCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "localauth-sensor-check",
-        abstract: "Checks that a sensor keeps the contract with the authentication service.",
+        abstract:
+            "Checks that a sensor, or a prompt, keeps the contract with the authentication service.",
         usage: """
             localauth-sensor-check [options] COMMAND...
-            localauth-sensor-check --list
+            localauth-sensor-check --agent [options] COMMAND...
+            localauth-sensor-check [--agent] --list
             localauth-sensor-check --new NAME --language LANGUAGE
             """,
         discussion: """
@@ -23,7 +25,11 @@ import Synchronization
             org.localauth.SimulatedSensor1, if its object has that; else by a line “match” or \
             “no-match” on its standard input, and “unplug” or “plug” for its device.
 
-            Exit status: 0 all checks hold, 1 at least one doesn't or the sensor doesn't start, \
+            With --agent COMMAND is a prompt. It gets a terminal of its own, on which this program \
+            types: Enter sends what was typed, and with nothing typed confirms or takes the \
+            fallback, whichever is on offer; Ctrl-C cancels. For a prompt in a window, --act acts.
+
+            Exit status: 0 all checks hold, 1 at least one doesn't or the program doesn't start, \
             64 wrong usage.
             """,
         version: "localauth-sensor-check 0.1.0"
@@ -45,6 +51,26 @@ import Synchronization
         )
     )
     var plug: String?
+
+    @Flag(help: "COMMAND is a prompt, not a sensor.")
+    var agent = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --agent: a shell command that acts as a person; $1 is “type” or “begin” with a "
+                + "text as $2, “send”, “cancel”, “fallback” or “confirm”.",
+            valueName: "command"
+        )
+    )
+    var act: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --agent: a shell command that prints what the prompt shows.",
+            valueName: "command"
+        )
+    )
+    var seen: String?
 
     @Flag(help: "The sensor can't be shown something that doesn't match.")
     var noMismatch = false
@@ -75,13 +101,19 @@ import Synchronization
 
     @Argument(
         parsing: .captureForPassthrough,
-        help: ArgumentHelp("The sensor, and its own options.", valueName: "command")
+        help: ArgumentHelp("The sensor or prompt, and its own options.", valueName: "command")
     )
     var command: [String] = []
 
     func validate() throws {
         guard list || new != nil || !command.isEmpty else {
-            throw ValidationError("Which sensor?")
+            throw ValidationError(agent ? "Which prompt?" : "Which sensor?")
+        }
+        guard agent || act == nil && seen == nil else {
+            throw ValidationError("--act and --seen are for prompts: --agent.")
+        }
+        guard !agent || present == nil && plug == nil && new == nil && !noMismatch else {
+            throw ValidationError("--present, --plug, --no-mismatch and --new are for sensors.")
         }
     }
 
@@ -98,27 +130,47 @@ import Synchronization
 
     func run() throws {
         try refuseOptions()
-        let checks = SensorContractSuite.checks.filter { check in
+        if let new { return try Skeleton(new, language).write() }
+        if agent {
+            try runPrompt(try chosen(PromptContractSuite.checks))
+        } else {
+            try runSensor(try chosen(SensorContractSuite.checks))
+        }
+    }
+
+    /// The checks that are wanted; none after they were listed.
+    private func chosen<Bench>(_ all: [ContractCheck<Bench>]) throws -> [ContractCheck<Bench>] {
+        let checks = all.filter { check in
             only.isEmpty || only.contains { check.description.contains($0) }
         }
-        if let new { return try Skeleton(new, language).write() }
         guard !checks.isEmpty else { throw ValidationError("No check has this in its sentence.") }
-        guard !list else {
-            for check in checks { print("\(check)\n    \(check.line?.description ?? "")") }
-            return
-        }
+        guard list else { return checks }
+        for check in checks { print("\(check)\n    \(check.line?.description ?? "")") }
+        throw CleanExit.message("")
+    }
+
+    private func runSensor(_ checks: [SensorCheck]) throws {
         let touching = Touching(present: present, plug: plug, canMismatch: !noMismatch)
         let (words, report) = (command, Report(isJSON: json))
         let measures = !noLatency
         try onThisThread {
             let subject = try await Subject(words, touching)
             report.begin(subject)
-            for check in checks {
-                let start = ContinuousClock.now
-                let outcome = await check.outcome(subject.fixture)
-                report.add(check, outcome, ContinuousClock.now - start)
-            }
+            await report.make(checks, subject.fixture)
             if measures { report.add(try await Latency.measure(subject.fixture)) }
+            return report.end()
+        }
+    }
+
+    private func runPrompt(_ checks: [PromptCheck]) throws {
+        let (words, act, seen, report) = (command, act, seen, Report(isJSON: json))
+        try onThisThread {
+            let program = [try Subject.program(words[0])] + words.dropFirst()
+            let fixture = PromptFixture(program: program, act: act, seen: seen)
+            // One that doesn't start fails every check: said once is enough.
+            try await PromptBench(fixture).end()
+            report.begin(fixture)
+            await report.make(checks, fixture)
             return report.end()
         }
     }

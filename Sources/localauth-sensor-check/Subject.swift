@@ -68,7 +68,7 @@ struct Subject: Sendable {
     }
 
     /// The file of a program: beside this one, or as the shell finds it.
-    private static func program(_ word: String) throws -> String {
+    static func program(_ word: String) throws -> String {
         guard !word.contains("/") else { return word }
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
         let folders = path.split(separator: ":").map(String.init) + [ChildProcess.folder]

@@ -17,10 +17,22 @@ struct ContractLineTests {
         #expect(text.contains(Self.joined(line.text)), "\(line)")
     }
 
+    @Test(
+        "Each check of a prompt quotes a line that stands where it says",
+        arguments: PromptContractSuite.checks
+    )
+    func line(ofPrompt check: PromptCheck) throws {
+        let line = try #require(check.line)
+        let text = try Self.text(of: line.place)
+        #expect(text.contains(Self.joined(line.text)), "\(line)")
+    }
+
     @Test("No two checks have one sentence")
     func sentences() {
         let sentences = SensorContractSuite.checks.map(\.description)
         #expect(Set(sentences).count == sentences.count && sentences.count >= 50)
+        let prompts = PromptContractSuite.checks.map(\.description)
+        #expect(Set(prompts).count == prompts.count && prompts.count >= 40)
     }
 
     /// A page, an interface's file, or the part of one that is about a member.

@@ -5,6 +5,9 @@ import Testing
 /// What an author of a sensor begins with.
 @Suite(.timeLimit(.minutes(5)))
 struct SkeletonTests {
+    private static let project = #filePath.split(separator: "/").dropLast(3)
+        .reduce("") { "\($0)/\($1)" }
+
     private static func new(_ name: String, _ language: String) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         let words = [
@@ -23,7 +26,10 @@ struct SkeletonTests {
     @Test("A new sensor passes the check as it is", arguments: ["python", "c"])
     func check(_ language: String) async throws {
         let folder = try Self.new("AcmePalm", language)
-        let variables = ["PATH": ChildProcess.folder + ":/usr/bin:/bin"]
+        let variables = [
+            "PATH": ChildProcess.folder + ":/usr/bin:/bin",
+            "CPPFLAGS": "-I\(Self.project)/examples/sensors/c",
+        ]
         let make = try ChildProcess(
             ["/usr/bin/make", "-C", folder.path + "/AcmePalm", "check"],
             environment: variables
@@ -34,11 +40,11 @@ struct SkeletonTests {
         #expect(ended.output.contains(" checks hold, 0 don't, 1 can't"))
     }
 
-    @Test("The sensor in Python has at most 120 lines")
-    func length() throws {
-        let folder = try Self.new("AcmePalm", "python")
-        let lines = try Self.text(folder.path + "/AcmePalm/sensor.py").split(separator: "\n")
-        #expect(lines.count <= 120)
+    @Test("A new sensor has at most 120 lines", arguments: [("python", "py"), ("c", "c")])
+    func length(_ language: String, _ ending: String) throws {
+        let folder = try Self.new("AcmePalm", language)
+        let path = folder.path + "/AcmePalm/sensor." + ending
+        #expect(try Self.text(path).split(separator: "\n").count <= 120)
     }
 
     @Test("It is installed with a user, a name, trust and a sandbox", arguments: ["python", "c"])
@@ -46,7 +52,8 @@ struct SkeletonTests {
         let folder = try Self.new("AcmePalm", language)
         let root = folder.path + "/root"
         let words = ["-C", folder.path + "/AcmePalm", "install", "DESTDIR=\(root)"]
-        let ended = try ChildProcess.run(["/usr/bin/make"] + words)
+        let variables = ["CPPFLAGS": "-I\(Self.project)/examples/sensors/c"]
+        let ended = try ChildProcess.run(["/usr/bin/make"] + words, environment: variables)
         try #require(ended.status == 0, "\(ended.errors)")
         let share = root + "/usr/share"
         let trust = try Self.text(share + "/localauth/sensors/AcmePalm.conf")
@@ -66,9 +73,8 @@ struct SkeletonTests {
     private func unit(_ root: String) throws {
         let path = root + "/usr/lib/systemd/system/localauth-sensor-acmepalm.service"
         let unit = try Self.text(path)
-        let project = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
         let ours = "/dbus/systemd/system/localauth-sensor-simulated.service"
-        let lines = try Self.text(project + ours).split(separator: "\n").map(String.init)
+        let lines = try Self.text(Self.project + ours).split(separator: "\n").map(String.init)
         let sandbox = lines.drop { $0 != "LimitCORE=0" }.filter { !$0.hasPrefix("#") }
         #expect(sandbox.count > 30)
         for line in sandbox { #expect(unit.contains("\n\(line)\n"), "\(line)") }

@@ -1,0 +1,314 @@
+package import BusBench
+package import DBus
+import Glibc
+import Linux
+import LocalAuthBus
+
+/// How a suite starts a prompt, and acts as the person at it.
+package struct PromptFixture: Sendable {
+    /// Program and options, without `--bus`; a name without `/` is looked for beside the test.
+    package var program: [String]
+    /// A shell command that acts: `type TEXT`, `begin TEXT`, `cancel`, `fallback` or `confirm`.
+    ///
+    /// Nil: the prompt is on its terminal, where keys are pressed.
+    package var act: String?
+    /// A shell command that prints what is shown; nil: the terminal's screen, unless `act` is set.
+    package var seen: String?
+    /// Variables beside the test's own.
+    package var environment: [String: String]
+
+    /// Describes a prompt to test.
+    package init(
+        program: [String],
+        act: String? = nil,
+        seen: String? = nil,
+        environment: [String: String] = [:]
+    ) {
+        self.program = program
+        self.act = act
+        self.seen = seen
+        self.environment = environment
+    }
+}
+
+/// What the person does.
+package enum PersonAct: Hashable, Sendable {
+    /// Types something, and sends it.
+    case type(String)
+    /// Types something, and leaves it there.
+    case begin(String)
+    /// Sends what is there.
+    case send
+    case cancel
+    case fallback
+    case confirm
+
+    /// What a shell command is told.
+    fileprivate var words: [String] {
+        switch self {
+        case .type(let text): ["type", text]
+        case .begin(let text): ["begin", text]
+        case .send: ["send"]
+        case .cancel: ["cancel"]
+        case .fallback: ["fallback"]
+        case .confirm: ["confirm"]
+        }
+    }
+
+    /// What is pressed on a terminal.
+    fileprivate var keys: String {
+        switch self {
+        case .type(let text): text + "\n"
+        case .begin(let text): text
+        case .send, .fallback, .confirm: "\n"
+        case .cancel: "\u{3}"
+        }
+    }
+}
+
+/// A check of a prompt.
+package typealias PromptCheck = ContractCheck<PromptBench>
+
+/// A private bus with one prompt's process on a terminal; the suite plays the service and the
+/// person.
+@BusActor package final class PromptBench: ContractBench {
+    /// What is tested.
+    package let fixture: PromptFixture
+    /// Where it runs.
+    package let bus: PrivateBus
+    /// The service.
+    package private(set) var desk: PromptDesk
+    /// The prompt's process.
+    package private(set) var program: ChildProcess
+    /// Its terminal.
+    package let terminal: Pty
+    private var watch: EventSource?
+
+    /// What every prompt is about, unless a check says more.
+    package nonisolated static let details: [String: Variant] = [
+        "app-name": .string(""), "app-icon": .string(""), "app-verified": .bool(false),
+        "app-id": .string(""), "process": .string("checked"), "pid": .uint32(UInt32(getpid())),
+        "user": .string("jo"), "reason": .string("open the diary"), "policy": .uint32(2),
+        "stage": .string("passcode"), "biometry-types": .array(element: .uint32, []),
+        "sensors": .strings([]), "require-confirmation": .bool(false),
+    ]
+
+    /// Starts it, and waits until it has registered.
+    package init(_ fixture: PromptFixture) async throws {
+        self.fixture = fixture
+        bus = try PrivateBus()
+        terminal = try Pty()
+        desk = try PromptDesk(on: bus)
+        program = try Self.start(fixture, bus, terminal)
+        listen()
+        do {
+            try await meet()
+        } catch {
+            await end()
+            throw error
+        }
+    }
+
+    private static func start(
+        _ fixture: PromptFixture,
+        _ bus: PrivateBus,
+        _ terminal: Pty
+    ) throws -> ChildProcess {
+        let variables = ["LC_ALL": "C.UTF-8"].merging(fixture.environment) { $1 }
+        return try ChildProcess(
+            fixture.program + ["--bus", bus.address],
+            environment: variables,
+            terminal: terminal.path
+        )
+    }
+
+    private func listen() {
+        watch = EventLoop.shared.watch(descriptor: terminal.descriptor) { [terminal] in
+            terminal.look()
+        }
+    }
+
+    /// Waits until it is registered at the present service.
+    package func meet() async throws {
+        do {
+            _ = try await desk.acts.first("a registration", within: .seconds(20)) {
+                $0 == .registered
+            }
+            try await eventually("who registered to be known") { self.desk.agent != nil }
+        } catch {
+            terminal.look()
+            let end = program.isRunning ? "runs" : "has ended"
+            throw TestFailure("it did not register, and \(end): \(error)")
+        }
+    }
+
+    /// What it wrote to its terminal.
+    package var said: String { terminal.screen }
+
+    /// Ends the prompt and the bus.
+    package func end() async {
+        watch?.cancel()
+        await program.end()
+        await bus.end()
+    }
+
+    /// Starts another process, after the end of the one before.
+    package func startAgain() throws { program = try Self.start(fixture, bus, terminal) }
+
+    /// The prompt's own process, which a script may have started.
+    package func process() async throws -> Int32 {
+        try await desk.connection.peer(named: desk.proxy().destination).pid
+    }
+
+    /// Ends the prompt's process and starts another one.
+    package func restart(by signal: Int32) async throws {
+        program.signal(signal)
+        _ = try await program.exitStatus()
+        desk.acts.forget()
+        try startAgain()
+        try await meet()
+    }
+
+    /// The service goes, with its connection and its channels.
+    package func leave() { desk.connection.close() }
+
+    /// Another service comes; after ``leave()``.
+    package func replaceService() async throws {
+        let bus = bus
+        var next: PromptDesk?
+        try await eventually("the service's name to be free") {
+            next = try? PromptDesk(on: bus)
+            return next != nil
+        }
+        if let next { desk = next }
+    }
+
+    // MARK: The service
+
+    /// Begins a prompt, and waits until it is up.
+    ///
+    /// - Returns: its handle, which is also the name of its channel.
+    package func begin(_ more: [String: Variant] = [:]) async throws -> String {
+        let handle = desk.nextHandle()
+        let details = Self.details.merging(more) { $1 }
+        let theirs = try desk.open(handle)
+        try await desk.proxy()
+            .begin(prompt: handle, details: details, passcode: theirs, timeout: .seconds(5))
+        await settle()
+        return handle
+    }
+
+    /// Begins a prompt in which a sensor looks.
+    package func beginLooking(
+        policy: UInt32 = 1,
+        _ more: [String: Variant] = [:]
+    ) async throws -> String {
+        let looking: [String: Variant] = [
+            "policy": .uint32(policy), "stage": .string("biometry"),
+            "biometry-types": .array(element: .uint32, [.uint32(2)]), "sensors": .strings(["Face"]),
+        ]
+        return try await begin(looking.merging(more) { $1 })
+    }
+
+    /// Tells what happens in a prompt; returns when that was taken.
+    package func update(
+        _ handle: String,
+        _ kind: String,
+        _ detail: [String: Variant] = [:]
+    ) async throws {
+        try await desk.proxy()
+            .update(prompt: handle, kind: kind, detail: detail, timeout: .seconds(5))
+        await settle()
+    }
+
+    /// Asks for an item's password, on a channel whose name is returned.
+    package func askPassword(_ handle: String) async throws -> String {
+        let name = handle + " password"
+        let detail = ["channel": Variant.descriptor(try desk.open(name))]
+        try await update(handle, "application-password-required", detail)
+        return name
+    }
+
+    /// Takes a prompt down.
+    package func finish(_ handle: String, _ outcome: String = "success") async throws {
+        try await desk.proxy().end(prompt: handle, outcome: outcome, timeout: .seconds(5))
+        await settle()
+    }
+
+    // MARK: The person
+
+    /// Does something, and returns when the prompt has seen it.
+    package func act(_ act: PersonAct) async throws {
+        if let command = fixture.act {
+            try await shell(command, act.words)
+        } else {
+            terminal.type(act.keys)
+        }
+        await settle()
+    }
+
+    /// Does something, and waits for what the prompt is to make of it.
+    package func act(_ act: PersonAct, until wanted: PromptAct) async throws {
+        try await self.act(act)
+        _ = try await desk.acts.first("\(wanted)", within: .seconds(10)) { $0 == wanted }
+    }
+
+    /// Types a passcode, and waits for it on a channel.
+    package func type(_ text: String, on channel: String) async throws {
+        let packet = PromptAct.packet(channel: channel, Array(text.utf8), isOwn: true)
+        try await act(.type(text), until: packet)
+    }
+
+    /// Does something that has to have no effect.
+    package func actInVain(_ act: PersonAct) async throws {
+        let before = desk.acts.seen
+        try await self.act(act)
+        let more = desk.acts.seen.dropFirst(before.count)
+        try expect(more.isEmpty, "nothing after \(act), got \(Array(more))")
+    }
+
+    /// What is shown now, with single blanks.
+    package func shown() async throws -> String {
+        let text: String
+        if let command = fixture.seen {
+            text = try await shell(command, [])
+        } else {
+            _ = try requireTerminal()
+            terminal.look()
+            text = terminal.screen
+        }
+        return text.split { $0 == " " || $0.isNewline }.joined(separator: " ")
+    }
+
+    /// Leaves a check that a prompt in a window can't be put through.
+    func requireTerminal() throws(NotApplicable) -> Pty {
+        guard fixture.act == nil else { throw NotApplicable("it is not on a terminal") }
+        return terminal
+    }
+
+    /// Returns when it has read the keys that were pressed, and what it sent has arrived.
+    ///
+    /// The answer to a call that changes nothing comes behind what it sent before. A prompt that
+    /// reads no key while nothing is asked is not waited for long.
+    package func settle() async {
+        for _ in 0..<60 where terminal.isUnread && fixture.act == nil {
+            await pause(.milliseconds(5))
+        }
+        for _ in 0..<2 {
+            try? await desk.proxy().end(prompt: "none", outcome: "system", timeout: .seconds(5))
+        }
+        desk.receiveAll()
+        terminal.look()
+    }
+
+    @discardableResult
+    private func shell(_ command: String, _ words: [String]) async throws -> String {
+        let program = try ChildProcess(
+            ["/bin/sh", "-c", command, "sh"] + words,
+            environment: fixture.environment
+        )
+        let ended = try await program.ended(within: .seconds(30))
+        try expect(ended.status == 0, "“\(command)” to end with 0, got \(ended)")
+        return ended.output
+    }
+}

@@ -1,0 +1,105 @@
+import BusBench
+import DBus
+import Glibc
+
+extension PromptContractSuite {
+    /// What a prompt shows, and how it ends.
+    static let courseChecks = [
+        PromptCheck(
+            "It shows what for, and which program asks",
+            .asking("It shows the reason, and which program asks")
+        ) { bench in
+            _ = try await bench.begin()
+            let shown = try await bench.shown()
+            try expect(shown.contains("open the diary"), "the reason, got \(shown)")
+            let name = ownName
+            try expect(shown.contains(name), "\(name), which is the program, got \(shown)")
+        },
+        PromptCheck(
+            "A name that nobody vouches for is not taken from what the app says",
+            .asking("A name is shown alone only where `app-verified` is set")
+        ) { bench in
+            let name: [String: Variant] = [
+                "app-name": .string("Bank of Trust"), "process": .string("bank"),
+            ]
+            let handle = try await bench.begin(name)
+            let program = ownName
+            let shown = try await bench.shown()
+            try expect(shown.contains(program), "\(program) beside the name, got \(shown)")
+            try await bench.finish(handle)
+            _ = try await bench.begin(name.merging(["app-verified": .bool(true)]) { $1 })
+            let next = try await bench.shown()
+            try expect(next.contains("Bank of Trust"), "the name, got \(next)")
+        },
+        PromptCheck(
+            "What happens is shown: a miss, a hint, a rejected passcode, the end",
+            .prompt("Update", "Tells what happens while a prompt is up.")
+        ) { bench in
+            let handle = try await bench.beginLooking(policy: 2)
+            var shown = try await bench.shown()
+            let events: [(String, [String: Variant])] = [
+                ("no-match", ["attempts-left": .uint32(2)]),
+                ("hint", ["hint": .string("clean-sensor")]),
+                ("passcode-rejected", ["attempts-left": .uint32(4)]),
+            ]
+            for (kind, detail) in events {
+                try await bench.update(handle, kind, detail)
+                let next = try await bench.shown()
+                try expect(next != shown, "something new after \(kind), got \(next)")
+                shown = next
+            }
+            try await bench.finish(handle, "lockout")
+            try expect(try await bench.shown() != shown, "something new at the end")
+        },
+        PromptCheck("Each outcome ends a prompt, also one that is newer than it", .over) { bench in
+            let outcomes = ["success", "failed", "canceled", "fallback", "lockout", "system"]
+            for outcome in outcomes + ["postponed"] {
+                let handle = try await bench.begin()
+                try await bench.finish(handle, outcome)
+                try await bench.actInVain(.cancel)
+                try await bench.actInVain(.type("late"))
+            }
+            let handle = try await bench.begin()
+            try await bench.type(secret, on: handle)
+        },
+        PromptCheck("A second prompt waits for the first, or is refused", .queue) { bench in
+            let first = try await bench.begin()
+            guard let second = try? await bench.begin() else {
+                return try await bench.type(secret, on: first)
+            }
+            try await bench.act(.type(secret))
+            let bytes = Array(secret.utf8)
+            let packets = [first, second]
+                .map {
+                    PromptAct.packet(channel: $0, bytes, isOwn: true)
+                }
+            let got = try await bench.desk.acts.first("a packet", within: .seconds(10)) {
+                packets.contains($0)
+            }
+            let (shown, other) = got == packets[0] ? (first, second) : (second, first)
+            try await bench.finish(shown)
+            try await bench.type("another", on: other)
+            let acts = bench.desk.acts.seen.count { packets.contains($0) }
+            try expect(acts == 1, "the passcode once, got \(bench.desk.acts.seen)")
+        },
+        PromptCheck("A prompt that waits ends without the one that is shown", .queue) { bench in
+            let first = try await bench.begin()
+            guard let second = try? await bench.begin() else {
+                throw NotApplicable("it refuses a second prompt")
+            }
+            try await bench.finish(second, "canceled")
+            try await bench.type(secret, on: first)
+            try await bench.finish(first)
+            let third = try await bench.begin()
+            try await bench.act(.cancel, until: .cancel(third))
+        },
+    ]
+
+    /// The name of the program's file that asks in every check: this one.
+    private static var ownName: String {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &path, path.count)
+        let text = String(decoding: path.prefix(max(0, count)).map(UInt8.init), as: UTF8.self)
+        return text.split(separator: "/").last.map(String.init) ?? text
+    }
+}

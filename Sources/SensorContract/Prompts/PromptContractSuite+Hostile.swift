@@ -1,0 +1,217 @@
+import BusBench
+import DBus
+import Glibc
+import Linux
+import LocalAuthBus
+
+extension PromptContractSuite {
+    /// What it makes of texts and calls that no service sends.
+    static let hostileChecks = [
+        PromptCheck("Control characters in a text move no cursor and ring no bell", .plain) {
+            bench in
+            let terminal = try bench.requireTerminal()
+            let text = "a\u{1B}]0;title\u{7}\u{1B}[2J\u{1B}[31mb\u{9B}5mc\r\nd\u{8}\u{0B}e"
+            let handle = try await bench.begin(texts(text))
+            for (kind, detail) in hostileEvents(text) {
+                try? await bench.update(handle, kind, detail)
+            }
+            try await bench.finish(handle)
+            for sequence in ["\u{1B}]", "\u{1B}[2J", "\u{1B}[31m", "\u{9B}", "\u{7}", "\u{8}"] {
+                let isShown = terminal.screen.unicodeScalars.contains(sequence.unicodeScalars)
+                try expect(!isShown, "no \(sequence.debugDescription) on the screen")
+            }
+        },
+        PromptCheck("A text can't change the direction of writing", .plain) { bench in
+            let controls: [Unicode.Scalar] = [
+                "\u{061C}", "\u{200E}", "\u{200F}", "\u{202A}", "\u{202E}", "\u{2066}", "\u{2069}",
+            ]
+            let text = controls.map { "a\($0)b" }.joined()
+            let handle = try await bench.begin(texts(text))
+            for (kind, detail) in hostileEvents(text) {
+                try? await bench.update(handle, kind, detail)
+            }
+            let shown = try await bench.shown()
+            for control in controls {
+                let isShown = shown.unicodeScalars.contains(control)
+                try expect(!isShown, "no U+\(String(control.value, radix: 16)) on the screen")
+            }
+        },
+        PromptCheck(
+            "A text without an end is cut",
+            .prompt("Begin", "stripped and at most 512 characters")
+        ) { bench in
+            let begun = try await bench.shown().count
+            let handle = try await bench.begin(texts(String(repeating: "long ", count: 20_000)))
+            let count = try await bench.shown().count - begun
+            try expect(count < 8192, "less than 8192 characters, got \(count)")
+            try await bench.act(.cancel, until: .cancel(handle))
+        },
+        PromptCheck(
+            "Details and kinds that it doesn't know are ignored",
+            .prompt("Begin", "Unknown keys are ignored.")
+        ) { bench in
+            let handle = try await bench.begin([
+                "colour": .string("red"), "many": .strings(["a"]), "": .uint32(1),
+            ])
+            try await bench.update(handle, "dance", ["steps": .uint32(3)])
+            try await bench.type(secret, on: handle)
+        },
+        PromptCheck("Details of other types, or none, are an error or nothing", .goesOn) { bench in
+            let keys = [
+                "reason", "stage", "policy", "app-name", "fallback-title", "pid", "sensors",
+            ]
+            for key in keys {
+                for value: Variant in [.double(1), .strings(["a"]), .bool(true)] {
+                    try? await close(bench, bench.begin([key: value]))
+                }
+            }
+            try await expectGoesOn(bench)
+            let handle = try await bench.begin()
+            for (kind, _) in hostileEvents("") {
+                try? await bench.update(handle, kind)
+                let detail = ["attempts-left": Variant.string("2"), "hint": .uint32(1)]
+                try? await bench.update(handle, kind, detail)
+            }
+            try await bench.finish(handle)
+            try await expectGoesOn(bench)
+        },
+        PromptCheck("A stage that it doesn't know is refused, or asks for nothing", .goesOn) {
+            bench in
+            if let handle = try? await bench.begin(["stage": .string("dance")]) {
+                try await bench.actInVain(.type("early"))
+                try await bench.finish(handle)
+            }
+            try await expectGoesOn(bench)
+        },
+        PromptCheck("Arguments of other types, or none, are an error", .goesOn) { bench in
+            for member in ["Begin", "Update", "End", "Dance"] {
+                for signature in ["", "s", "asas"] {
+                    try await expectRefusal("\(member)(\(signature))") {
+                        try await malformed(bench, bench.desk.connection, member, signature)
+                    }
+                }
+            }
+            try await expectGoesOn(bench)
+        },
+        PromptCheck("What is said of a prompt that isn't there changes nothing", .goesOn) { bench in
+            let handle = try await bench.begin()
+            for other in ["", "none", handle + "0", String(repeating: "x", count: 10_000)] {
+                try? await bench.update(other, "success")
+                try? await bench.finish(other)
+            }
+            try await bench.type(secret, on: handle)
+        },
+        PromptCheck("A handle that is in use begins no second prompt", .goesOn) { bench in
+            let handle = try await bench.begin()
+            let other = try bench.desk.open("other")
+            let proxy = try bench.desk.proxy()
+            try await expectRefusal("Begin") {
+                let details = PromptBench.details
+                let limit = Duration.seconds(5)
+                try await proxy.begin(
+                    prompt: handle,
+                    details: details,
+                    passcode: other,
+                    timeout: limit
+                )
+            }
+            try await bench.type(secret, on: handle)
+        },
+        PromptCheck("A thousand events are taken, and so is the end behind them", .goesOn) {
+            bench in
+            let handle = try await bench.beginLooking(policy: 2)
+            let proxy = try bench.desk.proxy()
+            for number in 0..<1000 {
+                let detail = ["hint": Variant.string("move-closer"), "n": .uint32(UInt32(number))]
+                proxy.sendUpdate(prompt: handle, kind: "hint", detail: detail)
+            }
+            try await proxy.end(prompt: handle, outcome: "system", timeout: .seconds(30))
+            try await expectGoesOn(bench)
+        },
+        PromptCheck("Strangers are refused, whatever they call", .strangers) { bench in
+            let handle = try await bench.begin()
+            let stranger = try bench.bus.connect()
+            let agent = try bench.desk.proxy()
+            let proxy = Agent1Proxy(stranger, destination: agent.destination, path: agent.path)
+            try await expectError(.accessDenied, of: "a stranger's Begin") {
+                let (details, end) = (PromptBench.details, try bench.desk.open("stranger"))
+                let limit = Duration.seconds(5)
+                try await proxy.begin(prompt: "1", details: details, passcode: end, timeout: limit)
+            }
+            try await expectError(.accessDenied, of: "a stranger's Update") {
+                let kind = "confirmation-required"
+                try await proxy.update(
+                    prompt: handle,
+                    kind: kind,
+                    detail: [:],
+                    timeout: .seconds(5)
+                )
+            }
+            try await expectError(.accessDenied, of: "a stranger's End") {
+                try await proxy.end(prompt: handle, outcome: "success", timeout: .seconds(5))
+            }
+            try await bench.type(secret, on: handle)
+        },
+    ]
+
+    /// Every text that a prompt is begun with.
+    private static func texts(_ text: String) -> [String: Variant] {
+        let keys = [
+            "app-name", "app-icon", "app-id", "process", "user", "cancel-title", "parent-window",
+            "fallback-title", "activation-token", "reason",
+        ]
+        var details = Dictionary(uniqueKeysWithValues: keys.map { ($0, Variant.string(text)) })
+        details["sensors"] = .strings([text, text])
+        details["pid"] = .uint32(0)
+        return details
+    }
+
+    /// Every event that has a text, with this one.
+    private static func hostileEvents(_ text: String) -> [(String, [String: Variant])] {
+        let text = Variant.string(text)
+        return [
+            ("sensor-ready", ["sensor": text, "biometry-type": .uint32(.max)]),
+            ("sensor-busy", ["sensor": text, "by": text]), ("hint", ["hint": text]),
+            ("no-match", ["attempts-left": .uint32(.max)]), ("fallback-available", [:]),
+            ("passcode-required", ["cause": text]),
+            ("passcode-rejected", ["attempts-left": .uint32(.max)]),
+        ]
+    }
+
+    /// Ends what could be begun.
+    @BusActor private static func close(_ bench: PromptBench, _ handle: String) async throws {
+        try await bench.finish(handle)
+    }
+
+    /// Fails unless a passcode can still be asked for.
+    @BusActor static func expectGoesOn(_ bench: PromptBench) async throws {
+        let handle = try await bench.begin()
+        try await bench.type(secret, on: handle)
+        try await bench.finish(handle)
+    }
+
+    @BusActor private static func malformed(
+        _ bench: PromptBench,
+        _ connection: Connection,
+        _ member: String,
+        _ signature: String
+    ) async throws {
+        let agent = try bench.desk.proxy()
+        _ = try await connection.call(
+            to: agent.destination,
+            path: agent.path,
+            interface: "org.localauth.Agent1",
+            member: member,
+            signature: signature,
+            timeout: .seconds(5)
+        ) { writer throws(DBusError) in
+            switch signature {
+            case "s": try writer.write("text")
+            case "asas":
+                try writer.write(["a"])
+                try writer.write(["b"])
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import BusBench
+import DBus
+import Glibc
+import Linux
+import LocalAuthBus
+
+extension PromptContractSuite {
+    /// What it makes of the channel.
+    static let channelChecks = [
+        PromptCheck("A passcode goes into nothing but a socket that keeps packets", .itsChannel) {
+            bench in
+            let proxy = try bench.desk.proxy()
+            var pipe: [Int32] = [-1, -1]
+            try expect(Glibc.pipe(&pipe) == 0, "a pipe")
+            let reading = OwnedDescriptor(adopting: pipe[0])
+            let writing = OwnedDescriptor(adopting: pipe[1])
+            let (stream, far) = try streamPair()
+            for (name, end) in [("a pipe", writing), ("a stream", far)] {
+                try await expectRefusal("Begin with \(name)") {
+                    let handle = bench.desk.nextHandle()
+                    let details = PromptBench.details
+                    let limit = Duration.seconds(5)
+                    try await proxy.begin(
+                        prompt: handle,
+                        details: details,
+                        passcode: end,
+                        timeout: limit
+                    )
+                }
+            }
+            try await bench.actInVain(.type(secret))
+            for (name, end) in [("a pipe", reading), ("a stream", stream)] {
+                var ready = pollfd(fd: end.rawValue, events: Int16(POLLIN), revents: 0)
+                try expect(poll(&ready, 1, 0) == 0, "nothing in \(name)")
+            }
+            try await expectGoesOn(bench)
+        },
+        PromptCheck(
+            "A channel that the service has closed doesn't end it",
+            .asking("A channel that is closed or full stops it from nothing else.")
+        ) { bench in
+            let handle = try await bench.begin()
+            bench.desk.close(handle)
+            try await bench.act(.type(secret))
+            try await bench.finish(handle)
+            try await expectGoesOn(bench)
+        },
+        PromptCheck(
+            "A channel that is full doesn't hang it",
+            .asking("A channel that is closed or full stops it from nothing else.")
+        ) { bench in
+            let handle = bench.desk.nextHandle()
+            let (ours, theirs) = try SocketPair.make()
+            let byte: [UInt8] = [0]
+            while send(theirs.rawValue, byte, 1, Int32(MSG_DONTWAIT)) == 1 {}
+            try await bench.desk.proxy()
+                .begin(
+                    prompt: handle,
+                    details: PromptBench.details,
+                    passcode: theirs,
+                    timeout: .seconds(5)
+                )
+            await bench.settle()
+            try await bench.act(.type(secret))
+            try await bench.finish(handle)
+            try await expectGoesOn(bench)
+            withExtendedLifetime(ours) {}
+        },
+        PromptCheck(
+            "It keeps no descriptor of a prompt that is over",
+            .asking(
+                "After End it submits nothing of that prompt any more, and closes its channels."
+            )
+        ) { bench in
+            let folder = "/proc/\(try await bench.process())/fd"
+            for _ in 0..<4 { try await expectGoesOn(bench) }
+            let before = TemporaryFolder.names(in: folder).count
+            for _ in 0..<24 {
+                let handle = try await bench.begin()
+                _ = try await bench.askPassword(handle)
+                try await bench.finish(handle)
+                let loose = try bench.desk.proxy()
+                let end = try bench.desk.open("loose")
+                try? await loose.update(
+                    prompt: "none",
+                    kind: "application-password-required",
+                    detail: ["channel": .descriptor(end)],
+                    timeout: .seconds(5)
+                )
+            }
+            // Some languages close what is left only now and then.
+            try await eventually("\(before) descriptors again") {
+                await bench.settle()
+                return TemporaryFolder.names(in: folder).count < before + 12
+            }
+        },
+    ]
+
+    /// How it comes, goes and comes back.
+    static let lifeChecks = [
+        PromptCheck(
+            "It starts before the service, and registers with the one that comes",
+            .asking("It starts whether or not the service is there")
+        ) { bench in
+            bench.leave()
+            bench.program.signal(SIGKILL)
+            _ = try await bench.program.exitStatus()
+            try bench.startAgain()
+            try await bench.replaceService()
+            try await bench.meet()
+            try await expectGoesOn(bench)
+        },
+        PromptCheck(
+            "A service that comes back finds it again, and what was shown is gone",
+            .returns
+        ) { bench in
+            _ = try await bench.begin()
+            try await bench.act(.begin("half"))
+            bench.leave()
+            try await bench.replaceService()
+            try await bench.meet()
+            await bench.settle()
+            try await bench.actInVain(.type("late"))
+            try await expectGoesOn(bench)
+        },
+        PromptCheck(
+            "Another service that takes the name is registered with, and the old one not "
+                + "listened to",
+            .strangers
+        ) { bench in
+            let (old, handle) = (bench.desk, try await bench.begin())
+            let proxy = try old.proxy()
+            old.connection.releaseName(Authentication1.busName)
+            try await bench.replaceService()
+            try await bench.meet()
+            try await expectError(.accessDenied, of: "the old service's Update") {
+                let detail = ["attempts-left": Variant.uint32(1)]
+                let limit = Duration.seconds(5)
+                try await proxy.update(
+                    prompt: handle,
+                    kind: "no-match",
+                    detail: detail,
+                    timeout: limit
+                )
+            }
+            try await expectGoesOn(bench)
+        },
+        PromptCheck(
+            "A service that refuses it is not asked again and again",
+            .asking("A service that refuses it is asked again at most once a second")
+        ) { bench in
+            bench.leave()
+            try await bench.replaceService()
+            let error = DBusError("org.localauth.Error.AgentExists", "There is one.")
+            bench.desk.refusal = error
+            _ = try await bench.desk.acts.first("a registration", within: .seconds(20)) {
+                $0 == .registered
+            }
+            await pause(.milliseconds(1500))
+            let count = bench.desk.acts.seen.count { $0 == .registered }
+            try expect(count <= 4, "a few registrations, got \(count)")
+        },
+        PromptCheck("SIGTERM ends it with status 0 within a second", .endsAtTerm) { bench in
+            bench.program.signal(SIGTERM)
+            let status = try await bench.program.exitStatus(within: .milliseconds(1500))
+            try expect(status == 0, "status 0, got \(status)")
+        },
+        PromptCheck(
+            "SIGTERM ends it with status 0 within a second, also while it asks",
+            .endsAtTerm
+        ) { bench in
+            _ = try await bench.begin()
+            try await bench.act(.begin("half"))
+            bench.program.signal(SIGTERM)
+            let status = try await bench.program.exitStatus(within: .milliseconds(1500))
+            try expect(status == 0, "status 0, got \(status)")
+            let packets = bench.desk.acts.seen.filter {
+                if case .packet = $0 { true } else { false }
+            }
+            try expect(packets.isEmpty, "no passcode, got \(packets)")
+        },
+        PromptCheck(
+            "Killed while it asks it starts again, and asks again",
+            .asking("It starts whether or not the service is there")
+        ) { bench in
+            _ = try await bench.begin()
+            try await bench.restart(by: SIGKILL)
+            try await expectGoesOn(bench)
+        },
+        PromptCheck("Introspect and Ping are answered", .asking("busctl can look at its object")) {
+            bench in
+            let agent = try bench.desk.proxy()
+            for (interface, member) in [
+                ("org.freedesktop.DBus.Introspectable", "Introspect"),
+                ("org.freedesktop.DBus.Peer", "Ping"),
+            ] {
+                let reply = try await agent.connection.call(
+                    to: agent.destination,
+                    path: agent.path,
+                    interface: interface,
+                    member: member,
+                    timeout: .seconds(5)
+                )
+                guard member == "Introspect" else { continue }
+                let text = try reply.read("s") { (reader) throws(DBusError) in
+                    try reader.read(String.self)
+                }
+                for name in ["Begin", "Update", "End"] {
+                    try expect(text.contains("name=\"\(name)\""), "\(name) in \(text)")
+                }
+            }
+        },
+    ]
+}

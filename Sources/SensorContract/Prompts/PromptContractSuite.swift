@@ -1,0 +1,296 @@
+import BusBench
+import DBus
+import Glibc
+
+/// Everything that the contract asks of a prompt, as checks that any prompt's process can be put
+/// through.
+package enum PromptContractSuite {
+    /// All checks; each one gets a bus, a terminal and a process of its own.
+    package static let checks: [PromptCheck] =
+        passcodeChecks + offerChecks + cancelChecks + passwordChecks + courseChecks + hostileChecks
+        + channelChecks + lifeChecks
+}
+
+/// Lines that several checks come from.
+extension ContractLine {
+    static let packet = prompt("Begin", "one packet is one passcode attempt")
+    static let pressed = service(
+        "SubmitCancel",
+        "Tells that the person pressed the cancel button of a prompt."
+    )
+    static let offered = asking("A fallback and a confirmation count only while they are on offer.")
+    static let ownPassword = prompt(
+        "Update",
+        "from then on the answer is the app's own password and goes to that channel"
+    )
+    static let over = asking("After End it submits nothing of that prompt any more")
+    static let queue = asking("A second prompt may begin before the first has ended")
+    static let plain = asking("Whatever stands in a text is shown as text")
+    static let goesOn = asking("It answers a malformed call with an error, and goes on.")
+    static let strangers = asking(
+        "It listens to the owner of `org.localauth.Authentication1` alone"
+    )
+    static let itsChannel = asking("It refuses a channel that isn't a `SOCK_SEQPACKET` socket")
+    static let returns = asking("registers with each service that comes")
+    static let endsAtTerm = asking("It ends with status 0 within a second of SIGTERM")
+}
+
+/// What every secret in the checks is.
+let secret = "correct horse"
+
+extension PromptContractSuite {
+    /// How a passcode reaches the service.
+    static let passcodeChecks = [
+        PromptCheck("A passcode is one packet on the prompt's channel, from its process", .packet) {
+            bench in
+            let handle = try await bench.begin()
+            try await bench.type(secret, on: handle)
+            try await bench.finish(handle)
+        },
+        PromptCheck("A passcode is sent as it was typed, in UTF-8", .packet) { bench in
+            let handle = try await bench.begin()
+            try await bench.type("pässwörd 密码 '\"$;%s", on: handle)
+            try await bench.finish(handle)
+        },
+        PromptCheck(
+            "A passcode crosses no bus",
+            .prompt("a passcode goes through the descriptor of Begin and never crosses the bus")
+        ) { bench in
+            let listener = try ChildProcess(
+                ["/usr/bin/dbus-monitor", "--binary", "--address", bench.bus.address]
+            )
+            try await eventually("the monitor to listen") { !listener.outputBytes.isEmpty }
+            let handle = try await bench.begin()
+            try await bench.type(secret, on: handle)
+            try await bench.finish(handle)
+            try await eventually("the monitor to have seen the end") {
+                listener.output.contains("success")
+            }
+            try expect(!listener.output.contains(secret), "no passcode on the bus")
+            await listener.end()
+        },
+        PromptCheck(
+            "What is typed is not shown",
+            .asking("What is typed is shown nowhere")
+        ) { bench in
+            let handle = try await bench.begin()
+            try await bench.type(secret, on: handle)
+            try await bench.finish(handle)
+            let shown = try await bench.shown()
+            try expect(!shown.contains(secret), "no passcode on the screen, got \(shown)")
+        },
+        PromptCheck(
+            "A rejected passcode is asked for again in the same prompt",
+            .packet
+        ) { bench in
+            let handle = try await bench.begin()
+            try await bench.type("wrong", on: handle)
+            try await bench.update(handle, "passcode-rejected", ["attempts-left": .uint32(2)])
+            try await bench.type(secret, on: handle)
+            try await bench.finish(handle)
+        },
+        PromptCheck(
+            "Nothing typed is no attempt",
+            .asking("An empty passcode is no attempt and is not sent.")
+        ) { bench in
+            let handle = try await bench.begin()
+            try await bench.actInVain(.type(""))
+            try await bench.type(secret, on: handle)
+        },
+        PromptCheck(
+            "While sensors look, policy 2 takes a passcode from the first moment",
+            .asking("Under policy 2 a passcode is taken from the first moment")
+        ) { bench in
+            let handle = try await bench.beginLooking(policy: 2)
+            try await bench.type(secret, on: handle)
+        },
+        PromptCheck(
+            "Under policy 1 a passcode is taken once it is asked for, and nothing typed before",
+            .asking("under the others when `passcode-required` asks for it.")
+        ) { bench in
+            let handle = try await bench.beginLooking()
+            try await bench.actInVain(.type("early"))
+            try await bench.actInVain(.begin("early"))
+            try await bench.update(handle, "passcode-required", ["cause": .string("48 hours")])
+            try await bench.type(secret, on: handle)
+        },
+        PromptCheck(
+            "What was typed before a prompt is no part of a passcode",
+            .asking("Nothing that was typed before is part of a passcode.")
+        ) { bench in
+            _ = try bench.requireTerminal()
+            try await bench.act(.begin("early"))
+            let handle = try await bench.begin()
+            try await bench.type(secret, on: handle)
+            try await bench.act(.begin("half"))
+            try await bench.finish(handle)
+            let next = try await bench.begin()
+            try await bench.type(secret, on: next)
+        },
+        PromptCheck(
+            "A terminal is given back as it was",
+            .asking("gives a terminal back as it was")
+        ) { bench in
+            let terminal = try bench.requireTerminal()
+            for outcome in ["success", "canceled"] {
+                let handle = try await bench.begin()
+                try expect(!terminal.isPlain, "a terminal that shows no key")
+                try await bench.finish(handle, outcome)
+                try await eventually("a terminal as it was") { terminal.isPlain }
+            }
+            _ = try await bench.begin()
+            bench.program.signal(SIGTERM)
+            _ = try await bench.program.exitStatus()
+            try expect(terminal.isPlain, "a terminal as it was, after SIGTERM")
+        },
+    ]
+
+    /// What is on offer, and when.
+    static let offerChecks = [
+        PromptCheck("A fallback is taken once it is on offer, not before", .offered) { bench in
+            let handle = try await bench.beginLooking(["fallback-title": .string("Use a code")])
+            try await bench.actInVain(.fallback)
+            try await bench.update(handle, "fallback-available")
+            try await bench.act(.fallback, until: .fallback(handle))
+            try await bench.finish(handle, "fallback")
+        },
+        PromptCheck(
+            "With an empty title there is no fallback",
+            .prompt("Begin", "empty: no button")
+        ) { bench in
+            let handle = try await bench.beginLooking(["fallback-title": .string("")])
+            try await bench.update(handle, "fallback-available")
+            try await bench.actInVain(.fallback)
+            try await bench.act(.cancel, until: .cancel(handle))
+        },
+        PromptCheck("The fallback's title is shown", .prompt("Begin", "fallback-title")) { bench in
+            let handle = try await bench.beginLooking(["fallback-title": .string("Use a code")])
+            try await bench.update(handle, "fallback-available")
+            let shown = try await bench.shown()
+            try expect(shown.contains("Use a code"), "the title, got \(shown)")
+        },
+        PromptCheck(
+            "A match is confirmed once that is asked for, not before",
+            .service("SubmitConfirm", "Tells that the person confirmed a match")
+        ) { bench in
+            let handle = try await bench.beginLooking(["require-confirmation": .bool(true)])
+            try await bench.actInVain(.confirm)
+            try await bench.update(handle, "confirmation-required")
+            try await bench.act(.confirm, until: .confirm(handle))
+            try await bench.finish(handle)
+        },
+        PromptCheck("A confirmation is sent once", .offered) { bench in
+            let handle = try await bench.beginLooking(["require-confirmation": .bool(true)])
+            try await bench.update(handle, "confirmation-required")
+            try await bench.act(.confirm, until: .confirm(handle))
+            try await bench.actInVain(.confirm)
+        },
+        PromptCheck(
+            "Where a match is to be confirmed, Enter is no fallback",
+            .service("SubmitConfirm", "Tells that the person confirmed a match")
+        ) { bench in
+            let handle = try await bench.beginLooking(["fallback-title": .string("Use a code")])
+            try await bench.update(handle, "fallback-available")
+            try await bench.update(handle, "confirmation-required")
+            try await bench.act(.confirm, until: .confirm(handle))
+            let acts = bench.desk.acts.seen
+            try expect(!acts.contains(.fallback(handle)), "no fallback, got \(acts)")
+        },
+    ]
+
+    /// Cancel at every point.
+    static let cancelChecks: [PromptCheck] = [
+        canceled("at once") { _, _ in },
+        canceled("while a sensor looks", isLooking: true) { bench, handle in
+            let detail: [String: Variant] = [
+                "sensor": .string("Face"), "biometry-type": .uint32(2),
+            ]
+            try await bench.update(handle, "sensor-ready", detail)
+        },
+        canceled("after a miss", isLooking: true) { bench, handle in
+            try await bench.update(handle, "no-match", ["attempts-left": .uint32(1)])
+        },
+        canceled("in the middle of a passcode") { bench, _ in
+            try await bench.act(.begin("half"))
+        },
+        canceled("while a passcode is checked") { bench, handle in
+            try await bench.type(secret, on: handle)
+        },
+        canceled("after a rejected passcode") { bench, handle in
+            try await bench.type("wrong", on: handle)
+            try await bench.update(handle, "passcode-rejected", ["attempts-left": .uint32(1)])
+        },
+        canceled("where a match is to be confirmed", isLooking: true) { bench, handle in
+            try await bench.update(handle, "confirmation-required")
+        },
+        canceled("where a fallback is on offer", isLooking: true) { bench, handle in
+            try await bench.update(handle, "fallback-available")
+        },
+        canceled("when the passcode is asked for", isLooking: true) { bench, handle in
+            try await bench.update(handle, "passcode-required", ["cause": .string("lockout")])
+        },
+        canceled("when an item's password is asked for") { bench, handle in
+            _ = try await bench.askPassword(handle)
+        },
+    ]
+
+    /// Cancel is sent once, with no passcode, and the next prompt works.
+    private static func canceled(
+        _ when: String,
+        isLooking: Bool = false,
+        _ body: @escaping @BusActor @Sendable (PromptBench, String) async throws -> Void
+    ) -> PromptCheck {
+        PromptCheck("Cancel \(when) is sent, and nothing with it", .pressed) { bench in
+            let handle =
+                isLooking ? try await bench.beginLooking() : try await bench.begin()
+            try await body(bench, handle)
+            let before = bench.desk.acts.seen.count
+            try await bench.act(.cancel, until: .cancel(handle))
+            await bench.settle()
+            let acts = Array(bench.desk.acts.seen.dropFirst(before))
+            try expect(acts == [.cancel(handle)], "one cancel, got \(acts)")
+            try await bench.finish(handle, "canceled")
+            let next = try await bench.begin()
+            try await bench.type(secret, on: next)
+        }
+    }
+
+    /// An app's own password.
+    static let passwordChecks = [
+        PromptCheck(
+            "In the stage of an item's password, what is typed goes to the channel of Begin",
+            .prompt("Begin", "Where the stage is `application-password`, a packet is the app's own")
+        ) { bench in
+            let handle = try await bench.begin(["stage": .string("application-password")])
+            try await bench.type(secret, on: handle)
+        },
+        PromptCheck("An item's password goes to its own channel, not the passcode's", .ownPassword)
+        { bench in
+            let handle = try await bench.begin()
+            try await bench.type("passcode", on: handle)
+            let channel = try await bench.askPassword(handle)
+            try await bench.type(secret, on: channel)
+            try await bench.finish(handle)
+        },
+        PromptCheck(
+            "A passcode that was begun is no part of an item's password",
+            .prompt("Update", "what was typed so far is dropped.")
+        ) { bench in
+            let handle = try await bench.begin()
+            try await bench.act(.begin("half"))
+            let channel = try await bench.askPassword(handle)
+            try await bench.type(secret, on: channel)
+        },
+        PromptCheck(
+            "An item's password without a channel is sent nowhere",
+            .prompt("Update", "what still comes on the one of Begin is never read as one")
+        ) { bench in
+            let handle = try await bench.begin()
+            let kind = "application-password-required"
+            try? await bench.update(handle, kind)
+            try? await bench.update(handle, kind, ["channel": .string("3")])
+            let channel = try await bench.askPassword(handle)
+            try await bench.type(secret, on: channel)
+        },
+    ]
+}

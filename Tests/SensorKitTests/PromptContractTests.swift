@@ -1,0 +1,256 @@
+import DBus
+import SensorContract
+import TestSupport
+import Testing
+
+/// Prompts that know nothing of this project, ours for a terminal, and the first with faults.
+@Suite(.timeLimit(.minutes(3)))
+struct PromptContractTests {
+    /// A fault: what stands in the prompt, what stands there instead, and who has to find it.
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let name: String
+        let original: String
+        let broken: String
+        /// How the check's sentence begins.
+        let check: String
+
+        init(_ name: String, _ original: String, _ broken: String, _ check: String) {
+            (self.name, self.original, self.broken, self.check) = (name, original, broken, check)
+        }
+
+        var testDescription: String { name }
+    }
+
+    private static let folder =
+        #filePath.split(separator: "/").dropLast(3)
+        .reduce("") { "\($0)/\($1)" } + "/examples/prompts"
+
+    private static func python(_ file: String) -> PromptFixture {
+        PromptFixture(program: ["/usr/bin/python3", file])
+    }
+
+    init() { EventLoop.shared.startThread() }
+
+    @Test("The prompt in Python keeps the contract", arguments: PromptContractSuite.checks)
+    func python(_ check: PromptCheck) async throws {
+        try await check.run(Self.python(Self.folder + "/python/prompt.py"))
+    }
+
+    @Test("The prompt in C keeps the contract", arguments: PromptContractSuite.checks)
+    func c(_ check: PromptCheck) async throws {
+        try await check.run(PromptFixture(program: [try #require(Self.compiled).path + "/prompt"]))
+    }
+
+    /// The folder that the example in C was compiled into, once; nil: it doesn't compile.
+    private static let compiled: TemporaryFolder? = {
+        guard let target = try? TemporaryFolder() else { return nil }
+        let words = [
+            "/bin/sh", "-c",
+            "cc -O2 -Wall -Wextra -Werror -Wno-unused-parameter -o \"$1\" \"$2\" "
+                + "$(pkg-config --cflags --libs libsystemd)",
+            "sh", target.path + "/prompt", folder + "/c/prompt.c",
+        ]
+        return (try? ChildProcess.run(words))?.status == 0 ? target : nil
+    }()
+
+    @Test("localauthctl agent keeps the contract", arguments: PromptContractSuite.checks)
+    func terminal(_ check: PromptCheck) async throws {
+        try await check.run(PromptFixture(program: ["localauthctl", "agent"]))
+    }
+
+    @Test("A planted fault is found by its check", arguments: faults)
+    func planted(_ fault: Fault) async throws {
+        let file = Self.folder + "/python/prompt.py"
+        let text = String(decoding: try TemporaryFolder.read(file), as: UTF8.self)
+        try #require(text.ranges(of: fault.original).count == 1, "\(fault.original)")
+        let folder = try TemporaryFolder()
+        try folder.write("prompt.py", text.replacing(fault.original, with: fault.broken).utf8)
+        let check = PromptContractSuite.checks.first { $0.description.hasPrefix(fault.check) }
+        let fixture = Self.python(folder.path + "/prompt.py")
+        let outcome = try await #require(check).outcome(fixture)
+        guard case .failed(let why) = outcome else {
+            Issue.record("\(fault.name) was not found: \(outcome)")
+            return
+        }
+        // A program that doesn't start would be found by every check.
+        #expect(!why.contains("SyntaxError") && !why.contains("NameError"), "\(why)")
+    }
+
+    static let faults = secretFaults + answerFaults + textFaults + callFaults
+
+    private static let secretFaults = [
+        Fault(
+            "half a passcode",
+            "send(prompt.typed)",
+            "send(prompt.typed[:3])",
+            "A passcode is one"
+        ),
+        Fault(
+            "a passcode that is shown",
+            "prompt.typed.append(byte)",
+            "prompt.typed.append(byte), self.say(chr(byte))",
+            "What is typed is not shown"
+        ),
+        Fault(
+            "an empty passcode",
+            "in (10, 13) and prompt.typed:",
+            "in (10, 13) and prompt.takes:",
+            "Nothing typed is no attempt"
+        ),
+        Fault(
+            "no passcode while sensors look",
+            #"stage != "biometry" or policy == 2"#,
+            #"stage != "biometry""#,
+            "While sensors look"
+        ),
+        Fault(
+            "a passcode under every policy",
+            #"stage != "biometry" or policy == 2"#,
+            "True",
+            "Under policy 1"
+        ),
+        Fault(
+            "what was begun kept",
+            "        self.shown().wipe()\n",
+            "",
+            "A passcode that was begun"
+        ),
+        Fault(
+            "a terminal that is kept",
+            "termios.tcsetattr(self.terminal, termios.TCSAFLUSH, self.saved)",
+            "pass",
+            "A terminal is given back"
+        ),
+        Fault(
+            "an item's password to the verifier",
+            #"prompt.channel, prompt.label = self.channel(list, index.get_handle()), "#,
+            "prompt.label = ",
+            "An item's password goes"
+        ),
+        Fault(
+            "a channel that loses packets' bounds",
+            " or (channel.family, channel.type) != (socket.AF_UNIX, socket.SOCK_SEQPACKET)",
+            "",
+            "A passcode goes into nothing but"
+        ),
+        Fault(
+            "a full channel waited for",
+            "channel.setblocking(False)",
+            "pass",
+            "A channel that is full"
+        ),
+        Fault(
+            "channels that stay open",
+            "prompt.channel.close()",
+            #"self.kept = getattr(self, "kept", []) + [prompt.channel]"#,
+            "It keeps no descriptor"
+        ),
+    ]
+
+    private static let answerFaults = [
+        Fault(
+            "a fallback that is not on offer",
+            "and prompt.offer: self.submit(prompt.offer)",
+            #"and True: self.submit(prompt.offer or "SubmitFallback")"#,
+            "A fallback is taken"
+        ),
+        Fault(
+            "a fallback without a button",
+            #""fallback-available" and prompt.fallback and not prompt.offer"#,
+            #""fallback-available" and not prompt.offer"#,
+            "With an empty title"
+        ),
+        Fault(
+            "confirmed again and again",
+            #"setattr(prompt, "offer", None)"#,
+            "None",
+            "A confirmation is sent once"
+        ),
+        Fault(
+            "a fallback in the place of a confirmation",
+            #"if kind == "confirmation-required": prompt"#,
+            #"if kind == "confirmation-required" and not prompt.offer: prompt"#,
+            "Where a match is to be confirmed"
+        ),
+        Fault(
+            "a cancel that is not sent",
+            #"self.submit("SubmitCancel"), "#,
+            "",
+            "Cancel at once"
+        ),
+        Fault(
+            "a cancel with half a passcode",
+            #"self.submit("SubmitCancel"), "#,
+            #"prompt.typed and self.send(prompt), self.submit("SubmitCancel"), "#,
+            "Cancel in the middle of a passcode"
+        ),
+        Fault(
+            "an end that is not heard",
+            "def End(self, words, list, handle, outcome): self.over(handle, outcome)",
+            "def End(self, words, list, handle, outcome): pass",
+            "Each outcome"
+        ),
+    ]
+
+    private static let textFaults = [
+        Fault(
+            "control characters",
+            #"" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c"#,
+            "c",
+            "Control characters"
+        ),
+        Fault(
+            "characters of direction",
+            #" if unicodedata.category(c) != "Cf""#,
+            "",
+            "A text can't change"
+        ),
+        Fault("texts without an end", "[:limit].strip()", ".strip()", "A text without an end"),
+        Fault(
+            "no reason",
+            "wants to: {prompt.reason}",
+            "wants something",
+            "It shows what for"
+        ),
+        Fault(
+            "a name that anybody can take",
+            #"if details.get("app-verified") is True else"#,
+            #"if details.get("app-name") else"#,
+            "A name that nobody"
+        ),
+    ]
+
+    private static let callFaults = [
+        Fault(
+            "strangers listened to",
+            #"if caller != self.owner: raise Fault("AccessDenied")"#,
+            "pass",
+            "Strangers are refused"
+        ),
+        Fault("a handle twice", " or handle in self.prompts", "", "A handle that is in use"),
+        Fault(
+            "one service for ever",
+            "if owner == self.owner: return",
+            "if self.owner or not owner: return",
+            "A service that comes back"
+        ),
+        Fault(
+            "prompts of a service that is gone",
+            #"for handle in list(self.prompts): self.over(handle, "system")"#,
+            "pass",
+            "A service that comes back"
+        ),
+        Fault(
+            "a status of its own at SIGTERM",
+            "    agent.restore()\n",
+            "    agent.restore(); sys.exit(3)\n",
+            "SIGTERM ends it with status 0 within a second"
+        ),
+        Fault(
+            "no channel for an item's password",
+            #"raise Fault("InvalidArgs")\#n            prompt.channel,"#,
+            #"return prompt.channel.send(b"x")\#n            prompt.channel,"#,
+            "An item's password without a channel"
+        ),
+    ]
+}
