@@ -142,5 +142,5 @@ final class SecretPipe {
     private static let unfinished = DBusError.invalid(
         "the secret's pipe didn't end within 5 s: close every writing end"
     )
-    private static let left = DBusError(.failed, "The caller left.")
+    private static let left = DBusError.invalid("the caller left")
 }
