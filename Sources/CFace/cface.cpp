@@ -1,6 +1,7 @@
-// The one C++ unit: everything of dlib and libjpeg behind the C functions of cface.h.
+// Everything of dlib and libjpeg behind the C functions of cface.h.
 
 #include "cface.h"
+#include "resnet.h"
 
 #include <cmath>
 
@@ -27,8 +28,7 @@ extern "C" int cface_is_optimised(void) {
 
 extern "C" int cface_is_built(void) { return 0; }
 
-extern "C" int cface_open(const uint8_t *, size_t, const uint8_t *, size_t, const uint8_t *, size_t,
-                          cface_engine **) {
+extern "C" int cface_open(const uint8_t *, size_t, int, const uint8_t *, size_t, cface_engine **) {
     return CFACE_NOT_BUILT;
 }
 extern "C" void cface_close(cface_engine *) {}
@@ -49,7 +49,6 @@ extern "C" int cface_look(cface_engine *, const cface_frame *, float, int, cface
 #include <string>
 #include <vector>
 
-#include <dlib/dnn.h>
 #include <dlib/image_processing.h>
 #include <dlib/image_processing/frontal_face_detector.h>
 #include <jpeglib.h>
@@ -57,39 +56,6 @@ extern "C" int cface_look(cface_engine *, const cface_frame *, float, int, cface
 extern "C" void openblas_set_num_threads(int count);
 
 namespace {
-
-// MARK: The network, as its authors published it for dlib (CC0)
-
-template <template <int, template <typename> class, int, typename> class block, int N,
-          template <typename> class BN, typename SUBNET>
-using residual = dlib::add_prev1<block<N, BN, 1, dlib::tag1<SUBNET>>>;
-
-template <template <int, template <typename> class, int, typename> class block, int N,
-          template <typename> class BN, typename SUBNET>
-using residual_down = dlib::add_prev2<
-    dlib::avg_pool<2, 2, 2, 2, dlib::skip1<dlib::tag2<block<N, BN, 2, dlib::tag1<SUBNET>>>>>>;
-
-template <int N, template <typename> class BN, int stride, typename SUBNET>
-using block =
-    BN<dlib::con<N, 3, 3, 1, 1, dlib::relu<BN<dlib::con<N, 3, 3, stride, stride, SUBNET>>>>>;
-
-template <int N, typename SUBNET>
-using ares = dlib::relu<residual<block, N, dlib::affine, SUBNET>>;
-template <int N, typename SUBNET>
-using ares_down = dlib::relu<residual_down<block, N, dlib::affine, SUBNET>>;
-
-template <typename SUBNET> using level0 = ares_down<256, SUBNET>;
-template <typename SUBNET> using level1 = ares<256, ares<256, ares_down<256, SUBNET>>>;
-template <typename SUBNET> using level2 = ares<128, ares<128, ares_down<128, SUBNET>>>;
-template <typename SUBNET> using level3 = ares<64, ares<64, ares<64, ares_down<64, SUBNET>>>>;
-template <typename SUBNET> using level4 = ares<32, ares<32, ares<32, SUBNET>>>;
-
-using network_type = dlib::loss_metric<dlib::fc_no_bias<
-    CFACE_NUMBERS,
-    dlib::avg_pool_everything<level0<level1<level2<level3<level4<dlib::max_pool<
-        3, 3, 2, 2,
-        dlib::relu<dlib::affine<dlib::con<
-            32, 7, 7, 2, 2, dlib::input_rgb_image_sized<150>>>>>>>>>>>>>;
 
 using colours = dlib::matrix<dlib::rgb_pixel>;
 
@@ -256,7 +222,7 @@ int grey_of(const uint8_t *pixel) { return (77 * pixel[0] + 150 * pixel[1] + 29 
 struct cface_engine {
     dlib::frontal_face_detector detector;
     dlib::shape_predictor landmarks;
-    network_type network;
+    localauth::resnet network;
     bool used_detector = false;
     // Kept from one frame to the next.
     std::vector<uint8_t> pixels;
@@ -358,19 +324,19 @@ void find_faces(cface_engine &engine, bool wants_numbers, cface_sight &sight) {
                   openness(engine.grey, points + 4, points + 6)) / 2;
     if (!wants_numbers || faces.size() != 1) return;
     colours chip;
-    extract_image_chip(engine.picture, get_face_chip_details(shape, 150, 0.25), chip);
-    const dlib::matrix<float, 0, 1> numbers = engine.network(chip);
-    for (int i = 0; i < CFACE_NUMBERS; ++i) {
-        if (!std::isfinite(numbers(i))) return;
-        sight.numbers[i] = numbers(i);
-    }
+    const auto place = get_face_chip_details(shape, localauth::resnet::side, 0.25);
+    extract_image_chip(engine.picture, place, chip);
+    static_assert(sizeof(dlib::rgb_pixel) == 3 && localauth::resnet::numbers == CFACE_NUMBERS);
+    if (!engine.network.look(&chip(0, 0).red, sight.numbers)) return;
+    for (const float number : sight.numbers)
+        if (!std::isfinite(number)) return;
     sight.has_numbers = 1;
 }
 
 } // namespace
 
-extern "C" int cface_open(const uint8_t *landmarks, size_t landmarks_count, const uint8_t *network,
-                          size_t network_count, const uint8_t *detector, size_t detector_count,
+extern "C" int cface_open(const uint8_t *landmarks, size_t landmarks_count, int network,
+                          const uint8_t *detector, size_t detector_count,
                           cface_engine **engine) {
     cface_engine *made = nullptr;
     try {
@@ -379,7 +345,7 @@ extern "C" int cface_open(const uint8_t *landmarks, size_t landmarks_count, cons
         made = new cface_engine;
         if (!read_model(made->landmarks, landmarks, landmarks_count) ||
             made->landmarks.num_parts() != CFACE_LANDMARKS ||
-            !read_model(made->network, network, network_count)) {
+            !made->network.open(network)) {
             delete made;
             return CFACE_BAD_MODEL;
         }

@@ -19,8 +19,7 @@ public final class FaceEngine {
         let result = cface_open(
             models.landmarks,
             models.landmarks.count,
-            models.network,
-            models.network.count,
+            models.network.rawValue,
             detector,
             detector.count,
             &made

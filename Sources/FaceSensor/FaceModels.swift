@@ -1,5 +1,6 @@
 import Crypto
 import Glibc
+import Linux
 
 /// The two models: which they are, and where they are stored.
 public struct FaceModels: Hashable, Sendable {
@@ -10,10 +11,11 @@ public struct FaceModels: Hashable, Sendable {
         let digest: String
     }
 
-    /// The bytes of both, as they should be.
+    /// Both, as they should be.
     public struct Content: Sendable {
         let landmarks: [UInt8]
-        let network: [UInt8]
+        /// Stays in its file: the engine reads the weights at each look.
+        let network: OwnedDescriptor
     }
 
     static let landmarks = File(
@@ -52,7 +54,7 @@ public struct FaceModels: Hashable, Sendable {
     public var fault: FaceFault? {
         for file in Self.files {
             let path = "\(folder)/\(file.name)"
-            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else { return unreadable(path, errno) }
             defer { close(descriptor) }
             var status = stat()
@@ -86,31 +88,27 @@ public struct FaceModels: Hashable, Sendable {
         .failed("\(path) is not the model that it should be. \(remedy)")
     }
 
-    /// Reads and checks both: the thresholds are valid for these models only.
+    /// Reads the one, opens the other and checks both: the thresholds are valid for these alone.
     ///
     /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
     public func load() throws(FaceFault) -> Content {
-        Content(landmarks: try load(Self.landmarks), network: try load(Self.network))
+        let landmarks = try open(Self.landmarks).content(limit: Self.landmarks.size)
+        guard let landmarks, Self.digest(landmarks) == Self.landmarks.digest else {
+            throw damaged("\(folder)/\(Self.landmarks.name)")
+        }
+        let network = try open(Self.network)
+        guard Self.digest(of: network) == Self.network.digest else {
+            throw damaged("\(folder)/\(Self.network.name)")
+        }
+        return Content(landmarks: landmarks, network: network)
     }
 
-    private func load(_ file: File) throws(FaceFault) -> [UInt8] {
+    private func open(_ file: File) throws(FaceFault) -> OwnedDescriptor {
         let path = "\(folder)/\(file.name)"
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw unreadable(path, errno) }
-        defer { close(descriptor) }
-        var isWhole = false
-        let content = [UInt8](unsafeUninitializedCapacity: file.size) { bytes, filled in
-            while filled < file.size {
-                let start = bytes.baseAddress?.advanced(by: filled)
-                let count = read(descriptor, start, file.size - filled)
-                if count < 0 && errno == EINTR { continue }
-                guard count > 0 else { return }
-                filled += count
-            }
-            isWhole = true
+        guard let opened = OwnedDescriptor.open(path, O_RDONLY) else {
+            throw unreadable(path, errno)
         }
-        guard isWhole, Self.digest(content) == file.digest else { throw damaged(path) }
-        return content
+        return opened
     }
 
     static func digest(_ bytes: [UInt8]) -> String {
@@ -119,16 +117,17 @@ public struct FaceModels: Hashable, Sendable {
 
     /// The digest of a file, read piece by piece; nil: it can't be read.
     static func digest(ofFile path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
+        OwnedDescriptor.open(path, O_RDONLY).flatMap { digest(of: $0) }
+    }
+
+    private static func digest(of file: OwnedDescriptor) -> String? {
         var hash = SHA256()
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        var bytes = [UInt8](repeating: 0, count: 1 << 18)
         while true {
-            let count = read(descriptor, &bytes, bytes.count)
+            let count = read(file.rawValue, &bytes, bytes.count)
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { return count == 0 ? hash.finalize().hexadecimal : nil }
-            hash.update(data: bytes.prefix(count))
+            bytes.withUnsafeBytes { hash.update(bufferPointer: .init(rebasing: $0.prefix(count))) }
         }
     }
 }

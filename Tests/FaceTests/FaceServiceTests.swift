@@ -67,6 +67,20 @@ struct FaceServiceTests {
         }
     }
 
+    @Test("The sensor has at most 40 MB of its own, however many pictures it has looked at")
+    func memory() async throws {
+        let folder = try TemporaryFolder()
+        try await check(folder) { bench in
+            let id = try await bench.enroll("me")
+            for _ in 0..<20 {
+                let (_, call) = try await bench.verify()
+                try expect(try await call.reply() == id, "a match")
+            }
+            let own = try ownMemory(of: bench.program.pid)
+            try expect(own <= 40_000, "\(own) kB")
+        }
+    }
+
     @Test("Models that are fetched later, into a folder that is made for them, are taken up")
     func laterModels() async throws {
         let folder = try TemporaryFolder()
@@ -191,4 +205,15 @@ struct FaceServiceTests {
         #expect(stat(folder.path + "/state/models", &status) == 0)
         #expect(status.st_uid == Self.nobody && status.st_mode & 0o777 == 0o755)
     }
+}
+
+/// What a process has written to memory, in kB: without code, and files that the kernel can drop.
+private func ownMemory(of pid: pid_t) throws -> Int {
+    let rollup = String(
+        decoding: try TemporaryFolder.read("/proc/\(pid)/smaps_rollup"),
+        as: UTF8.self
+    )
+    let line = rollup.split(separator: "\n").first { $0.hasPrefix("Anonymous:") }
+    let words = line?.split(separator: " ") ?? []
+    return try #require(words.count > 1 ? Int(words[1]) : nil, "no Anonymous in smaps_rollup")
 }

@@ -72,6 +72,21 @@ final class EvaluateBench {
         return (warm, cold)
     }
 
+    /// The sensor's memory (PSS) after so many looks, in kB; a match takes two.
+    func memory(after looks: Int, of match: String) async throws -> Int {
+        try show(match)
+        try await awaken()
+        for _ in 0..<looks / 2 { _ = try await evaluate() }
+        let path = "/proc/\(try await sensorProcess())/smaps_rollup"
+        let rollup = try String(contentsOfFile: path, encoding: .utf8)
+        let line = rollup.split(separator: "\n").first { $0.hasPrefix("Pss:") }
+        let words = line?.split(separator: " ") ?? []
+        guard words.count > 1, let memory = Int(words[1]) else {
+            throw BenchmarkError("no Pss in \(path)")
+        }
+        return memory
+    }
+
     private func evaluate() async throws -> Double {
         let start = ContinuousClock.now
         let result = try await desk.manager.evaluate(
@@ -106,21 +121,25 @@ final class EvaluateBench {
 
     /// Ends its process; the daemon knows that the bus can start it again.
     private func putToSleep() async throws {
-        let reply = try await ask("GetConnectionUnixProcessID", "s") { (writer) throws(DBusError) in
-            try writer.write(Self.name)
-        }
-        var pid: UInt32 = 0
-        try reply.read("u") { (reader) throws(DBusError) in pid = try reader.read(UInt32.self) }
-        guard pid > 1, kill(pid_t(pid), SIGTERM) == 0 else {
-            throw BenchmarkError("the sensor can't be ended")
-        }
+        let pid = try await sensorProcess()
+        guard kill(pid, SIGTERM) == 0 else { throw BenchmarkError("the sensor can't be ended") }
         try await eventually("the sensor's end", within: limit) {
-            waitpid(pid_t(pid), nil, WNOHANG) != 0
+            waitpid(pid, nil, WNOHANG) != 0
         }
         try await eventually("a sensor that sleeps", within: limit) { await self.isAvailable }
         guard try await desk.agent.connection.nameOwner(Self.name) == nil else {
             throw BenchmarkError("the sensor was started by something else than Evaluate")
         }
+    }
+
+    private func sensorProcess() async throws -> pid_t {
+        let reply = try await ask("GetConnectionUnixProcessID", "s") { (writer) throws(DBusError) in
+            try writer.write(Self.name)
+        }
+        var pid: UInt32 = 0
+        try reply.read("u") { (reader) throws(DBusError) in pid = try reader.read(UInt32.self) }
+        guard pid > 1 else { throw BenchmarkError("the sensor has no process") }
+        return pid_t(pid)
     }
 
     private var isAvailable: Bool {

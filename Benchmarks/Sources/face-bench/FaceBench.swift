@@ -64,8 +64,10 @@ struct FaceBench {
     private func evaluateRows(_ programs: String) async throws {
         let bench = try await EvaluateBench(folder: folder, programs: programs)
         let times: (warm: [Double], cold: [Double])
+        let memory: Int
         do {
             times = try await bench.measure(rounds, of: try clipOfMatches())
+            memory = try await bench.memory(after: 200, of: try clipOfMatches())
         } catch {
             Report.complain(await bench.log)
             await bench.end()
@@ -78,6 +80,11 @@ struct FaceBench {
                 + "median / p95",
             times.cold,
             atMost: 300
+        )
+        Report.row(
+            "the sensor's memory (PSS) after 200 looks",
+            "\(memory) kB",
+            memory <= 40_000 ? "≤ 40000 kB" : "≤ 40000 kB MISSED"
         )
     }
 

@@ -82,13 +82,13 @@ typedef struct {
 } cface_sight;
 
 /*
- * Makes an engine from the bytes of the two models.
+ * Makes an engine from the bytes of the landmarks' model and the open file of the network's.
  *
+ * network: is duplicated; the weights are read from it at every look.
  * detector: what cface_detector gave earlier, to start 0.7 s sooner; empty or damaged: made anew.
  */
-int cface_open(const uint8_t *landmarks, size_t landmarks_count, const uint8_t *network,
-               size_t network_count, const uint8_t *detector, size_t detector_count,
-               cface_engine **engine);
+int cface_open(const uint8_t *landmarks, size_t landmarks_count, int network,
+               const uint8_t *detector, size_t detector_count, cface_engine **engine);
 void cface_close(cface_engine *engine);
 
 /* Whether the detector given to cface_open was used. */
