@@ -131,7 +131,7 @@ extension Diagnosis {
         ("device", "Close that program, or wait: the sensor looks as soon as the device is free."),
         ("virtual", "Name a camera of the machine with the sensor's option --camera."),
         ("USB", "Connect a USB camera: only such a one can be recognized again."),
-        ("format", "Use another camera: one that gives YUYV, MJPG or GREY pictures."),
+        ("format", "Use another camera: one that gives YUYV, NV12, I420, MJPG or GREY pictures."),
         ("installed", "Install the package fprintd."),
         ("several", "Unplug the reader and plug it in again, or restart the machine."),
         ("suspend", "Leave the reader alone for half a minute."),
