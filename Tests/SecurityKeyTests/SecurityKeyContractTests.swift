@@ -9,6 +9,6 @@ struct SecurityKeyContractTests {
 
     @Test("The contract of all sensors holds", arguments: SensorContractSuite.checks)
     @BusActor func contract(_ check: SensorCheck) async throws {
-        try await check.run(try KeyRing().fixture)
+        try await KeyRing().run(check)
     }
 }

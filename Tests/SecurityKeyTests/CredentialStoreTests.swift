@@ -1,0 +1,109 @@
+import Linux
+import TestSupport
+import Testing
+
+@testable import SecurityKey
+
+/// Where credentials are kept.
+struct CredentialStoreTests {
+    private func credential(_ number: UInt8, counter: UInt32 = 1) throws -> Credential {
+        try #require(
+            Credential(
+                handle: [number, 2, 3],
+                publicKey: [UInt8](repeating: number, count: 64),
+                verifiesUser: number > 1,
+                counter: counter
+            )
+        )
+    }
+
+    @Test(
+        "A credential is there for the next process, with the machine's name, for its owner alone"
+    )
+    func kept() async throws {
+        let folder = try TemporaryFolder()
+        let first = try CredentialStore(folder: folder.path + "/state")
+        let made = try credential(2)
+        let id = try await first.add(made, label: "blue\nkey", user: 1000)
+        let second = try CredentialStore(folder: folder.path + "/state")
+        #expect(second.party == first.party)
+        #expect(try await second.damaged().isEmpty)
+        let entries = try await second.entries(of: 1000)
+        #expect(entries.map(\.id) == [id] && entries.map(\.label) == ["blue\nkey"])
+        #expect(entries.map(\.credential) == [made])
+        #expect(try await second.entries(of: 1001).isEmpty)
+        for name in TemporaryFolder.names(in: folder.path + "/state") {
+            #expect(try PrivateFile.exists("\(folder.path)/state/\(name)"), "\(name)")
+        }
+    }
+
+    @Test("A counter is on the disk when it is taken, and none is taken twice")
+    func counters() async throws {
+        let folder = try TemporaryFolder()
+        let store = try CredentialStore(folder: folder.path)
+        let id = try await store.add(try credential(1, counter: 5), label: "", user: 1)
+        for (counter, isNew) in [(5, false), (4, false), (0, false), (9, true), (9, false)] {
+            let signed = try credential(1, counter: UInt32(counter))
+            #expect(try await store.take(signed, of: id, user: 1) == isNew, "\(counter)")
+        }
+        let again = try CredentialStore(folder: folder.path)
+        #expect(try await again.entries(of: 1).map(\.credential.counter) == [9])
+        #expect(try await !again.take(try credential(1, counter: 10), of: id, user: 2))
+        #expect(try await !again.take(try credential(3, counter: 10), of: id, user: 1))
+    }
+
+    @Test("A key that doesn't count signs again and again, until it begins to")
+    func noCounter() async throws {
+        let folder = try TemporaryFolder()
+        let store = try CredentialStore(folder: folder.path)
+        let id = try await store.add(try credential(1, counter: 0), label: "", user: 1)
+        for (counter, isNew) in [(0, true), (0, true), (1, true), (0, false)] {
+            let signed = try credential(1, counter: UInt32(counter))
+            #expect(try await store.take(signed, of: id, user: 1) == isNew, "\(counter)")
+        }
+    }
+
+    @Test("A file that was cut or changed is told, left out, and goes with a removal")
+    func damage() async throws {
+        let folder = try TemporaryFolder()
+        let store = try CredentialStore(folder: folder.path)
+        let id = try await store.add(try credential(1), label: "one", user: 7)
+        let name = "7-\(id).credential"
+        let whole = try folder.read(name)
+        for length in 0..<whole.count {
+            try folder.write(name, Array(whole[..<length]), mode: 0o600)
+            #expect(try await store.entries(of: 7).isEmpty, "\(length)")
+        }
+        try folder.write(name, whole + [0], mode: 0o600)
+        #expect(try await store.damaged() == ["\(folder.path)/\(name)"])
+        #expect(try await store.removeAll(of: 7) == 1)
+        #expect(try await store.damaged().isEmpty)
+    }
+
+    @Test("What another hand adds or removes is noticed once, what the store did is not")
+    func changedBehind() async throws {
+        let folder = try TemporaryFolder()
+        let store = try CredentialStore(folder: folder.path)
+        let id = try await store.add(try credential(1), label: "one", user: 7)
+        #expect(try await store.changedUsers().isEmpty)
+        let name = "7-\(id).credential"
+        let content = try folder.read(name)
+        try folder.write("8-\(id).credential", content, mode: 0o600)
+        #expect(try await store.changedUsers() == [8])
+        #expect(try await store.changedUsers().isEmpty)
+        #expect(try await store.remove(id, of: 8))
+        #expect(try await !store.remove("../\(id)", of: 8))
+        #expect(try await store.changedUsers().isEmpty)
+    }
+
+    @Test("Without the machine's name credentials are not made unusable in silence")
+    func lostName() async throws {
+        let folder = try TemporaryFolder()
+        let store = try CredentialStore(folder: folder.path)
+        _ = try await store.add(try credential(1), label: "one", user: 7)
+        #expect(try PrivateDirectory(folder.path).remove("machine"))
+        #expect(throws: SystemError.self) { try CredentialStore(folder: folder.path) }
+        try folder.write("machine", Array("elsewhere".utf8), mode: 0o600)
+        #expect(throws: SystemError.self) { try CredentialStore(folder: folder.path) }
+    }
+}
