@@ -172,9 +172,11 @@ private let introspection = """
     `denied`, `missing` or `failed`, `message` s: a sensor gave up; the others and the passcode go \
     on)&#10;- `hint` (`hint` s, as in `org.localauth.Sensor1.Event`)&#10;- `no-match` \
     (`attempts-left` u)&#10;- `fallback-available`&#10;- `confirmation-required`&#10;- \
-    `passcode-required` (`cause` s)&#10;- `passcode-rejected` (`attempts-left` \
-    u)&#10;&#10;Receivers ignore kinds and keys that they don't know. The verdict is never in \
-    it."/>
+    `passcode-required` (`cause` s: `boot`, `hours`, `hours-with-biometry`, `remote`, `damaged`, \
+    `required`, `lockout`, `attempts`, `fallback`, `sensor-failed` (none looks any more), \
+    `delay-over`, `verifier-failed`, `application-password`, `access-control`, or a sentence of \
+    RequirePasscode)&#10;- `passcode-rejected` (`attempts-left` u)&#10;&#10;Receivers ignore kinds \
+    and keys that they don't know. The verdict is never in it."/>
         <arg name="kind" type="s"/>
         <arg name="detail" type="a{sv}"/>
       </signal>

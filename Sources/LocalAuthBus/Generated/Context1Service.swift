@@ -447,7 +447,10 @@ public struct Context1Signals {
     /// - `no-match` (`attempts-left` u)
     /// - `fallback-available`
     /// - `confirmation-required`
-    /// - `passcode-required` (`cause` s)
+    /// - `passcode-required` (`cause` s: `boot`, `hours`, `hours-with-biometry`, `remote`,
+    ///   `damaged`, `required`, `lockout`, `attempts`, `fallback`, `sensor-failed` (none looks any
+    ///   more), `delay-over`, `verifier-failed`, `application-password`, `access-control`, or a
+    ///   sentence of RequirePasscode)
     /// - `passcode-rejected` (`attempts-left` u)
     ///
     /// Receivers ignore kinds and keys that they don't know. The verdict is never in it.

@@ -160,7 +160,9 @@ private let introspection = """
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>
         <annotation name="org.gtk.GDBus.DocString" value="Why the sensor is not available; empty \
     when it is.&#10;&#10;One of `no-hardware`, `starting`, `lid-closed`, `suspended`, `crashed`, \
-    `failed`, `incompatible`, `untrusted`, `remote-session`.&#10;&#10;Source: L2, L3, L4, L16."/>
+    `failed`, `incompatible`, `untrusted`, `remote-session`. One that is `starting` has not said \
+    yet what it is: Evaluate and CanEvaluate wait for it, so long as a sensor may take to \
+    start.&#10;&#10;Source: L2, L3, L4, L16, L26."/>
       </property>
       <property name="EnrollStages" type="i" access="read">
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>

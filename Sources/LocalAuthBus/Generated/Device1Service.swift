@@ -137,9 +137,10 @@ public protocol Device1Service: AnyObject {
     /// Why the sensor is not available; empty when it is.
     ///
     /// One of `no-hardware`, `starting`, `lid-closed`, `suspended`, `crashed`, `failed`,
-    /// `incompatible`, `untrusted`, `remote-session`.
+    /// `incompatible`, `untrusted`, `remote-session`. One that is `starting` has not said yet what
+    /// it is: Evaluate and CanEvaluate wait for it, so long as a sensor may take to start.
     ///
-    /// Source: L2, L3, L4, L16.
+    /// Source: L2, L3, L4, L16, L26.
     func unavailability(for peer: Peer?) throws(DBusError) -> String
 
     /// Number of stages of an enrolment; -1 unknown.
