@@ -1,0 +1,102 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// L2: root asks a user from a process of its own in the user's session, as GDM's lock
+/// screen does.
+@Suite("Root asks in a user's session", .enabled(if: getuid() == 0), .timeLimit(.minutes(2)))
+struct LockScreenTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    private static let uid: UInt32 = 1234
+
+    /// A bench where the test's process, root's, shows what it asks of a user, in the user's
+    /// session; a finger of the user lies on the sensor.
+    @BusActor
+    private final class Screen {
+        let bench: SessionBench
+        let session: StandInSession
+
+        init(isRemote: Bool = false) async throws {
+            bench = try await SessionBench(configuration: "[Biometry]\nPasscodeAfterBoot=no\n")
+            session = StandInSession(
+                "c7",
+                at: bench.logind,
+                uid: LockScreenTests.uid,
+                isRemote: isRemote
+            )
+            session.type = "wayland"
+            enter(session)
+            _ = try await bench.simulated.addTemplate(uid: LockScreenTests.uid, label: "finger")
+            try await bench.simulated.queue(outcomes: ["match"])
+        }
+
+        func register() async throws {
+            try await bench.registerAgent(["process": .uint32(UInt32(getpid()))])
+        }
+
+        /// The process is in this session now, the one that the user sits at.
+        func enter(_ session: StandInSession) {
+            bench.logind.current = session
+            bench.logind.display = session
+            bench.logind.tell("SessionNew")
+        }
+
+        func ask() async -> DBusError? {
+            do throws(DBusError) {
+                _ = try await bench.manager.evaluate(
+                    policy: 1,
+                    reason: "unlock",
+                    options: ["uid": .uint32(LockScreenTests.uid)]
+                )
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    @Test("L2: root is given the finger above the lock of the session that it asks in")
+    @BusActor
+    func locked() async throws {
+        let screen = try await Screen()
+        try await screen.register()
+        screen.session.lock(true)
+        #expect(await screen.ask() == nil)
+        #expect(screen.bench.agent.count == 1)
+    }
+
+    /// What keeps root from asking there.
+    enum Hindrance: CaseIterable {
+        case inactive, remote, otherUser, ended
+    }
+
+    @Test(
+        "L2: the session that root asks in is the user's, here, in front, and not ended",
+        arguments: Hindrance.allCases
+    )
+    @BusActor
+    func refused(by hindrance: Hindrance) async throws {
+        let screen = try await Screen(isRemote: hindrance == .remote)
+        let logind = screen.bench.logind
+        if hindrance == .otherUser {
+            // The user's own is in front as well, on another seat.
+            screen.enter(StandInSession("c8", at: logind, uid: Self.uid + 1))
+            logind.display = screen.session
+        }
+        try await screen.register()
+        if hindrance == .inactive { screen.session.activate(false) }
+        if hindrance == .ended {
+            // Another one of the user is in front now, and the process in none.
+            logind.remove(screen.session)
+            screen.enter(StandInSession("c9", at: logind, uid: Self.uid))
+            logind.current = nil
+        }
+        #expect(await screen.ask() != nil)
+        #expect(screen.bench.agent.count == 0)
+        #expect(try await screen.bench.simulated.pending() == ["match"])
+    }
+}
