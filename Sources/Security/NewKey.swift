@@ -113,7 +113,13 @@ struct NewKey {
         item.attributes["klbl"] = item.attributes["klbl"] ?? .bytes([])
         let new = item
         let key = try waiting { () async throws(KeychainFailure) in
-            try await RemoteKeychain().createKey(try new.stored(), try new.guarding(), new.use)
+            try await RemoteKeychain()
+                .createKey(
+                    try new.stored(),
+                    try new.guarding(),
+                    new.use,
+                    isTemporary: !isPermanent
+                )
         }
         return SecKey(id: key.id, publicKey: key.publicKey, use: new.use, isTemporary: !isPermanent)
     }

@@ -159,16 +159,19 @@ extension RemoteKeychain {
     package func createKey(
         _ attributes: [String: Variant],
         _ accessControl: [String: Variant],
-        _ use: Use
+        _ use: Use,
+        isTemporary: Bool = false
     ) async throws(KeychainFailure) -> (id: String, publicKey: [UInt8]) {
         let loan = try await passwordLoan(for: accessControl, use)
         defer { withExtendedLifetime(loan.context) {} }
-        let options = loan.options
+        var options = loan.options
+        if isTemporary { options["temporary"] = .bool(true) }
+        let all = options
         return try await onKeychain { () async throws(DBusError) in
             try await proxy.createKey(
                 attributes: attributes,
                 accessControl: accessControl,
-                options: options,
+                options: all,
                 timeout: Connection.noTimeout
             )
         }

@@ -163,14 +163,23 @@ struct KeychainKey {
         _ keychain: KeychainClient,
         _ flags: AccessControl.Flags = .privateKeyUsage,
         tag: UInt8 = 1,
-        context: Context1Proxy? = nil
+        context: Context1Proxy? = nil,
+        isTemporary: Bool = false
     ) async throws {
         self.keychain = keychain
+        var options = KeychainClient.options(context)
+        if isTemporary { options["temporary"] = .bool(true) }
         (id, point) = try await keychain.proxy.createKey(
             attributes: ["class": .string("keys"), "atag": .bytes([tag])],
             accessControl: KeychainClient.control(flags),
-            options: KeychainClient.options(context)
+            options: options
         )
+    }
+
+    /// The same key, as another connection of the user names it.
+    init(_ key: KeychainKey, of keychain: KeychainClient) {
+        (id, point) = (key.id, key.point)
+        self.keychain = keychain
     }
 
     func sign(

@@ -81,8 +81,24 @@ extension KeychainObject {
         } find: { keychain, caller throws(KeychainError) in
             try keychain.accessControls(of: ids, caller: caller)
         }
-        return try await turn(as: peer) { keychain, caller throws(KeychainError) in
+        let deleted = try await turn(as: peer) { keychain, caller throws(KeychainError) in
             try keychain.delete(ids, caller: caller)
+        }
+        temporary.forget(deleted)
+        return deleted
+    }
+
+    /// Has a key go with the connection that had it made.
+    func bind(_ id: String, to peer: Peer) {
+        temporary.add(id, of: peer) { ids in
+            guard !ids.isEmpty else { return }
+            onLoop {
+                _ = try? await self.audited(.itemDeleted, .delete, by: peer) {
+                    $0 ?? ids
+                } _: { () throws(DBusError) in
+                    try await self.delete(ids, as: peer)
+                }
+            }
         }
     }
 

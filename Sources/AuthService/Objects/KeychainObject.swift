@@ -13,6 +13,7 @@ final class KeychainObject: Keychain1Service {
     let verifier: PasscodeVerifier
     let audit: AuditTrail
     let turns = KeychainTurns()
+    let temporary = TemporaryKeys()
     /// Users whose passcode was removed, and whose items that need one have yet to go.
     var withoutPasscode: Set<UInt32> = []
     /// Users whose passcode may be the same one again, and whose items that need one are hidden.
@@ -95,6 +96,7 @@ final class KeychainObject: Keychain1Service {
                     caller: caller
                 )
             }
+            .filter { !self.temporary.contains($0.id) }
             .map(KeychainValues.wire)
         }
     }
@@ -182,8 +184,9 @@ final class KeychainObject: Keychain1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<(id: String, publicKey: [UInt8])> {
         let new = try NewItem(attributes, accessControl, options, call, evaluations.clients)
+        let isTemporary = try OptionReader(options).value("temporary", \.asBool) ?? false
         return .later { () throws(DBusError) in
-            try await self.store(new, .createKey, as: call.peer) {
+            let made = try await self.store(new, .createKey, as: call.peer) {
                 $0.id
             } storing: { keychain, caller throws(KeychainError) in
                 try keychain.createKey(
@@ -194,6 +197,8 @@ final class KeychainObject: Keychain1Service {
                     date: new.date
                 )
             }
+            if isTemporary { self.bind(made.id, to: call.peer) }
+            return made
         }
     }
 

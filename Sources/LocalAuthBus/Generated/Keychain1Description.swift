@@ -161,9 +161,11 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Makes a P-256 key whose private half \
     never leaves the daemon.&#10;&#10;`publicKey` is the X9.63 point, uncompressed (65 bytes). An \
     empty `klbl` becomes its SHA-1: then the key is another one than any with the same \
-    tag.&#10;&#10;Options: `context` (o, gives the application password of a key with that \
-    flag).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate`, `Parameter`, \
-    `NotAvailable`; `org.freedesktop.DBus.Error.LimitsExceeded`.&#10;&#10;Source: R66, L18."/>
+    tag.&#10;&#10;Options: `context` (o, gives the application password of a key with that flag) · \
+    `temporary` (b, default false: the key is deleted when the caller leaves the bus, and Search \
+    doesn't find it; one stays if the service ends first).&#10;&#10;Errors: \
+    `org.localauth.Keychain1.Error.Duplicate`, `Parameter`, `NotAvailable`; \
+    `org.freedesktop.DBus.Error.LimitsExceeded`.&#10;&#10;Source: R66, L18."/>
         <arg name="attributes" type="a{sv}" direction="in"/>
         <arg name="accessControl" type="a{sv}" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>

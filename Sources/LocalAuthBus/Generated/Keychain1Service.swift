@@ -171,7 +171,9 @@ public protocol Keychain1Service: AnyObject {
     /// `publicKey` is the X9.63 point, uncompressed (65 bytes). An empty `klbl` becomes its SHA-1:
     /// then the key is another one than any with the same tag.
     ///
-    /// Options: `context` (o, gives the application password of a key with that flag).
+    /// Options: `context` (o, gives the application password of a key with that flag) · `temporary`
+    /// (b, default false: the key is deleted when the caller leaves the bus, and Search doesn't
+    /// find it; one stays if the service ends first).
     ///
     /// Errors: `org.localauth.Keychain1.Error.Duplicate`, `Parameter`, `NotAvailable`;
     /// `org.freedesktop.DBus.Error.LimitsExceeded`.

@@ -226,4 +226,32 @@ struct KeychainKeyTests {
             }
         }
     }
+
+    @Test("A temporary key is found by no search, and goes with the connection that made it")
+    func temporary() async throws {
+        try await ServiceBench.run { bench in
+            let other = try bench.bus.connect()
+            let keychain = bench.keychain(other)
+            let stays = try await KeychainKey(keychain, tag: 1)
+            var goes: [KeychainKey] = []
+            for tag: UInt8 in 2...4 {
+                goes.append(try await KeychainKey(keychain, tag: tag, isTemporary: true))
+            }
+            _ = try await goes[0].sign([1]).value()
+            #expect(try await keychain.proxy.delete(ids: [goes[0].id]) == 1)
+            let watching = bench.keychain()
+            let found = try await watching.proxy.search(query: [:], options: [:])
+            #expect(found.compactMap { $0["id"]?.asString } == [stays.id])
+            // Of the same user, so that only its end can be what deletes them.
+            #expect(try await watching.proxy.delete(ids: [goes[1].id]) == 1)
+            let left = KeychainKey(goes[2], of: watching)
+            _ = try await left.sign([1]).value()
+            other.close()
+            try await eventually("the key to go") {
+                await (try? left.sign([1]).value()) == nil
+            }
+            await expectName(.keychainNotFound) { _ = try await left.sign([1]).value() }
+            _ = try await KeychainKey(stays, of: watching).sign([1]).value()
+        }
+    }
 }
