@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What could authenticate the user, and how programs hear of changes.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.clientTurn, .timeLimit(.minutes(1)))
 struct LAEnvironmentTests {
     @Test("The state says which mechanisms there are and whether they can be used")
     func state() async throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Rights, with and without something that they guard.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.clientTurn, .timeLimit(.minutes(1)))
 struct LARightTests {
     @Test("R80: A right goes from unknown to authorized and back to not authorized")
     func states() async throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Items and keys, as far as the service has a keychain.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.clientTurn, .timeLimit(.minutes(2)))
 struct KeychainTests {
     private var query: [String: Any] {
         [

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The names that real code uses.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.clientTurn, .timeLimit(.minutes(1)))
 struct NameTests {
     @Test("Random bytes fill the whole buffer, and no two are alike")
     func random() {

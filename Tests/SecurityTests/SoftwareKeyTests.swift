@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Keys in this process.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.clientTurn, .timeLimit(.minutes(2)))
 struct SoftwareKeyTests {
     private static func make(
         _ type: CFString,
@@ -262,6 +262,33 @@ struct SoftwareKeyTests {
             let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256
             let signature = try #require(Self.sign(kept, algorithm, Self.message)) as CFData
             let half = try #require(SecKeyCopyPublicKey(kept))
+            #expect(SecKeyVerifySignature(half, algorithm, Self.message as CFData, signature, nil))
+        }
+    }
+
+    @Test("A temporary key with an access control asks, is found by no query, and is in no item")
+    func guarded() async throws {
+        try await ClientDesk.run { desk in
+            let control = try #require(
+                SecAccessControlCreateWithFlags(
+                    nil,
+                    kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
+                    [.privateKeyUsage, .biometryAny],
+                    nil
+                )
+            )
+            let key = try Self.make(
+                kSecAttrKeyTypeECSECPrimeRandom,
+                256,
+                [kSecPrivateKeyAttrs: [kSecAttrAccessControl: control]]
+            )
+            let keys = [kSecClass: kSecClassKey] as CFDictionary
+            #expect(SecItemCopyMatching(keys, nil) == errSecItemNotFound)
+            #expect(SecItemDelete(keys) == errSecItemNotFound)
+            try await desk.queue("match")
+            let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256
+            let signature = try #require(Self.sign(key, algorithm, Self.message)) as CFData
+            let half = try #require(SecKeyCopyPublicKey(key))
             #expect(SecKeyVerifySignature(half, algorithm, Self.message as CFData, signature, nil))
         }
     }

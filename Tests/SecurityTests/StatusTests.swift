@@ -4,7 +4,7 @@ import Security
 import Testing
 
 /// What the keychain's calls answer before and without the service.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.clientTurn, .timeLimit(.minutes(1)))
 struct StatusTests {
     @Test("Every status has its number and a sentence")
     func statuses() {

@@ -1,10 +1,13 @@
 import DBus
 import LocalAuthClient
 package import TestSupport
+package import Testing
 
 /// A ``Desk`` that this process's client uses.
 package enum ClientDesk {
     /// Gives a test a desk of its own, one after another: a process has one client.
+    ///
+    /// The suite has the trait ``ClientTurn``, so that no test waits here but for cases of its own.
     ///
     /// - Parameters:
     ///   - isDaemonRunning: Whether the daemon, a sensor with a template, and the agent are there.
@@ -14,7 +17,7 @@ package enum ClientDesk {
         isDaemonRunning: Bool = true,
         _ body: @Sendable (Desk) async throws -> Void
     ) async throws {
-        try await DeskTurn.shared.take {
+        try await Turn.ofRuns.take {
             try await PrivateBus.run { bus in
                 let desk = try Desk(on: bus)
                 ServiceConnection.shared.use(.address(bus.address))
@@ -25,9 +28,35 @@ package enum ClientDesk {
     }
 }
 
-/// Lets one test after another have the process's client.
-private actor DeskTurn {
-    static let shared = DeskTurn()
+/// Has each test of a suite wait for its turn with the process's client before its time begins.
+///
+/// A test's time limit counts for what is inside its cases, and this goes around them: else the
+/// last of eighty tests would have waited for longer than its limit on a busy machine.
+package struct ClientTurn: SuiteTrait, TestTrait, TestScoping {
+    package var isRecursive: Bool { true }
+
+    package func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
+        testCase == nil && !test.isSuite ? self : nil
+    }
+
+    package func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing body: @Sendable () async throws -> Void
+    ) async throws {
+        try await Turn.ofTests.take(body)
+    }
+}
+
+extension Trait where Self == ClientTurn {
+    /// One test after another, each with its whole time.
+    package static var clientTurn: Self { Self() }
+}
+
+/// Lets one after another in.
+private actor Turn {
+    static let ofTests = Turn()
+    static let ofRuns = Turn()
 
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
