@@ -62,7 +62,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation \
     graph mutants fuzz test nightly lint \
-    check format generate messages catalogues acceptance bench soak instructions install install-simulated \
+    check format generate messages catalogues acceptance bench hello soak instructions install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam test-faults clean
 
 help: ## This list
@@ -249,6 +249,9 @@ bench: setup-bench release ## Measure everything; the tables and plots of calls 
 	else \
 	    echo "bench: the face sensor is left out: dlib is missing, or TRAITS has no Face"; \
 	fi
+
+hello: setup-release ## What the smallest program that asks costs: its release build and sizes
+	Benchmarks/hello --write docs
 
 # UPDATE=1 writes down what it is now. Needs only the C programs of Benchmarks.
 instructions: setup release $(BUILD)/bench/bench-client $(BUILD)/bench/csdbus-service ## Fail when a call has grown by 5 %
