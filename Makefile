@@ -160,7 +160,7 @@ examples: build ## The programs of examples/swift, played through
 	LOCALAUTH_PROGRAMS=$(CURDIR)/$(BUILD)/debug $(SWIFT) test --package-path examples/swift \
 	    --disable-xctest
 
-documentation: build ## DocC archives of the client's modules, below $(BUILD)/documentation
+documentation: build ## DocC archives of the modules for apps, sensors and agents, below $(BUILD)/documentation
 	@scripts/documentation $(BUILD)
 
 test-client: build ## Packages that depend on this one by version, built and run

@@ -6,7 +6,7 @@ public import ServiceProgram
 public struct SensorProgram: Sendable {
     private let program: ServiceProgram
 
-    /// Describes the program; see ``ServiceProgram``.
+    /// Describes the program; see `ServiceProgram`.
     public init(name: String, abstract: String, options: [ProgramOption] = []) {
         program = ServiceProgram(name: name, abstract: abstract, options: options + [.idleTimeout])
     }

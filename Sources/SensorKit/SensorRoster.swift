@@ -31,7 +31,7 @@ import ServiceProgram
     ///
     /// Connecting blocks for one round trip to the bus.
     ///
-    /// - Throws: what `make` throws, ``UsageError`` for a name that is none, or `Failed` for one
+    /// - Throws: what `make` throws, `UsageError` for a name that is none, or `Failed` for one
     ///   that is taken.
     public func add(
         _ make: @BusActor (SensorHost) async throws -> any Sensor
