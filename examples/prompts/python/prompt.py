@@ -83,8 +83,8 @@ class Agent:
     def Update(self, words, list, handle, kind, detail):
         if not (prompt := self.prompts.get(handle)): return
         if kind == "application-password-required":
-            if not (index := words.get_child_value(2).lookup_value(  # what was begun is the other secret
-                    "channel", GLib.VariantType("h"))): raise Fault("InvalidArgs")
+            index = words.get_child_value(2).lookup_value("channel", GLib.VariantType("h"))
+            if index is None: raise Fault("InvalidArgs")
             prompt.channel, prompt.label = self.channel(list, index.get_handle()), "Password of the item: "
         if kind in ("application-password-required", "passcode-required"): prompt.takes, prompt.offer = True, None
         if kind == "fallback-available" and prompt.fallback and not prompt.offer: prompt.offer = "SubmitFallback"
