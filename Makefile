@@ -60,7 +60,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
-    demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation \
+    demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation reference \
     graph mutants fuzz test nightly lint \
     check format generate messages catalogues acceptance bench hello soak instructions install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam test-faults clean
@@ -162,6 +162,10 @@ examples: build ## The programs of examples/swift, played through
 
 documentation: build ## DocC archives of the modules for apps, sensors and agents, below $(BUILD)/documentation
 	@scripts/documentation $(BUILD)
+
+reference: ## The D-Bus interfaces and their tables as HTML: $(BUILD)/reference.html
+	@scripts/reference $(BUILD)/reference.html
+	@echo "reference: $(BUILD)/reference.html"
 
 test-client: build ## Packages that depend on this one by version, built and run
 	@scripts/test-client-package $(BUILD)/debug

@@ -1,3 +1,4 @@
+import Glibc
 import LocalAuthBus
 import TestSupport
 
@@ -21,6 +22,17 @@ final class RealService: Sendable {
     /// What the sensor's next attempts see.
     func queue(_ outcomes: String...) async throws {
         try await daemon.sensor.queue(outcomes: outcomes)
+    }
+
+    /// Enrols a finger of this user, and waits until the service knows.
+    func addTemplate(_ label: String) async throws {
+        let daemon = daemon
+        try await onBus {
+            _ = try await daemon.sensor.addTemplate(uid: getuid(), label: label)
+            try await eventually("the finger to be known") {
+                try await daemon.manager.canEvaluate(policy: 1).code == 0
+            }
+        }
     }
 
     /// Runs `localauthctl` without any terminal.

@@ -15,11 +15,46 @@ struct PageTests {
         #expect(said.status == 0, "\(said.text)")
     }
 
-    private static func check(_ script: String) throws -> (status: Int32, text: String) {
+    @Test("The tables for authors say what the sources say")
+    func tables() throws {
+        let said = try Self.check("scripts/reference")
+        #expect(said.status == 0, "\(said.text)")
+    }
+
+    @Test("The reference has every member of every interface, and all tables")
+    func reference() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).html")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let said = try Self.check("scripts/reference", file.path)
+        try #require(said.status == 0, "\(said.text)")
+        let page = try String(contentsOf: file, encoding: .utf8)
+        let interfaces = try Project.files().filter { $0.path.hasPrefix("dbus/org") }
+            .filter { $0.path.hasSuffix(".xml") }
+        #expect(interfaces.count > 8)
+        for interface in interfaces {
+            let name = interface.path.dropFirst("dbus/".count).dropLast(".xml".count)
+            let members = Self.matches(
+                of: /^ {4}<(?:method|signal|property) name="(\w+)"/,
+                in: interface
+            )
+            #expect(!members.isEmpty)
+            for (member, _) in members {
+                #expect(page.contains("id=\"\(name).\(member)\""), "\(name).\(member)")
+            }
+        }
+        for word in ["org.localauth.Error.UserCancel", "sensor-ready", "userPresence", "akpu"] {
+            #expect(page.contains("<code>\(word)</code></td>"), "\(word)")
+        }
+    }
+
+    private static func check(
+        _ script: String,
+        _ argument: String = "--check"
+    ) throws -> (status: Int32, text: String) {
         let process = Process()
         let output = Pipe()
         process.executableURL = Project.root.appending(path: script)
-        process.arguments = ["--check"]
+        process.arguments = [argument]
         process.standardOutput = output
         process.standardError = output
         try process.run()

@@ -1,0 +1,193 @@
+import DBus
+import Foundation
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// The apps of `examples/apps` on the real service: each asks, is canceled and misses, and keeps a
+/// secret that it reads again.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AppTests {
+    private static let examples =
+        #filePath.split(separator: "/").dropLast(3)
+        .reduce("") { "\($0)/\($1)" } + "/examples/apps"
+
+    private let service: RealService
+    private let agentTerminal: Pty
+    private let agent: ChildProcess
+    private let folder: TemporaryFolder
+
+    init() async throws {
+        service = try await RealService()
+        try await service.addTemplate("right index")
+        agentTerminal = try Pty()
+        agent = try service.start(["agent", "--session"], on: agentTerminal)
+        folder = try TemporaryFolder()
+        #expect(appears("Ready"))
+    }
+
+    private static func isThere(_ program: String) -> Bool { access(program, F_OK) == 0 }
+
+    /// Whether the prompt shows this, however busy the machine is.
+    private func appears(_ text: String, times: Int = 1) -> Bool {
+        (0..<6).contains { _ in agentTerminal.shows(text, times: times) }
+    }
+
+    private func start(
+        _ app: [String],
+        _ verb: String,
+        input: String = ""
+    ) throws -> ChildProcess {
+        let path = ChildProcess.folder + ":/usr/bin:/bin"
+        return try ChildProcess(
+            app + [service.bus.address, verb],
+            environment: ["PATH": path],
+            input: Array(input.utf8),
+            hasSession: true
+        )
+    }
+
+    private func run(
+        _ app: [String],
+        _ verb: String,
+        input: String = ""
+    ) async throws -> ChildProcess.Ended {
+        try await start(app, verb, input: input).ended(within: .seconds(120))
+    }
+
+    /// Plays an app through; `says` is what it prints of a failed attempt.
+    private func play(
+        _ app: [String],
+        says miss: String = "Not recognized",
+        replaces: Bool = true
+    ) async throws {
+        try await service.queue("no-match", "match")
+        let asked = try await run(app, "ask")
+        #expect(asked.status == 0, "\(asked.errors)")
+        #expect(asked.output.contains("It is you"))
+        #expect(asked.output.contains(miss))
+
+        let canceled = try start(app, "ask")
+        // It reads keys by now, of which Ctrl-C is one.
+        #expect(appears("Simulated is ready", times: 2))
+        agentTerminal.type("\u{3}")
+        let end = try await canceled.ended(within: .seconds(120))
+        #expect(end.status == 1)
+        #expect(end.errors.contains("Canceled."), "\(end.errors)")
+
+        let nothing = try await run(app, "keep", input: "first word")
+        #expect(nothing.status == 0, "\(nothing.errors)")
+        #expect(nothing.output.contains("Kept."))
+        let again = try await run(app, "keep", input: "second\nword")
+        #expect(again.status == (replaces ? 0 : 1), "\(again.errors)")
+
+        try await service.queue("match")
+        let shown = try await run(app, "show")
+        #expect(shown.status == 0, "\(shown.errors)")
+        #expect(shown.output == (replaces ? "second\nword" : "first word"))
+        let wrong = try await run(app, "wish")
+        #expect(wrong.status != 0)
+    }
+
+    @Test(
+        "An app in Python asks, is canceled, misses, and keeps a secret",
+        .enabled(if: isThere("/usr/bin/python3"), "python3 and python3-dbus-next are not here")
+    )
+    func python() async throws {
+        try await play(
+            ["/usr/bin/python3", Self.examples + "/python/app.py"],
+            says: "Not recognized, attempts left: 2"
+        )
+    }
+
+    @Test(
+        "An app in JavaScript asks, is canceled, misses, and keeps a secret through a pipe",
+        .enabled(if: isThere("/usr/bin/gjs"), "gjs is not here")
+    )
+    func javascript() async throws {
+        try await play(
+            ["/usr/bin/gjs", "-m", Self.examples + "/javascript/app.js"],
+            says: "Not recognized, attempts left: 2"
+        )
+    }
+
+    @Test(
+        "An app in C asks, is canceled, misses, and keeps a secret",
+        .enabled(if: isThere("/usr/include/systemd/sd-bus.h"), "libsystemd-dev is not here")
+    )
+    func c() async throws {
+        let program = folder.path + "/app"
+        let built = try ChildProcess.run([
+            "/bin/sh", "-c",
+            """
+            cc -Wall -Wextra -Werror "$1" -o "$2" $(pkg-config --cflags --libs libsystemd)
+            """,
+            "sh", Self.examples + "/c/app.c", program,
+        ])
+        try #require(built.status == 0, "\(built.errors)")
+        try await play([program])
+    }
+
+    @Test(
+        "A shell script asks and is canceled, and keeps a secret by localauthctl",
+        .enabled(if: isThere("/usr/bin/gdbus"), "libglib2.0-bin is not here")
+    )
+    func shell() async throws {
+        try await play(
+            ["/bin/sh", Self.examples + "/shell/app.sh"],
+            says: "",
+            replaces: false
+        )
+    }
+
+    // MARK: The page for authors
+
+    /// The pieces of code of docs/authors/apps.md, each with its language.
+    private static func pieces() throws -> [(language: String, code: String)] {
+        let page = URL(filePath: examples).appending(path: "../../docs/authors/apps.md")
+        let text = try String(contentsOf: page.standardized, encoding: .utf8)
+        return text.components(separatedBy: "\n```").enumerated()
+            .compactMap { number, part in
+                guard !number.isMultiple(of: 2), let end = part.firstIndex(of: "\n") else {
+                    return nil
+                }
+                return (String(part[..<end]), String(part[part.index(after: end)...]))
+            }
+    }
+
+    /// Without the indentation, which differs between a page and a program.
+    private static func flat(_ code: String) -> String {
+        code.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: "\n")
+    }
+
+    @Test("What the page for authors of apps has typed works, and its other code is the examples'")
+    func page() async throws {
+        let files = ["python": "app.py", "js": "app.js", "c": "app.c"]
+        let folders = ["python": "python", "js": "javascript", "c": "c"]
+        let environment = [
+            "PATH": ChildProcess.folder + ":/usr/bin:/bin",
+            "DBUS_SESSION_BUS_ADDRESS": service.bus.address,
+            "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/bus",
+        ]
+        let pieces = try Self.pieces()
+        #expect(Set(pieces.map(\.language)) == ["sh", "python", "js", "c"])
+        for (language, code) in pieces {
+            if let file = files[language], let folder = folders[language] {
+                let example = URL(filePath: "\(Self.examples)/\(folder)/\(file)")
+                let program = try String(contentsOf: example, encoding: .utf8)
+                #expect(Self.flat(program).contains(Self.flat(code)), "\(code)")
+                continue
+            }
+            // One finger for each command that asks.
+            let asking = code.matches(of: /Evaluate \'|keychain read|session (?:ask|show)/).count
+            for _ in 0..<asking { try await service.queue("match") }
+            let typed = code.replacing("/tmp/app", with: folder.path + "/app")
+            let ran = try await ChildProcess(
+                ["/bin/sh", "-ec", "cd \(Self.examples)/../..\n" + typed],
+                environment: environment,
+                hasSession: true
+            )
+            .ended(within: .seconds(200))
+            #expect(ran.status == 0, "\(code): \(ran.errors)")
+        }
+    }
+}

@@ -1,0 +1,149 @@
+#!/usr/bin/env -S gjs -m
+// An app: asks who is there, and keeps a secret that is read by that person alone.
+//
+//     app.js BUS ask      asks; the exit status is the answer
+//     app.js BUS keep     keeps what comes on standard input, not on the system bus
+//     app.js BUS show     writes the secret to standard output, after asking
+//
+// BUS is system, session or an address. Needs gjs.
+import Gio from 'gi://Gio';
+import GLib from 'gi://GLib';
+import System from 'system';
+
+const SERVICE = 'org.localauth.Authentication1';
+const MANAGER = '/org/localauth/Authentication1';
+const CONTEXT = 'org.localauth.Context1';
+const KEYCHAIN = 'org.localauth.Keychain1';
+const ITEM = {
+    class: GLib.Variant.new_string('genp'), svce: GLib.Variant.new_string('example-app'),
+    acct: GLib.Variant.new_string('javascript'),
+};
+const USER_PRESENCE = 1; // reading needs biometry or the passcode
+
+function connect(where) {
+    if (where === 'system')
+        return Gio.bus_get_sync(Gio.BusType.SYSTEM, null);
+    if (where === 'session')
+        return Gio.bus_get_sync(Gio.BusType.SESSION, null);
+    return Gio.DBusConnection.new_for_address_sync(where,
+        Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT |
+        Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, null, null);
+}
+
+// A call without a time-out of its own: a person answers, and the service's deadline counts.
+function call(bus, owner, path, name, member, parameters, descriptors = null) {
+    return new Promise((resolve, reject) => {
+        bus.call_with_unix_fd_list(owner, path, name, member, parameters, null,
+            Gio.DBusCallFlags.NONE, GLib.MAXINT32, descriptors, null, (_, result) => {
+                try {
+                    resolve(bus.call_with_unix_fd_list_finish(result)[0].deepUnpack()[0]);
+                } catch (error) {
+                    reject(error);
+                }
+            });
+    });
+}
+
+// The reading end of a pipe with the secret in it. JavaScript has no memfd to seal, so this is for
+// a session's own bus; the service refuses it on the system bus.
+function piped(secret) {
+    const cat = Gio.Subprocess.new(['cat'],
+        Gio.SubprocessFlags.STDIN_PIPE | Gio.SubprocessFlags.STDOUT_PIPE);
+    cat.get_stdin_pipe().write_all(secret, null);
+    cat.get_stdin_pipe().close(null);
+    const list = new Gio.UnixFDList();
+    list.append(cat.get_stdout_pipe().get_fd());
+    return list;
+}
+
+// A SOCK_SEQPACKET pair, made by its receiver: a monitor of the bus can't read from the other end.
+function socketPair() {
+    const folder = GLib.dir_make_tmp('app-XXXXXX');
+    const address = Gio.UnixSocketAddress.new(`${folder}/socket`);
+    const open = () => Gio.Socket.new(Gio.SocketFamily.UNIX, Gio.SocketType.SEQPACKET,
+        Gio.SocketProtocol.DEFAULT);
+    const [listening, theirs] = [open(), open()];
+    listening.bind(address, false);
+    listening.listen();
+    theirs.connect(address, null);
+    const ours = listening.accept(null);
+    listening.close();
+    GLib.unlink(`${folder}/socket`);
+    GLib.rmdir(folder);
+    return [ours, theirs];
+}
+
+async function keep(bus, owner, path) {
+    const input = new Gio.UnixInputStream({fd: 0, close_fd: false});
+    const secret = input.read_bytes(65536, null).get_data() ?? new Uint8Array();
+    try {
+        await call(bus, owner, path, KEYCHAIN, 'Add', new GLib.Variant('(a{sv}ha{sv}a{sv})',
+            [ITEM, 0, {flags: GLib.Variant.new_uint64(USER_PRESENCE)}, {}]), piped(secret));
+    } catch (error) {
+        if (!Gio.DBusError.get_remote_error(error)?.endsWith('.Duplicate'))
+            throw error;
+        const found = await call(bus, owner, path, KEYCHAIN, 'Search',
+            new GLib.Variant('(a{sv}a{sv})', [ITEM, {}]));
+        await call(bus, owner, path, KEYCHAIN, 'SetSecret', new GLib.Variant('(sha{sv})',
+            [found[0].id.unpack(), 0, {}]), piped(secret));
+    }
+    print('Kept.');
+}
+
+async function run(where, verb) {
+    const bus = connect(where);
+    // The service's own connection: events count from there alone.
+    const owner = await call(bus, 'org.freedesktop.DBus', '/org/freedesktop/DBus',
+        'org.freedesktop.DBus', 'GetNameOwner', new GLib.Variant('(s)', [SERVICE]));
+    const keychain = '/org/localauth/Keychain1';
+    if (verb === 'keep')
+        return keep(bus, owner, keychain);
+    // A context keeps its success: what is read with it needs no second prompt.
+    const context = await call(bus, owner, MANAGER, SERVICE, 'CreateContext',
+        new GLib.Variant('(a{sv})', [{}]));
+    bus.signal_subscribe(owner, CONTEXT, 'Event', context, null, Gio.DBusSignalFlags.NONE,
+        (_bus, _sender, _path, _interface, _member, parameters) => {
+            const [kind, detail] = parameters.recursiveUnpack();
+            if (kind === 'no-match')
+                print(`Not recognized, attempts left: ${detail['attempts-left']}`);
+        });
+    const reason = verb === 'show' ? 'show your secret' : 'go on';
+    const result = await call(bus, owner, context, CONTEXT, 'Evaluate',
+        new GLib.Variant('(usa{sv})', [2, reason, {timeout: GLib.Variant.new_uint64(60000)}]));
+    if (verb === 'ask') {
+        print(`It is you, by ${result.mechanism.unpack()}`);
+        return;
+    }
+    const found = await call(bus, owner, keychain, KEYCHAIN, 'Search',
+        new GLib.Variant('(a{sv}a{sv})', [ITEM, {}]));
+    if (found.length === 0)
+        throw new Error('Nothing is kept.');
+    const [ours, theirs] = socketPair();
+    const list = new Gio.UnixFDList();
+    list.append(theirs.get_fd());
+    await call(bus, owner, keychain, KEYCHAIN, 'Read', new GLib.Variant('(shsa{sv})',
+        [found[0].id.unpack(), 0, reason, {context: GLib.Variant.new_object_path(context)}]), list);
+    const secret = ours.receive_bytes(65536, 0, null);
+    new Gio.UnixOutputStream({fd: 1, close_fd: false}).write_bytes(secret, null);
+}
+
+function tell(error) {
+    const name = error instanceof GLib.Error ? Gio.DBusError.get_remote_error(error) : null;
+    if (name)
+        Gio.DBusError.strip_remote_error(error);
+    printerr(name === 'org.localauth.Error.UserCancel'
+        ? 'Canceled.' : `Refused: ${error.message} (${name ?? 'no answer'})`);
+}
+
+const loop = GLib.MainLoop.new(null, false);
+let status = 64;
+if (ARGV.length === 2 && ['ask', 'keep', 'show'].includes(ARGV[1])) {
+    run(...ARGV).then(() => (status = 0), error => {
+        status = 1;
+        tell(error);
+    }).finally(() => loop.quit());
+    loop.run();
+} else {
+    printerr('usage: app.js BUS ask|keep|show');
+}
+System.exit(status);
