@@ -161,8 +161,14 @@ public enum PromptText {
         }
     }
 
-    private static func gesture(_ type: UInt32) -> String {
+    /// What to do for one stage of an enrolment.
+    package static func turn(_ type: UInt32, _ stage: Int, of stages: Int) -> String {
+        localized("%1$s (%2$s of %3$s).", gesture(type), "\(stage)", "\(stages)")
+    }
+
+    static func gesture(_ type: UInt32) -> String {
         switch type {
+        case 0: localized("Use your security key")
         case 1: localized("Touch the fingerprint sensor")
         case 2: localized("Look at the camera")
         case 4: localized("Look at the iris scanner")

@@ -36,7 +36,7 @@ package func strengthTitle(_ strength: String) -> String {
 package func mechanismTitle(_ mechanism: String) -> String {
     switch mechanism {
     case "biometry": localized("biometry")
-    case "passcode": localized("passcode")
+    case "passcode": localized("password")
     case "companion": localized("companion")
     case "reuse": localized("an earlier unlock")
     case "context": localized("an earlier evaluation")
@@ -74,20 +74,26 @@ package func grantedSentence(_ result: [String: Variant]) -> String {
 package func enrollingSentence(
     _ event: StreamEvent,
     sensor: String,
-    biometryType: UInt32
+    biometryType: UInt32,
+    stages: Int32
 ) -> String? {
     switch SensorEventKind(rawValue: event.kind) {
     case .stage:
         guard let stage = event.detail["stage"]?.asUInt32 else { return nil }
         let stages = event.detail["stages"]?.asInt32 ?? -1
-        return stages > 0
-            ? localized("Stage %1$s of %2$s.", "\(stage)", "\(stages)")
-            : localized("Stage %1$s.", "\(stage)")
+        guard stages > 0 else {
+            let gesture = PromptText.gesture(biometryType)
+            return localized("%1$s again (%2$s done).", gesture, "\(stage)")
+        }
+        guard stage < stages else { return localized("That was the last of %1$s.", "\(stages)") }
+        return PromptText.turn(biometryType, Int(stage) + 1, of: Int(stages))
     case .busy:
         let program = plainText(event.detail["by"]?.asString ?? "", limit: 64)
         return PromptText.sentence(
             .sensorBusy(sensor: sensor, biometryType: biometryType, by: program)
         )
+    case .ready where stages > 0:
+        return PromptText.turn(biometryType, 1, of: Int(stages))
     case .ready:
         return PromptText.sentence(.sensorReady(sensor: sensor, biometryType: biometryType))
     default:

@@ -123,7 +123,8 @@ import Windows
         let words = enrollingSentence(
             event,
             sensor: sensor.name,
-            biometryType: sensor.biometryType
+            biometryType: sensor.biometryType,
+            stages: sensor.enrollStages
         )
         if let words { part("status").text = words }
         switch SensorEventKind(rawValue: event.kind) {

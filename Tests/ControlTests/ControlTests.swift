@@ -144,7 +144,7 @@ import Testing
         let address = bus.address
         let enrolled = try await control("enroll", "--label", "thumb", "--bus", address)
         #expect(enrolled.status == 0)
-        #expect(enrolled.errors.contains("Stage 3 of 3."))
+        #expect(enrolled.errors.contains("That was the last of 3."))
         let listed = try await control("templates", "--json", "--bus", address)
         #expect(try rows(listed.output).first?["label"] as? String == "thumb")
         let unknown = try await control("remove", "nothing", "--bus", address)
@@ -184,7 +184,7 @@ import Testing
         }
         let failed = try await control("doctor", "--bus", bus.address)
         #expect(failed.status == 1)
-        #expect(failed.errors.contains("Restore it."))
+        #expect(failed.output.contains("Restore it."))
         try await onBus { _ = service.checks.removeLast() }
         #expect(try await control("doctor", "--json", "--bus", bus.address).status == 0)
         try await onBus { service.leave() }

@@ -26,9 +26,13 @@ struct DoctorCommand: ParsableCommand {
             if output.json {
                 print(JSON.array(checks.map(\.json)).text)
             } else {
-                printTable(checks.map { [$0.stateTitle, $0.name, serviceText($0.message)] })
+                let titles = [localized("STATE"), localized("CHECK"), localized("MESSAGE")]
+                printTable(
+                    [titles] + checks.map { [$0.stateTitle, $0.name, serviceText($0.message)] }
+                )
+                // With the rest: a report that is sent to somebody has to be whole.
                 for check in checks where check.needsRemedy {
-                    tell("\(check.name): \(Advice.complete(serviceText(check.remedy)))")
+                    print("\(check.name): \(Advice.complete(serviceText(check.remedy)))")
                 }
             }
             // An unknown state of a later version counts as a failure.

@@ -8,10 +8,10 @@ import Localization
 struct LockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock",
-        abstract: localized("Refuse biometry until the next correct passcode.")
+        abstract: localized("Refuse biometry until the next correct password.")
     )
 
-    @Option(help: ArgumentHelp(localized("Why; it is shown when the passcode is asked for.")))
+    @Option(help: ArgumentHelp(localized("Why; it is shown when the password is asked for.")))
     var cause = localized("locked with localauthctl")
 
     @Option(
@@ -28,7 +28,7 @@ struct LockCommand: ParsableCommand {
         let (uid, cause) = (uid ?? getuid(), cause)
         try perform(bus) { service in
             try await service.manager.requirePasscode(uid: uid, cause: cause)
-            print(localized("Biometry waits for the passcode of user %1$s.", "\(uid)"))
+            print(localized("Biometry waits for the password of user %1$s.", "\(uid)"))
         }
     }
 }

@@ -27,18 +27,40 @@ struct ItemRow: Sendable {
             Self.names.compactMap { wire, name in
                 attributes[wire]
                     .map { (name, $0.asBytes.map { .string(Base64.text($0)) } ?? JSON($0)) }
-            }
+            } + [("flags", .string(FlagsArgument.words(of: flags)))]
         )
     }
 
     var row: [String] {
-        let isKey = text("class") == "keys"
-        let place = text("class") == "inet" ? text("srvr") : text("svce")
-        let tag = attributes["atag"]?.asBytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
-        return [
-            id, text("class"), isKey ? plainText(tag, limit: 128) : place, text("acct"),
-            text("labl"),
+        [id, text("class"), place, text("acct"), FlagsArgument.words(of: flags), text("labl")]
+    }
+
+    static var titles: [String] {
+        [
+            localized("ID"), localized("CLASS"), localized("OF"), localized("ACCOUNT"),
+            localized("GUARDED BY"), localized("LABEL"),
         ]
+    }
+
+    /// What a person calls it, to be named in a prompt.
+    var title: String {
+        [text("labl"), place, text("acct"), id].first { !$0.isEmpty } ?? id
+    }
+
+    /// The bytes of a key's public half; nil of anything else.
+    var publicKey: [UInt8]? { attributes["public-key"]?.asBytes }
+
+    private var flags: UInt64 { attributes["flags"]?.asUInt64 ?? 0 }
+
+    /// The service, the server or the tag.
+    private var place: String {
+        switch text("class") {
+        case "keys":
+            let tag = attributes["atag"]?.asBytes ?? []
+            return plainText(String(decoding: tag, as: UTF8.self), limit: 128)
+        case "inet": return text("srvr")
+        default: return text("svce")
+        }
     }
 
     private func text(_ name: String) -> String {

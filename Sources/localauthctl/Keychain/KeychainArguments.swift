@@ -19,13 +19,16 @@ struct ItemArguments: ParsableArguments {
     }
 
     /// Finds the one item that matches.
-    @BusActor func find(_ service: RemoteService, class word: String? = nil) async throws -> String
+    @BusActor func find(_ service: RemoteService, class word: String? = nil) async throws -> ItemRow
     {
-        if let id { return id }
         var query = attributes.variants
-        if let word, query["class"] == nil { query["class"] = .string(word) }
-        let found = try await service.search(query).map(ItemRow.init)
-        if let item = found.first, found.count == 1 { return item.id }
+        if let word, id == nil, query["class"] == nil { query["class"] = .string(word) }
+        var found = try await service.search(query).map(ItemRow.init)
+        if let id {
+            // One that isn't there is the service's to tell.
+            found = [found.first { $0.id == id } ?? ItemRow(["id": .string(id)])]
+        }
+        if let item = found.first, found.count == 1 { return item }
         throw found.isEmpty
             ? Failure(
                 .refused,
@@ -153,6 +156,17 @@ struct FlagsArgument: ExpressibleByArgument, Sendable {
 
     var needsPassword: Bool { bits & 1 << 31 != 0 }
 
+    /// The words of flags, as they are given; a bit that has none is a number.
+    static func words(of bits: UInt64) -> String {
+        var rest = bits
+        var words: [String] = []
+        for (word, bit) in Self.words where bits & bit != 0 {
+            words.append(word)
+            rest &= ~bit
+        }
+        return (words + (rest == 0 ? [] : ["\(rest)"])).joined(separator: ",")
+    }
+
     static var allValueStrings: [String] { words.map(\.word) }
 }
 
@@ -176,7 +190,7 @@ struct UseArguments: ParsableArguments {
             localized("What it is for; the prompt says that the program is trying to do this.")
         )
     )
-    var reason = localized("use an item of your keychain")
+    var reason: String?
 
     @Option(
         help: ArgumentHelp(localized("Give up after this time, such as 30s."), valueName: "time")
@@ -199,6 +213,11 @@ struct UseArguments: ParsableArguments {
         completion: .file()
     )
     var passwordFile: String?
+
+    /// What the prompt says: what was given, else which item it is.
+    func reason(_ item: ItemRow) -> String {
+        reason ?? localized("use “%1$s” of your keychain", item.title)
+    }
 
     /// Makes a call that may prompt, with an agent on this terminal when no other serves it.
     @BusActor func perform<Value: Sendable>(

@@ -12,7 +12,8 @@ struct KeychainCommand: ParsableCommand {
         subcommands: [
             KeychainListCommand.self, KeychainAddCommand.self, KeychainReadCommand.self,
             KeychainDeleteCommand.self, KeychainKeysCommand.self, KeychainCreateKeyCommand.self,
-            KeychainSignCommand.self, KeychainDecryptCommand.self, KeychainExchangeCommand.self,
+            KeychainPublicKeyCommand.self, KeychainSignCommand.self, KeychainDecryptCommand.self,
+            KeychainExchangeCommand.self,
             KeychainInitCommand.self, KeychainExportCommand.self, KeychainRestoreCommand.self,
         ]
     )

@@ -35,15 +35,15 @@ struct KeychainDecryptCommand: ParsableCommand {
         let (file, item, use, target) = (file, item, use, target)
         try perform(bus) { service in
             let (data, count) = try SecretInput.read(file, limit: Self.limit)
-            let id = try await item.find(service, class: "keys")
+            let found = try await item.find(service, class: "keys")
             try await target.receive { receiver in
                 try await use.perform(service) { options throws(DBusError) in
                     try await service.keychain.decrypt(
-                        id: id,
+                        id: found.id,
                         algorithm: "ecies-cofactor-x963-sha256-aesgcm",
                         data: Array(data.bytes.prefix(count)),
                         receiver: receiver,
-                        reason: use.reason,
+                        reason: use.reason(found),
                         options: options
                     )
                 }

@@ -48,15 +48,15 @@ struct KeychainExchangeCommand: ParsableCommand {
         more["size"] = size.map(Variant.uint32)
         let derivation = more
         try perform(bus) { service in
-            let id = try await item.find(service, class: "keys")
+            let found = try await item.find(service, class: "keys")
             try await target.receive { receiver in
                 try await use.perform(service) { options throws(DBusError) in
                     try await service.keychain.keyExchange(
-                        id: id,
+                        id: found.id,
                         algorithm: algorithm,
                         publicKey: publicKey,
                         receiver: receiver,
-                        reason: use.reason,
+                        reason: use.reason(found),
                         options: options.merging(derivation) { $1 }
                     )
                 }

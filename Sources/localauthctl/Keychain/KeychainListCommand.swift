@@ -52,6 +52,6 @@ struct KeychainKeysCommand: ParsableCommand {
     } else if items.isEmpty {
         print(localized("No item. Next: %1$s", "localauthctl keychain add"))
     } else {
-        printTable(items.map(\.row))
+        printTable([ItemRow.titles] + items.map(\.row))
     }
 }

@@ -19,13 +19,13 @@ struct KeychainReadCommand: ParsableCommand {
     func run() throws {
         let (item, use, target) = (item, use, target)
         try perform(bus) { service in
-            let id = try await item.find(service)
+            let found = try await item.find(service)
             try await target.receive { receiver in
                 try await use.perform(service) { options throws(DBusError) in
                     try await service.keychain.read(
-                        id: id,
+                        id: found.id,
                         receiver: receiver,
-                        reason: use.reason,
+                        reason: use.reason(found),
                         options: options
                     )
                 }

@@ -41,13 +41,13 @@ struct KeychainSignCommand: ParsableCommand {
         let (use, target) = (use, target)
         try perform(bus) { service in
             let (data, count) = try SecretInput.read(file)
-            let id = try await item.find(service, class: "keys")
+            let found = try await item.find(service, class: "keys")
             let signature = try await use.perform(service) { options throws(DBusError) in
                 try await service.keychain.sign(
-                    id: id,
+                    id: found.id,
                     algorithm: algorithm,
                     data: Array(data.bytes.prefix(count)),
-                    reason: use.reason,
+                    reason: use.reason(found),
                     options: options
                 )
             }

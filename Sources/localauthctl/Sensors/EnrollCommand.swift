@@ -44,7 +44,8 @@ struct EnrollCommand: ParsableCommand {
                     let words = enrollingSentence(
                         event,
                         sensor: row.name,
-                        biometryType: row.biometryType
+                        biometryType: row.biometryType,
+                        stages: row.enrollStages
                     )
                     if let words { tell(words) }
                 }

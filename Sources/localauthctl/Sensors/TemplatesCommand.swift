@@ -38,7 +38,10 @@ struct TemplatesCommand: ParsableCommand {
             } else if rows.isEmpty {
                 print(localized("No template. Next: %1$s", "localauthctl enroll"))
             } else {
-                printTable(rows.map(\.row))
+                let titles = [
+                    localized("ID"), localized("SENSOR"), localized("CREATED"), localized("LABEL"),
+                ]
+                printTable([titles] + rows.map(\.row))
             }
         }
     }

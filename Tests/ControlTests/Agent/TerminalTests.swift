@@ -32,7 +32,7 @@ import Testing
         #expect(pty.shows("Wrong password. 2 attempts are left."))
         #expect(pty.shows("Password of jo: ", times: 2))
         pty.type("\(StandInService.passcode)\n")
-        #expect(pty.shows("Yes: passcode"))
+        #expect(pty.shows("Yes: password"))
         #expect(try process.wait() == 0)
         #expect(pty.isPlain)
         #expect(!pty.screen.contains("correct") && !pty.screen.contains("horse"))

@@ -123,6 +123,8 @@ import Testing
         #expect(try enrolling.wait() == 0)
         let id = try await add("vault", "sesame", "--flags", "biometry-current-set")
 
+        let listed = try await keychain("list").output
+        #expect(listed.contains("GUARDED BY") && listed.contains("biometry-current-set"))
         let output = folder.path + "/secret"
         let quiet = try await keychain("read", id, "--no-prompt", "--output", output)
         #expect(quiet.status == 1 && quiet.errors.contains("--no-prompt"))
@@ -131,7 +133,7 @@ import Testing
         let words = ["keychain", "read", "--service", "vault", "--output", output]
         try await service.queue("no-match", "no-match", "no-match")
         let refused = try service.start(words, on: pty)
-        #expect(pty.shows("is trying to use an item of your keychain"))
+        #expect(pty.shows("is trying to use “vault” of your keychain"))
         #expect(try refused.wait() == 1)
         #expect(pty.shows("localauthctl doctor"))
         #expect(!FileManager.default.fileExists(atPath: output))
@@ -154,7 +156,7 @@ import Testing
         #expect(refused.errors.contains("The application password is wrong."))
         let pty = try Pty()
         let reading = try service.start(["keychain", "read", id], on: pty)
-        #expect(pty.shows("is trying to use an item of your keychain"))
+        #expect(pty.shows("is trying to use “vault” of your keychain"))
         pty.type("1234\n")
         #expect(try reading.wait() == 0)
         #expect(pty.shows("sesame"))
@@ -168,6 +170,13 @@ import Testing
         let point = try #require(Data(base64Encoded: text))
         #expect(point.count == 65)
         #expect(try await keychain("keys", "--json").output.contains(text))
+        let plain = try await keychain("public-key", "--tag", "work")
+        #expect(plain.output == text + "\n", "\(plain.errors)")
+        let file = try await keychain("public-key", id, "--pem")
+        #expect(
+            file.output == (try String(contentsOfFile: folder.publicKey(point), encoding: .utf8))
+        )
+        #expect(try await keychain("public-key", id, "--pem", "--json").status == 64)
         let message = try folder.file(Data("a message".utf8))
         let pem = try folder.publicKey(point)
 
