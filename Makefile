@@ -176,6 +176,7 @@ test-system: setup-system release catalogues ## Boots a Debian 12 with the produ
 	scripts/test-system
 
 test-machine: setup-machine release catalogues ## The same in a virtual machine: seats, a TPM, devices, restarts
+	$(BUILD_RELEASE) --product virtual-key
 	scripts/test-machine
 
 # Longer than the tests' own numbers.
