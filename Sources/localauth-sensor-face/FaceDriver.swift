@@ -70,9 +70,9 @@ import ServiceProgram
     }
 
     private var damage: SensorHealth {
-        guard let first = damaged.first else { return .ok }
-        let others = damaged.count > 1 ? " and \(damaged.count - 1) more" : ""
-        return .degraded("A template is damaged: \(first)\(others). Remove it and enrol again.")
+        guard !damaged.isEmpty else { return .ok }
+        let paths = damaged.prefix(3).joined(separator: ", ")
+        return .degraded("A template is damaged: \(paths). Remove it and enrol again.")
     }
 
     /// Reports templates that another program added, removed or damaged.
