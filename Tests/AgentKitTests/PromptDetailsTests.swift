@@ -1,5 +1,6 @@
 import AgentKit
 import DBus
+import TestSupport
 import Testing
 
 @Suite struct PromptDetailsTests {
@@ -101,6 +102,20 @@ import Testing
         #expect(decode("passcode-rejected") == .passcodeRejected(attemptsLeft: 2))
         #expect(decode("success") == .success)
         #expect(decode("granted") == nil)
+    }
+
+    @Test("Every hint that a sensor may give has a sentence; another word is shown as it is")
+    func hints() throws {
+        let project = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+        let interface = try TemporaryFolder.read("\(project)/dbus/org.localauth.Sensor1.xml")
+        let list = try #require(
+            String(decoding: interface, as: UTF8.self)
+                .firstMatch(of: /`hint` \(`hint` s: ([^)]*)\)/)
+        )
+        let hints = list.output.1.matches(of: /`([a-z-]+)`/).map { String($0.output.1) }
+        #expect(hints.count == 14)
+        for hint in hints { #expect(PromptText.advice(hint) != hint, "\(hint)") }
+        #expect(PromptText.advice("wiggle") == "wiggle")
     }
 
     @Test("A kind without its detail, or with one of a wrong type, is nothing")
