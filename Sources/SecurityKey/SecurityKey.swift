@@ -73,6 +73,8 @@ package actor SecurityKey {
         waits: @escaping @Sendable () -> Void
     ) throws(KeyFault) -> Credential {
         try open(stop, waits) { (session) throws(KeyFault) in
+            let knowledge = try Self.knowledge(of: enrolled, party, session)
+            if knowledge.has != nil { throw .enrolled }
             guard let new = fido_cred_new() else { throw .failed(Self.memory) }
             var credential: OpaquePointer? = new
             defer { fido_cred_free(&credential) }
@@ -84,7 +86,7 @@ package actor SecurityKey {
             try session.check(
                 fido_cred_set_user(new, user, user.count, RelyingParty.name, nil, nil)
             )
-            for other in enrolled {
+            for other in knowledge.unsure {
                 try session.check(fido_cred_exclude(new, other.handle, other.handle.count))
             }
             if session.verifiesUser {
@@ -126,7 +128,9 @@ package actor SecurityKey {
         waits: @escaping @Sendable () -> Void
     ) throws(KeyFault) -> Credential {
         try open(stop, waits) { (session) throws(KeyFault) in
-            let known = try Self.known(of: credentials, party, session)
+            let knowledge = try Self.knowledge(of: credentials, party, session)
+            let known = knowledge.has.map { [$0] } ?? knowledge.unsure
+            if known.isEmpty { throw .stranger }
             return try Self.assertion(of: known, party, session) { assertion throws(KeyFault) in
                 let verifies = known.allSatisfy(\.verifiesUser)
                 if verifies {
@@ -140,22 +144,35 @@ package actor SecurityKey {
         }
     }
 
-    /// Which of the credentials the key has, without a touch: one that has none doesn't blink, and
-    /// can't use up attempts.
-    private static func known(
+    /// What a key says of credentials without a touch.
+    private struct Knowledge {
+        /// The one that it has.
+        var has: Credential?
+        /// Those that it says nothing of: some keys answer nothing without a touch.
+        var unsure: [Credential] = []
+    }
+
+    /// Asks the key without a touch which of the credentials it has: one that has none doesn't blink,
+    /// and can't use up attempts.
+    ///
+    /// One by one: some keys take no longer list.
+    private static func knowledge(
         of credentials: [Credential],
         _ party: RelyingParty,
         _ session: Session
-    ) throws(KeyFault) -> [Credential] {
-        try assertion(of: credentials, party, session) { assertion throws(KeyFault) in
-            try session.check(fido_assert_set_up(assertion, FIDO_OPT_FALSE))
-            let code = fido_dev_get_assert(session.device, assertion, nil)
+    ) throws(KeyFault) -> Knowledge {
+        var knowledge = Knowledge()
+        for credential in credentials {
+            let code = try assertion(of: [credential], party, session) {
+                assertion throws(KeyFault) in
+                try session.check(fido_assert_set_up(assertion, FIDO_OPT_FALSE))
+                return fido_dev_get_assert(session.device, assertion, nil)
+            }
             if let fault = session.channel.fault { throw fault }
-            if code == FIDO_ERR_NO_CREDENTIALS { throw .stranger }
-            let named = credentials.filter { $0.handle == Self.handle(of: assertion) }
-            // Some keys answer nothing without a touch: these are asked for all.
-            return code == FIDO_OK && !named.isEmpty ? named : credentials
+            if code == FIDO_OK { return Knowledge(has: credential) }
+            if code != FIDO_ERR_NO_CREDENTIALS { knowledge.unsure.append(credential) }
         }
+        return knowledge
     }
 
     private static func assertion<Value>(

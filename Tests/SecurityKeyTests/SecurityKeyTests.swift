@@ -90,11 +90,13 @@ struct SecurityKeyTests {
         let first = ring.key
         try await ring.check { bench in
             let one = try await bench.enroll("one")
+            // The one that is enrolled would be a duplicate at once.
+            first.unplug()
+            try await eventually("no key") { try await !bench.sensor.present() }
             let second = try ring.another()
-            // The first has a credential already, so the second alone can be enrolled.
-            let number = bench.nextOperation()
+            try await eventually("the second key") { try await bench.sensor.present() }
             let enrolment = try bench.sensor.enrollStream(
-                operation: number,
+                operation: bench.nextOperation(),
                 uid: SensorBench.user,
                 label: "two",
                 options: [:]
@@ -102,6 +104,7 @@ struct SecurityKeyTests {
             try await touch(second, .right, "the second key to make a credential")
             try await touch(second, .right, "the second key to prove it")
             let two = try await enrolment.reply()
+            try first.plug()
             for (key, id) in [(second, two), (first, one), (second, two)] {
                 let (_, call) = try await bench.verify()
                 try await eventually("both to wait") { first.waits && second.waits }
@@ -185,9 +188,9 @@ struct SecurityKeyTests {
                 label: "again",
                 options: [:]
             )
-            try await touch(key, .right)
             try await expectError(.sensorDuplicate, of: "Enroll") { _ = try await call.reply() }
             try expect(try await bench.sensor.listTemplates(uid: SensorBench.user).count == 1, "1")
+            try expect(key.requests == 2, "no further touch, got \(key.requests)")
         }
     }
 
