@@ -35,7 +35,22 @@ struct KeptKey: Sendable {
     /// Makes a key.
     ///
     /// - Throws: an error of the keychain.
-    init(_ accessControl: SecAccessControl?, _ context: LAContext?) throws {
+    init(_ accessControl: SecAccessControl?, _ context: LAContext?, isCompact: Bool) throws {
+        // Every second point has a compact representation.
+        for _ in 0..<64 {
+            let made = try KeptKey(accessControl, context)
+            let point = try Crypto.P256.Signing.PublicKey(x963Representation: made.point())
+            if !isCompact || point.compactRepresentation != nil {
+                self = made
+                return
+            }
+            let status = SecItemDelete([kSecValueRef: made.key] as [CFString: Any] as CFDictionary)
+            guard status == errSecSuccess else { throw Self.error(status) }
+        }
+        throw Self.error(errSecInternalComponent)
+    }
+
+    private init(_ accessControl: SecAccessControl?, _ context: LAContext?) throws {
         var inner: [String: Any] = [
             kSecAttrIsPermanent as String: true,
             kSecAttrApplicationTag as String: SecureEnclave.tag,
@@ -110,14 +125,20 @@ extension SecureEnclave.P256.Signing {
         /// Makes a key.
         ///
         /// - Parameters:
+        ///   - compactRepresentable: Whether the public half has a `compactRepresentation`.
         ///   - accessControl: What its use asks for; nothing without one.
         ///   - authenticationContext: The context on which it asks.
         /// - Throws: an error of the keychain.
         public init(
+            compactRepresentable: Bool = true,
             accessControl: SecAccessControl? = nil,
             authenticationContext: LAContext? = nil
         ) throws {
-            kept = try KeptKey(accessControl, authenticationContext)
+            kept = try KeptKey(
+                accessControl,
+                authenticationContext,
+                isCompact: compactRepresentable
+            )
             publicKey = try .init(x963Representation: kept.point())
         }
 
@@ -175,14 +196,20 @@ extension SecureEnclave.P256.KeyAgreement {
         /// Makes a key.
         ///
         /// - Parameters:
+        ///   - compactRepresentable: Whether the public half has a `compactRepresentation`.
         ///   - accessControl: What its use asks for; nothing without one.
         ///   - authenticationContext: The context on which it asks.
         /// - Throws: an error of the keychain.
         public init(
+            compactRepresentable: Bool = true,
             accessControl: SecAccessControl? = nil,
             authenticationContext: LAContext? = nil
         ) throws {
-            kept = try KeptKey(accessControl, authenticationContext)
+            kept = try KeptKey(
+                accessControl,
+                authenticationContext,
+                isCompact: compactRepresentable
+            )
             publicKey = try .init(x963Representation: kept.point())
         }
 

@@ -35,6 +35,34 @@ struct SecureEnclaveTests {
         }
     }
 
+    @Test("A key's point has a compact representation, unless that isn't asked for")
+    func compact() async throws {
+        try await ClientDesk.run { _ in
+            for _ in 0..<8 {
+                let key = try SecureEnclave.P256.Signing.PrivateKey()
+                #expect(key.publicKey.compactRepresentation != nil)
+            }
+            // Those that had none were deleted again.
+            let all: [CFString: Any] = [
+                kSecClass: kSecClassKey, kSecAttrApplicationTag: SecureEnclave.tag,
+                kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true,
+            ]
+            var found: CFTypeRef?
+            #expect(SecItemCopyMatching(all as CFDictionary, &found) == errSecSuccess)
+            #expect((found as? NSArray)?.count == 8)
+            var any = 0
+            while true {
+                let key = try SecureEnclave.P256.KeyAgreement.PrivateKey(
+                    compactRepresentable: false
+                )
+                any += 1
+                // Of 64 keys one has none, but for a chance of 1 in 2^64.
+                guard key.publicKey.compactRepresentation != nil, any < 64 else { break }
+            }
+            #expect(any < 64)
+        }
+    }
+
     @Test("A guarded key asks, and says that the person canceled")
     func guarded() async throws {
         try await ClientDesk.run { desk in
