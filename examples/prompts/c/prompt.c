@@ -37,7 +37,9 @@ static sd_bus *bus;
 static sd_event *loop;
 static sd_event_source *keys;
 
-static void say(const char *text) { if (write(terminal, text, strlen(text)) < 0) sd_event_exit(loop, 0); }
+static void say(const char *text) { /* what a terminal doesn't take is lost: nothing waits for it */
+    if (write(terminal, text, strlen(text)) < 0 && errno != EAGAIN) sd_event_exit(loop, 0);
+}
 /* Text that moves no cursor and changes no direction: at most `limit` characters, and `size` bytes. */
 static void plain(char *to, size_t size, size_t limit, const char *from) {
     size_t used = 0;
