@@ -175,6 +175,32 @@ struct AgeTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
+    @Test("R50: For templates a passcode counts that the context got for a policy, nothing else")
+    func passcodeOfContext() throws {
+        func age(_ desk: Desk, of uid: UInt32 = Desk.uid) -> Duration? {
+            desk.engine.passcodeAge(of: Desk.context, uid: uid, at: desk.now)
+        }
+        var desk = Desk(.finger)
+        desk.evaluate(.biometricsOrPasscode, context: Desk.context)
+        desk.scan(matching: true)
+        #expect(age(desk) == nil, "a finger is no passcode")
+        desk = Desk(.finger)
+        let item = try desk.access([.devicePasscode], context: Desk.context)
+        desk.passcode(item, .correct)
+        #expect(desk.grant(item)?.mechanism == .passcode)
+        #expect(age(desk) == nil, "it was given for an item")
+        desk = Desk(.finger)
+        let wrong = desk.evaluate(.biometricsOrPasscode, context: Desk.context)
+        desk.passcode(wrong, .wrong)
+        #expect(age(desk) == nil)
+        desk.passcode(wrong, .correct)
+        #expect(age(desk) == .zero && age(desk, of: Desk.uid + 1) == nil)
+        desk.pass(.seconds(599))
+        #expect(age(desk) == .seconds(599))
+        desk.pass(.seconds(1))
+        #expect(age(desk) == nil, "the life of a success is over")
+    }
+
     @Test("R50: A logout forgets an unlock that came without a passcode, too")
     func logoutWithoutPasscode() {
         var desk = Desk(.finger)

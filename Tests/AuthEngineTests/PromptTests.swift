@@ -99,17 +99,28 @@ struct PromptTests {
 
     @Test("R30: The reply comes exactly once, whatever comes after it")
     func replyOnce() {
-        var desk = Desk(.finger, .webcam)
-        let id = desk.evaluate(.biometricsOrPasscode, context: Desk.context)
-        let operations = desk.operations
-        desk.scan(matching: true)
-        #expect(desk.grant(id) != nil)
+        for isGranted in [true, false] {
+            var desk = Desk(.finger, .webcam)
+            let id = desk.evaluate(.biometricsOrPasscode, context: Desk.context)
+            let operations = desk.operations
+            if isGranted { desk.scan(matching: true) } else { desk.send(.canceled(id)) }
+            #expect(!desk.isPending(id) && (desk.grant(id) != nil) == isGranted)
+            expectNothing(of: id, operations.map(\.id), &desk)
+        }
+    }
+
+    /// Whatever comes now of an evaluation that was answered.
+    private func expectNothing(
+        of id: EvaluationID,
+        _ operations: [OperationID],
+        _ desk: inout Desk
+    ) {
         var after: [Effect] = []
         for operation in operations {
-            after += desk.send(.sensorMatched(operation.id, template: "x"))
-            let refused = desk.send(.sensorMismatched(operation.id, attempt: 1))
-            #expect(refused == [.answerMismatch(operation.id, attempt: 1, .refused)])
-            after += desk.send(.sensorEnded(operation.id))
+            after += desk.send(.sensorMatched(operation, template: "x"))
+            let refused = desk.send(.sensorMismatched(operation, attempt: 1))
+            #expect(refused == [.answerMismatch(operation, attempt: 1, .refused)])
+            after += desk.send(.sensorEnded(operation))
         }
         after += desk.send(.canceled(id)) + desk.send(.fellBack(id)) + desk.send(.confirmed(id))
         after += desk.send(.passcodeOffered(id)) + desk.send(.passcodeVerified(id, .correct))
@@ -162,6 +173,14 @@ struct PromptTests {
         desk.send(.invalidated(Desk.context))
         desk.write()
         #expect(desk.refusal(id) == .appCancel)
+        desk = Desk(.finger)
+        func kept() -> Grant? {
+            desk.engine.success(of: Desk.context, for: .biometrics, uid: Desk.uid, at: desk.now)
+        }
+        succeed(&desk, .biometry)
+        #expect(kept() != nil)
+        desk.send(.invalidated(Desk.context))
+        #expect(kept() == nil)
     }
 
     @Test("R33: A context that succeeded succeeds again without a prompt, another one does not")

@@ -46,6 +46,8 @@ struct SessionRuleTests {
         desk.facts.session = "other"
         desk.send(.canceled(first))
         #expect(ids.allSatisfy(desk.isPending))
+        desk.send(.interrupted(session: Desk.session, .left))
+        #expect(desk.isPending(ids[0]))
         desk.send(.interrupted(session: "other", .left))
         #expect(desk.refusal(ids[0]) == .systemCancel)
     }
