@@ -17,8 +17,8 @@ let package = Package(
         .library(name: "FaceSensor", targets: ["FaceSensor", "CameraDevice"]),
     ]
         + [
-            "AgentKit", "CryptoKit", "LocalAuthBus", "LocalAuthClient", "LocalAuthentication",
-            "Security", "SensorKit",
+            "AgentKit", "CryptoKit", "DBus", "LocalAuthBus", "LocalAuthClient",
+            "LocalAuthentication", "Security", "SensorKit", "ServiceProgram",
         ]
         .map { .library(name: $0, targets: [$0]) },
     traits: [
@@ -163,6 +163,7 @@ let package = Package(
             name: "AgentKit",
             dependencies: [
                 "CLinux", "DBus", "Linux", "LocalAuthBus", "LocalAuthClient", "Localization",
+                "ServiceProgram",
             ]
         ),
 
@@ -236,7 +237,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             resources: [
-                "sensor.py", "sensor.c.txt", "Makefile", "description.conf", "policy.conf",
+                "sensor.py", "sensor.c.txt", "sensor.swift.txt", "package.swift.txt", "Makefile",
+                "description.conf", "policy.conf",
                 "activation.service", "unit.service", "sysusers.conf",
             ]
             .map { .embedInCode("Skeletons/\($0)") }
@@ -308,11 +310,22 @@ let package = Package(
             name: "ServiceProgramTests",
             dependencies: ["DBus", "ServiceProgram", "localauth-sensor-simulated", "TestSupport"]
         ),
+        // What an author begins with in Swift; each is a package of its own as well.
+        .executableTarget(
+            name: "Doorbell",
+            dependencies: ["DBus", "LocalAuthBus", "SensorKit"],
+            path: "examples/sensors/swift/Sources/Doorbell"
+        ),
+        .executableTarget(
+            name: "ask",
+            dependencies: ["AgentKit"],
+            path: "examples/prompts/swift/Sources/ask"
+        ),
         .testTarget(
             name: "SensorKitTests",
             dependencies: [
-                "DBus", "LocalAuthBus", "SensorContract", "SensorKit", "localauth-sensor-simulated",
-                "TestSupport",
+                "DBus", "Doorbell", "LocalAuthBus", "SensorContract", "SensorKit", "TestSupport",
+                "ask", "localauth-sensor-simulated", "localauthctl",
             ]
         ),
         .target(

@@ -1,17 +1,17 @@
 internal import Localization
 
 /// What a prompt shows at one moment: all that is left to a window is to draw it.
-package struct PromptState: Hashable, Sendable {
+public struct PromptState: Hashable, Sendable {
     /// A sensor at work.
-    package struct Sensor: Hashable, Sendable {
+    public struct Sensor: Hashable, Sendable {
         /// 0 for a companion, 1 fingerprint, 2 face, 4 iris.
-        package let biometryType: UInt32
+        public let biometryType: UInt32
         /// Whether it has said that it looks.
-        package fileprivate(set) var isReady = false
+        public fileprivate(set) var isReady = false
     }
 
     /// How things stand; what colours and icons follow.
-    package enum Mood: Hashable, Sendable {
+    public enum Mood: Hashable, Sendable {
         case asking
         case failed
         case recognized
@@ -19,28 +19,28 @@ package struct PromptState: Hashable, Sendable {
     }
 
     /// What it was begun with.
-    package let details: PromptDetails
+    public let details: PromptDetails
     /// The sensors at work, one for each kind.
-    package private(set) var sensors: [Sensor]
+    public private(set) var sensors: [Sensor]
     /// What has just happened, or what can be done.
-    package private(set) var words: String
+    public private(set) var words: String
     /// How things stand.
-    package private(set) var mood = Mood.asking
+    public private(set) var mood = Mood.asking
     /// Whether there is a place to type a secret.
-    package private(set) var showsSecret: Bool
+    public private(set) var showsSecret: Bool
     /// Whether what is typed there is taken now.
-    package private(set) var takesSecret: Bool
+    public private(set) var takesSecret: Bool
     /// Whether the secret is the app's own password.
-    package private(set) var asksApplicationPassword: Bool
+    public private(set) var asksApplicationPassword: Bool
     /// Whether the fallback is on offer.
-    package private(set) var canFallBack = false
+    public private(set) var canFallBack = false
     /// Whether a match waits to be confirmed.
-    package private(set) var canConfirm = false
+    public private(set) var canConfirm = false
     /// Whether it is over.
-    package private(set) var isOver = false
+    public private(set) var isOver = false
 
     /// The first moment of a prompt.
-    package init(_ details: PromptDetails) {
+    public init(_ details: PromptDetails) {
         self.details = details
         var types: [UInt32] = []
         for type in details.biometryTypes where !types.contains(type) { types.append(type) }
@@ -52,7 +52,7 @@ package struct PromptState: Hashable, Sendable {
     }
 
     /// Something happened.
-    package mutating func take(_ progress: PromptProgress) {
+    public mutating func take(_ progress: PromptProgress) {
         guard !isOver else { return }
         if let sentence = PromptText.sentence(progress) { words = sentence }
         switch progress {
@@ -97,7 +97,7 @@ package struct PromptState: Hashable, Sendable {
     }
 
     /// A secret was sent, or was not taken.
-    package mutating func submitted(_ isSent: Bool) {
+    public mutating func submitted(_ isSent: Bool) {
         takesSecret = !isSent
         mood = isSent ? .asking : .failed
         words =
@@ -105,12 +105,12 @@ package struct PromptState: Hashable, Sendable {
     }
 
     /// The match was confirmed, or the fallback taken; each once.
-    package mutating func answered() {
+    public mutating func answered() {
         (canConfirm, canFallBack) = (false, false)
     }
 
     /// It is over.
-    package mutating func end(_ outcome: PromptOutcome) {
+    public mutating func end(_ outcome: PromptOutcome) {
         isOver = true
         takesSecret = false
         (canConfirm, canFallBack) = (false, false)

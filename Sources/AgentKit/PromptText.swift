@@ -18,12 +18,12 @@ public enum PromptText {
     ]
 
     /// The name to stand alone: what nobody vouches for can be as long as it likes.
-    package static func appTitle(_ details: PromptDetails) -> String {
+    public static func appTitle(_ details: PromptDetails) -> String {
         details.appName.count > 64 ? details.appName.prefix(63) + "…" : details.appName
     }
 
     /// What a sensor is called.
-    package static func sensorName(_ type: UInt32) -> String {
+    public static func sensorName(_ type: UInt32) -> String {
         switch type {
         case 1: localized("Fingerprint sensor")
         case 2: localized("Camera")

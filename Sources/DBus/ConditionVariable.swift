@@ -1,26 +1,27 @@
 /// Wakes whoever waits on the loop for something to change; they look again what it was.
 @BusActor
-package final class ConditionVariable {
+public final class ConditionVariable {
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    package init() {}
+    /// Nobody waits yet.
+    public init() {}
 
     /// Wakes everybody who waits now.
-    package func notifyAll() {
+    public func notifyAll() {
         let woken = waiting
         waiting = []
         for continuation in woken { continuation.resume() }
     }
 
     /// Waits for the next ``notifyAll()``.
-    package func wait() async {
+    public func wait() async {
         await withCheckedContinuation { waiting.append($0) }
     }
 
     /// Returns when the condition holds, or when it's too late.
     ///
     /// - Returns: Whether it holds.
-    package func wait(
+    public func wait(
         atMost limit: Duration,
         until condition: @BusActor () -> Bool
     ) async -> Bool {

@@ -2,7 +2,7 @@ import Linux
 
 /// Tells when something is made, written, renamed or removed in folders, or a file is written.
 @BusActor
-package final class FolderWatch {
+public final class FolderWatch {
     private var changes: FolderChanges?
     private var source: EventSource?
     private var timer: EventSource?
@@ -11,10 +11,10 @@ package final class FolderWatch {
     private static let debounce = Duration.milliseconds(30)
 
     /// Whether the kernel has no more watches: nothing is told.
-    package var isBlind: Bool { changes == nil }
+    public var isBlind: Bool { changes == nil }
 
     /// Calls `changed` after something happened; never when the kernel has no more watches.
-    package init(_ folders: [String] = [], _ changed: @escaping @BusActor () -> Void) {
+    public init(_ folders: [String] = [], _ changed: @escaping @BusActor () -> Void) {
         changes = FolderChanges()
         for folder in folders { add(folder) }
         guard let changes else { return }
@@ -31,7 +31,7 @@ package final class FolderWatch {
 
     /// Looks at a folder or a file from now on; one that is looked at already, or isn't there, is
     /// no fault.
-    package func add(_ folder: String) {
+    public func add(_ folder: String) {
         changes?.add(folder)
     }
 }

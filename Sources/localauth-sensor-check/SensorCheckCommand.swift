@@ -96,7 +96,13 @@ import Synchronization
     )
     var new: String?
 
-    @Option(help: "What the new sensor is written in: python or c.")
+    @Option(
+        help: ArgumentHelp(
+            "What the new sensor is written in: python, c or swift. There is none in Rust: its "
+                + "D-Bus crates can't be had where this project is tested.",
+            valueName: "language"
+        )
+    )
     var language = Skeleton.Language.python
 
     @Argument(

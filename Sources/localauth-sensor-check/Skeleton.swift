@@ -10,6 +10,7 @@ struct Skeleton {
     enum Language: String, CaseIterable, ExpressibleByArgument {
         case python
         case c
+        case swift
     }
 
     private let name: String
@@ -32,6 +33,13 @@ struct Skeleton {
         guard mkdir(name, 0o755) == 0 else {
             throw TestFailure("\(name): \(String(cString: strerror(errno)))")
         }
+        if language == .swift {
+            for folder in ["\(name)/Sources", "\(name)/Sources/\(name)"] {
+                guard mkdir(folder, 0o755) == 0 else {
+                    throw TestFailure("\(folder): \(String(cString: strerror(errno)))")
+                }
+            }
+        }
         for (file, text) in files {
             let isProgram = file == program
             try TemporaryFolder.write("\(name)/\(file)", text.utf8, mode: isProgram ? 0o755 : 0o644)
@@ -40,7 +48,14 @@ struct Skeleton {
         print("\(name): “\(check)” checks it, “\(install)” installs it.")
     }
 
-    private var program: String { language == .python ? "sensor.py" : "sensor" }
+    /// What is checked and installed.
+    private var program: String {
+        switch language {
+        case .python: "sensor.py"
+        case .c: "sensor"
+        case .swift: ".build/release/\(name)"
+        }
+    }
     private var lower: String { name.lowercased() }
 
     private var files: [(String, String)] {
@@ -61,15 +76,21 @@ struct Skeleton {
                 ("org.localauth.Sensor1.xml", interface),
             ]
         case .c: return common + [("sensor.c", text(PackageResources.sensor_c_txt))]
+        case .swift:
+            return common + [
+                ("Package.swift", text(PackageResources.package_swift_txt)),
+                ("Sources/\(name)/main.swift", text(PackageResources.sensor_swift_txt)),
+            ]
         }
     }
 
     /// The example with another name, and with its program.
     private func text(_ bytes: [UInt8]) -> String {
-        String(decoding: bytes, as: UTF8.self)
+        let file = program.split(separator: "/").last.map(String.init) ?? program
+        return String(decoding: bytes, as: UTF8.self)
             .replacing("Doorbell", with: name)
             .replacing("doorbell", with: lower)
             .replacing("PROGRAM := sensor", with: "PROGRAM := \(program)")
-            .replacing("/PROGRAM ", with: "/\(program) ")
+            .replacing("/PROGRAM ", with: "/\(file) ")
     }
 }

@@ -58,6 +58,11 @@ struct PromptContractTests {
         try await check.run(PromptFixture(program: ["localauthctl", "agent"]))
     }
 
+    @Test("The prompt in Swift keeps the contract", arguments: PromptContractSuite.checks)
+    func swift(_ check: PromptCheck) async throws {
+        try await check.run(PromptFixture(program: ["ask"]))
+    }
+
     @Test("A planted fault is found by its check", arguments: faults)
     func planted(_ fault: Fault) async throws {
         let file = Self.folder + "/python/prompt.py"

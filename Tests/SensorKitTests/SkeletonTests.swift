@@ -5,6 +5,7 @@ import Testing
 /// What an author of a sensor begins with.
 @Suite(.timeLimit(.minutes(5)))
 struct SkeletonTests {
+    private static let languages = ["python", "c", "swift"]
     private static let project = #filePath.split(separator: "/").dropLast(3)
         .reduce("") { "\($0)/\($1)" }
 
@@ -40,16 +41,38 @@ struct SkeletonTests {
         #expect(ended.output.contains(" checks hold, 0 don't, 1 can't"))
     }
 
-    @Test("A new sensor has at most 120 lines", arguments: [("python", "py"), ("c", "c")])
-    func length(_ language: String, _ ending: String) throws {
-        let folder = try Self.new("AcmePalm", language)
-        let path = folder.path + "/AcmePalm/sensor." + ending
-        #expect(try Self.text(path).split(separator: "\n").count <= 120)
+    @Test(
+        "A new sensor has at most 120 lines",
+        arguments: [
+            ("python", ["sensor.py"]), ("c", ["sensor.c"]),
+            ("swift", ["Package.swift", "Sources/AcmePalm/main.swift"]),
+        ]
+    )
+    func length(_ language: String, _ files: [String]) throws {
+        let folder = try Self.new("AcmePalm", language).path + "/AcmePalm/"
+        let lines = try files.map { try Self.text(folder + $0).split(separator: "\n").count }
+        #expect(lines.reduce(0, +) <= 120)
     }
 
-    @Test("It is installed with a user, a name, trust and a sandbox", arguments: ["python", "c"])
+    @Test("The sensor in Swift has less than 60 lines beside its imports")
+    func swift() throws {
+        let folder = try Self.new("AcmePalm", "swift").path + "/AcmePalm"
+        let text = try Self.text(folder + "/Sources/AcmePalm/main.swift")
+        let lines = text.split(separator: "\n")
+            .filter { line in
+                !line.hasPrefix("import") && !line.hasPrefix("///")
+            }
+        #expect(lines.count < 60 && text.contains("\"AcmePalm\"") && !text.contains("oorbell"))
+        #expect(try Self.text(folder + "/Package.swift").contains("/usr/share/localauth/swift"))
+    }
+
+    @Test("It is installed with a user, a name, trust and a sandbox", arguments: languages)
     func installation(_ language: String) throws {
         let folder = try Self.new("AcmePalm", language)
+        // The example in Swift is built with this package, the new one by test-packages.
+        let built = folder.path + "/AcmePalm/.build/release"
+        let copy = "mkdir -p \(built) && cp \(ChildProcess.folder)/Doorbell \(built)/AcmePalm"
+        if language == "swift" { _ = try ChildProcess.run(["/bin/sh", "-c", copy]) }
         let root = folder.path + "/root"
         let words = ["-C", folder.path + "/AcmePalm", "install", "DESTDIR=\(root)"]
         let variables = ["CPPFLAGS": "-I\(Self.project)/examples/sensors/c"]

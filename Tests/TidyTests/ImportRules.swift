@@ -82,8 +82,8 @@ struct Manifest {
         /// The folder of its sources.
         let path: String
 
-        /// Whether its sources lie among the tests.
-        var isForTests: Bool { path.hasPrefix("Tests/") }
+        /// Whether its sources lie among the tests, or are an example that tests start.
+        var isForTests: Bool { path.hasPrefix("Tests/") || path.hasPrefix("examples/") }
     }
 
     let path: String

@@ -1,16 +1,16 @@
 import CLinux
-package import DBus
+public import DBus
 import Glibc
 
 /// A line that is being typed and must not leave this memory: one page that is never swapped, never
 /// in a core dump, not inherited by a forked child, and wiped whenever the line ends.
-package struct SecretLine: ~Copyable {
+public struct SecretLine: ~Copyable {
     /// The longest line, in bytes.
-    package static let capacity = 1024
+    public static let capacity = 1024
     private static let inputCapacity = 256
     private static let pageSize = 4096
 
-    package private(set) var count = 0
+    public private(set) var count = 0
     // Wiping and locking need memory that the language never copies; private to this type.
     private let page: UnsafeMutableRawPointer
 
@@ -18,7 +18,7 @@ package struct SecretLine: ~Copyable {
     ///
     /// The process can't be traced or dumped by others from now on.
     /// - Throws: Failed when the memory can't be protected.
-    package init() throws(DBusError) {
+    public init() throws(DBusError) {
         guard forbid_tracing() == 0 else {
             throw DBusError(.failed, "This process can't be protected from being traced.")
         }
@@ -45,15 +45,15 @@ package struct SecretLine: ~Copyable {
         munmap(page, Self.pageSize)
     }
 
-    package var isEmpty: Bool { count == 0 }
+    public var isEmpty: Bool { count == 0 }
 
     /// The bytes with a zero after them, as C reads them; it lives as long as the line.
-    package var cString: UnsafePointer<CChar> {
+    public var cString: UnsafePointer<CChar> {
         UnsafePointer(page.assumingMemoryBound(to: CChar.self))
     }
 
     /// Puts bytes in between; false when they don't all fit.
-    package mutating func insert(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+    public mutating func insert(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         guard (0...count).contains(offset), bytes.count <= Self.capacity - count else {
             return false
         }
@@ -65,7 +65,7 @@ package struct SecretLine: ~Copyable {
     }
 
     /// Takes bytes out of it, and leaves nothing of them behind.
-    package mutating func remove(_ range: Range<Int>) {
+    public mutating func remove(_ range: Range<Int>) {
         let range = range.clamped(to: 0..<count)
         memmove(page + range.lowerBound, page + range.upperBound, count - range.upperBound)
         count -= range.count
@@ -92,13 +92,13 @@ package struct SecretLine: ~Copyable {
     }
 
     /// Overwrites everything that was typed.
-    package mutating func wipe() {
+    public mutating func wipe() {
         explicit_bzero(page, Self.capacity)
         count = 0
     }
 
     /// What was typed, where it lies.
-    package func withBytes<T, E: Error>(_ body: (RawSpan) throws(E) -> T) throws(E) -> T {
+    public func withBytes<T, E: Error>(_ body: (RawSpan) throws(E) -> T) throws(E) -> T {
         // The span ends with the call and can't be kept.
         try body(UnsafeRawBufferPointer(start: page, count: count).bytes)
     }

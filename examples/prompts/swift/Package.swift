@@ -1,0 +1,16 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The Swift package of localauth-dev.
+let localauth = Context.environment["LOCALAUTH_SWIFT"] ?? "/usr/share/localauth/swift"
+
+let package = Package(
+    name: "ask",
+    dependencies: [.package(name: "localauth", path: localauth)],
+    targets: [
+        .executableTarget(
+            name: "ask",
+            dependencies: [.product(name: "AgentKit", package: "localauth")]
+        )
+    ]
+)

@@ -1,0 +1,3 @@
+import AgentKit
+
+PromptProgram(name: "ask", abstract: "Asks on this terminal.").main { TerminalPrompt() }
