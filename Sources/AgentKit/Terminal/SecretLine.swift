@@ -10,6 +10,7 @@ public struct SecretLine: ~Copyable {
     private static let inputCapacity = 256
     private static let pageSize = 4096
 
+    /// How many bytes were typed.
     public private(set) var count = 0
     // Wiping and locking need memory that the language never copies; private to this type.
     private let page: UnsafeMutableRawPointer
@@ -45,6 +46,7 @@ public struct SecretLine: ~Copyable {
         munmap(page, Self.pageSize)
     }
 
+    /// Whether nothing was typed.
     public var isEmpty: Bool { count == 0 }
 
     /// The bytes with a zero after them, as C reads them; it lives as long as the line.
