@@ -25,8 +25,8 @@ package struct Credential: Hashable, Sendable {
         self.counter = counter
     }
 
-    /// Whether a signature with this number is a new one: a copy of the security key, or an old answer
-    /// of it, has a number that was there before.
+    /// Whether a signature with this number is a new one: a copy of the security key, or an old
+    /// answer of it, has a number that was there before.
     func isNew(_ number: UInt32) -> Bool { number > counter || (number == 0 && counter == 0) }
 }
 

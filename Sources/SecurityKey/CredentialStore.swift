@@ -34,8 +34,8 @@ package actor CredentialStore {
         known = try Self.identifiers(in: folder)
     }
 
-    /// The users whose credentials were added or removed other than through this store since the last
-    /// look.
+    /// The users whose credentials were added or removed other than through this store since the
+    /// last look.
     package func changedUsers() throws(SystemError) -> [UInt32] {
         let now = try Self.identifiers(in: folder)
         defer { known = now }
@@ -206,8 +206,8 @@ package actor CredentialStore {
         guard try identifiers(in: folder).isEmpty else {
             throw SystemError(
                 .io,
-                "The name of this machine is missing. Restore it, or remove the credentials in that "
-                    + "folder and enrol the security keys again.",
+                "The name of this machine is missing. Restore it, or remove the credentials in "
+                    + "that folder and enrol the security keys again.",
                 path: folder.file(partyFile)
             )
         }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The way to one key: the packets of 64 bytes that libfido2 sends and receives.
 ///
-/// libfido2 waits for a key as long as that has it wait, and has no way to end the wait from outside.
+/// libfido2 waits for a key as long as that has it wait; nothing ends the wait from outside.
 /// Here each wait is also one for the caller's wish to stop.
 final class KeyChannel: Sendable {
     /// What the channel itself saw, where libfido2 tells only that something failed.
@@ -30,11 +30,11 @@ final class KeyChannel: Sendable {
 
     /// Opens the way to a key, which then is this program's alone.
     ///
-    /// `stop` ends every wait once it is signalled; `waits` is called when the key waits for a touch,
-    /// and again every ten seconds.
+    /// `stop` ends every wait once it is signalled; `waits` is called when the key waits for a
+    /// touch, and again every ten seconds.
     ///
-    /// - Throws: ``KeyFault/busy`` when another program has it, ``KeyFault/gone`` when it isn't there,
-    ///   or ``KeyFault/failed(_:)``.
+    /// - Throws: ``KeyFault/busy`` when another program has it, ``KeyFault/gone`` when it isn't
+    ///   there, or ``KeyFault/failed(_:)``.
     init(
         _ place: KeyPlace,
         stop: EventDescriptor,
@@ -95,11 +95,13 @@ final class KeyChannel: Sendable {
         read: { handle, buffer, size, milliseconds in
             guard let handle, let buffer else { return -1 }
             return Unmanaged<KeyChannel>.fromOpaque(handle).takeUnretainedValue()
+                // libfido2's own memory, for this call.
                 .read(UnsafeMutableRawBufferPointer(start: buffer, count: size), milliseconds)
         },
         write: { handle, buffer, size in
             guard let handle, let buffer else { return -1 }
             return Unmanaged<KeyChannel>.fromOpaque(handle).takeUnretainedValue()
+                // libfido2's own memory, for this call.
                 .write(UnsafeRawBufferPointer(start: buffer, count: size))
         }
     )
@@ -128,6 +130,7 @@ final class KeyChannel: Sendable {
         return -1
     }
 
+    /// Fills libfido2's buffer.
     private func read(_ buffer: UnsafeMutableRawBufferPointer, _ milliseconds: Int32) -> Int32 {
         guard buffer.count == Self.packet else { return -1 }
         let limit = milliseconds < 0 ? Self.patience : min(milliseconds, Self.patience)
@@ -141,12 +144,14 @@ final class KeyChannel: Sendable {
         guard count > 0 else { return fail(.silent) }
         guard Glibc.read(descriptor.rawValue, buffer.baseAddress, buffer.count) == Self.packet
         else { return fail(.gone) }
+        // The same bytes, not a copy.
         look(at: UnsafeRawBufferPointer(buffer))
         return Int32(Self.packet)
     }
 
-    /// Notices what libfido2 doesn't tell: that the key waits for a touch, and that it has to do with
-    /// another program.
+    /// Notices what libfido2 doesn't tell: that the key waits for a touch, and that it has to do
+    /// with another program.
+    // A pointer, because that is what it was read to.
     private func look(at packet: UnsafeRawBufferPointer) {
         switch (packet[4], packet[7]) {
         case (0x80 | UInt8(CTAP_KEEPALIVE), 2):
@@ -160,6 +165,7 @@ final class KeyChannel: Sendable {
         }
     }
 
+    /// Sends what is in libfido2's buffer.
     private func write(_ buffer: UnsafeRawBufferPointer) -> Int32 {
         // The first byte is the number of the report, which these devices don't have.
         guard let start = buffer.baseAddress, buffer.count == Self.packet + 1 else { return -1 }
@@ -170,7 +176,8 @@ final class KeyChannel: Sendable {
         return sent == buffer.count ? Int32(buffer.count) : fail(.gone)
     }
 
-    /// Takes what the key still says after it was told to stop: whoever opens it next finds it idle.
+    /// Takes what the key still says after it was told to stop, so that it is idle when it is
+    /// opened the next time.
     func drain() {
         var packet = [UInt8](repeating: 0, count: Self.packet)
         for _ in 0..<Self.mostLeft {

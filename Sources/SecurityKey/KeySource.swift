@@ -22,8 +22,8 @@ package enum KeySource: Hashable, Sendable {
 
     /// The keys that are plugged in now.
     ///
-    /// Opens each device of its kind for a moment, which may block.
-    package func places() -> Set<KeyPlace> {
+    /// Opens each device of its kind for a moment, which may block: not on the caller's thread.
+    package func places() async -> Set<KeyPlace> {
         let paths =
             switch self {
             case .devices: Self.devices()

@@ -114,8 +114,8 @@ package actor SecurityKey {
         return credential
     }
 
-    /// Has the key sign a fresh challenge with one of the credentials, once it is touched, and checks
-    /// that it did.
+    /// Has the key sign a fresh challenge with one of the credentials, once it is touched, and
+    /// checks that it did.
     ///
     /// - Returns: The credential that signed, with its new counter.
     /// - Throws: ``KeyFault/stranger`` without a touch when it has none of them,
@@ -152,8 +152,8 @@ package actor SecurityKey {
         var unsure: [Credential] = []
     }
 
-    /// Asks the key without a touch which of the credentials it has: one that has none doesn't blink,
-    /// and can't use up attempts.
+    /// Asks the key without a touch which of the credentials it has: one that has none doesn't
+    /// blink, and can't use up attempts.
     ///
     /// One by one: some keys take no longer list.
     private static func knowledge(
@@ -218,6 +218,7 @@ package actor SecurityKey {
         let raw = credential.publicKey
         // Signature, challenge, machine, and that it was touched.
         guard es256_pk_from_ptr(point, raw, raw.count) == FIDO_OK,
+            // The point is libfido2's, as is the pointer to it.
             fido_assert_verify(assertion, 0, COSE_ES256, UnsafeRawPointer(point)) == FIDO_OK
         else { throw .unproven("The security key's answer is not signed as it should be.") }
         let flags = Int32(fido_assert_flags(assertion, 0))
@@ -270,6 +271,7 @@ package actor SecurityKey {
         return (0..<32).map { _ in random.next() }
     }
 
+    /// A copy of what libfido2 holds until its object is freed.
     private static func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
         start.map { Array(UnsafeBufferPointer(start: $0, count: count)) } ?? []
     }
@@ -290,8 +292,8 @@ extension KeyFault {
             self = .unproven("The security key did not recognise its user.")
         case FIDO_ERR_PIN_REQUIRED, FIDO_ERR_PIN_AUTH_INVALID, FIDO_ERR_UNAUTHORIZED_PERM:
             self = .failed(
-                "The security key asks for its PIN, which can't be given here. Enrol a key that has "
-                    + "no PIN, or one that recognises its user itself, by a finger for example."
+                "The security key asks for its PIN, which can't be given here. Enrol a key that "
+                    + "has no PIN, or one that recognises its user itself, by a finger for example."
             )
         case FIDO_ERR_UV_BLOCKED, FIDO_ERR_PIN_BLOCKED, FIDO_ERR_PIN_AUTH_BLOCKED:
             self = .failed(

@@ -3,7 +3,8 @@ import Linux
 import SecurityKey
 import SensorKit
 
-/// Asks all keys that are plugged in at once, until one is touched; the others are told to stop then.
+/// Asks all keys that are plugged in at once, until one is touched; then the others are told to
+/// stop.
 ///
 /// A key that is plugged in meanwhile is asked, too.
 @BusActor final class KeyRound {

@@ -93,8 +93,7 @@ import ServiceProgram
         defer { isLooking = false }
         while mustLook {
             mustLook = false
-            let source = source
-            show(await Task.detached { source.places() }.value)
+            show(await source.places())
         }
     }
 

@@ -26,7 +26,7 @@ struct KeyServiceTests {
             let agent = try ScriptedAgent(on: bus)
             try bus.start(ring.program)
             try await bus.waitForOwner(of: "org.localauth.Sensor1.Fido2")
-            let (device, manager) = (daemon.device("Fido2"), agent.manager)
+            let (device, manager) = (daemon.device("Fido2"), daemon.manager(agent.connection))
             try await eventually("a usable sensor") { (try? await device.available()) == true }
             try await agent.register()
             #expect(try await manager.canEvaluate(policy: 3).code == -12)

@@ -2,8 +2,8 @@ import Glibc
 import Linux
 import Synchronization
 
-/// A security key that is plugged in to a folder: a socket in it, which the sensor has in place of a
-/// device.
+/// A security key that is plugged in to a folder: a socket in it, which the sensor has in place of
+/// a device.
 public final class VirtualKey: Sendable {
     private struct State {
         var desk: PacketDesk

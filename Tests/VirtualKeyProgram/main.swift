@@ -1,9 +1,9 @@
 import Glibc
 import VirtualKey
 
-// virtual-key PIPE: plugs a security key in to the kernel (/dev/uhid) until it is ended. A line that
-// is written to PIPE is a touch, by its name in Touch. Says on standard output when it is opened and when
-// it waits for a touch.
+// virtual-key PIPE: plugs a security key in to the kernel (/dev/uhid) until it is ended. A line
+// that is written to PIPE is a touch, by its name in Touch. Says on standard output when it waits
+// for one.
 
 guard CommandLine.arguments.count == 2 else {
     print("usage: virtual-key PIPE")
