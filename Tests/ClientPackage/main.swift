@@ -252,7 +252,12 @@ func rights() async throws {
 
 aFork()
 names()
+olderNames()
 items()
+attributes()
+passwordOfAnApp()
+keysAsItems()
+try guardedKey()
 try softwareKeys()
 try serviceKeys()
 try await contexts()

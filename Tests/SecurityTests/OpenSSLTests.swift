@@ -62,6 +62,15 @@ struct OpenSSLTests {
         qvHfUfdXGXPfQ3yQfAH4293WvfRmzS99ba36O0coKwPClBdwZvAmDLrKuEUysvmQzTJ9CAeIUOZm1w==
         """
     )
+    /// The same with a salt of 10 bytes, which is not Apple's.
+    private static let otherSalt = bytes(
+        """
+        j+DlBsZwuChSMKaViPUVPr9bvrCyh1RC8axZXYKe3C4G6Tm/9eYqqbDgZLy+TeTHoDWutsIQPDbRUV18nBe8hQLG
+        7qGm3xy1i6z+QTEusZ+9g68c27i3uYY5C14XeYRltZ22AQ1hMb1Xo+9HTO9ZxJA9nXEzAdHyFUq6w5H78QNM9VmB
+        rbnyZRsYj6i3eCYWSgOpyQSKjOPenkE3kbKP2MlDEqu0LyHO4Zk8UPMMYywXxb2U4O4hp5nzdvkJO17jOlIyuLT4
+        rM11dkaElNerqjTfrp5kQWoR4HQaOWMOKviraQ5eYlMSAI66NHiaPb/nIKg5jD8qYwmpW06otfW8ZA==
+        """
+    )
     /// `openssl pkeyutl -encrypt -pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha224`.
     private static let sealed224 = bytes(
         """
@@ -190,6 +199,7 @@ struct OpenSSLTests {
             #expect(!Self.isValid(Data(), key, algorithm, Self.message))
         }
         #expect(!Self.isValid(made, half, pss, Self.message))
+        #expect(!Self.isValid(try #require(Self.otherSalt), half, pss, Self.message))
         let other = SecKeyAlgorithm.rsaSignatureMessagePKCS1v15SHA256
         #expect(!Self.isValid(made, half, other, Self.message))
     }
