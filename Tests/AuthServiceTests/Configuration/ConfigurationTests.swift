@@ -50,6 +50,7 @@ struct ConfigurationTests {
     func boot() {
         var configuration = Configuration()
         #expect(configuration.engineSettings(isSystemBus: true).passcodeAfterBoot)
+        #expect(!configuration.engineSettings(isSystemBus: false).passcodeAfterBoot)
         configuration.passcodeAfterBoot = false
         #expect(!configuration.engineSettings(isSystemBus: true).passcodeAfterBoot)
         configuration.passcodeAfterBoot = true

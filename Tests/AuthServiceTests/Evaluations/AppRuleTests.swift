@@ -59,6 +59,12 @@ struct AppRuleTests {
             }
             operation.succeed(template)
             #expect(try await call.reply()["mechanism"] == .string("biometry"))
+            // Nor does it give more of them.
+            let other = try await bench.context(on: person.connection)
+            try await other.setMaxBiometryFailures(100)
+            let failing = try other.evaluateStream(policy: 1, reason: "test", options: [:])
+            try await sensor.miss(try await sensor.operation(1), 3)
+            await expectName(.authenticationFailed) { _ = try await failing.reply() }
         }
     }
 

@@ -49,9 +49,11 @@ struct UnlockTests {
     func denied() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
-            await #expect(throws: DBusError.self) {
-                try await bench.manager(person.connection)
-                    .reportUnlock(uid: person.peer.uid, method: "biometry")
+            for method in ["biometry", "passcode"] {
+                await expectName(.accessDenied) {
+                    try await bench.manager(person.connection)
+                        .reportUnlock(uid: person.peer.uid, method: method)
+                }
             }
         }
     }

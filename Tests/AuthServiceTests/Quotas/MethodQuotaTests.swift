@@ -147,8 +147,13 @@ struct MethodQuotaTests {
             guard getuid() == 0 else { return }
             let other = try Connection(.address(Person.address(bench.bus)))
             defer { other.close() }
-            let path = try await bench.manager(other).createContext(properties: [:])
-            #expect(path.rawValue.contains("/context/"))
+            // A question, too: it is refused for what it lacks, once there is room for it.
+            let question = (
+                path: TestDaemon.root, interface: Authentication1.interface,
+                member: "RequirePasscode"
+            )
+            #expect(await Self.error(question, one)?.name == .limitsExceeded)
+            #expect(await Self.error(question, other)?.name == .invalidArgs)
         }
     }
 

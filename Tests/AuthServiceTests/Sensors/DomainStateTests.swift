@@ -11,7 +11,9 @@ struct DomainStateTests {
             let sensor = try await bench.sensor()
             #expect(try await bench.state(bench.context()).isEmpty)
             _ = sensor.add(for: bench.uid)
-            let (first, second) = (try await bench.context(), try await bench.context())
+            // Of two apps of one user.
+            let first = try await bench.context()
+            let second = try await bench.context(on: try bench.bus.connect())
             let state = try await bench.state(first)
             #expect(state.count == 32)
             #expect(try await bench.state(second) == state)
@@ -137,6 +139,14 @@ struct DomainStateTests {
             )
             #expect(try await byPasscode.reply()["domain-state"] == nil)
             #expect(try await other.evaluatedPolicyDomainState().isEmpty)
+            // Nor does it leave what biometry had set.
+            let again = try await context.evaluate(
+                policy: 2,
+                reason: "test",
+                options: ["sensors": .strings([])]
+            )
+            #expect(again["mechanism"] == .string("passcode"))
+            #expect(try await context.evaluatedPolicyDomainState().isEmpty)
 
             #expect(try await bench.canEvaluateCode(context) == 0)
             try await bench.manager(person.connection)

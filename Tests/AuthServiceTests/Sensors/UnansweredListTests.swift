@@ -39,9 +39,12 @@ struct UnansweredListTests {
             let person = try await bench.person()
             #expect(try await bench.canEvaluate(2, as: person.connection).available)
             bench.verifier.isBroken = true
-            await #expect(throws: DBusError.self) {
+            let refusal = await #expect(throws: DBusError.self) {
                 _ = try await bench.begin(person.connection, 2, ["timeout": .uint64(5000)]).reply()
             }
+            // Not for its deadline, and not because there were no passcode.
+            #expect(refusal?.name == .passcodeNotSet)
+            #expect(refusal?.message.contains("can't be asked") == true)
             #expect(person.prompts.seen.isEmpty)
         }
     }
