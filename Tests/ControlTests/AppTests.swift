@@ -57,14 +57,14 @@ import Testing
     /// Plays an app through; `says` is what it prints of a failed attempt.
     private func play(
         _ app: [String],
-        says miss: String = "Not recognized",
+        says miss: String? = "Not recognized",
         replaces: Bool = true
     ) async throws {
         try await service.queue("no-match", "match")
         let asked = try await run(app, "ask")
         #expect(asked.status == 0, "\(asked.errors)")
         #expect(asked.output.contains("It is you"))
-        #expect(asked.output.contains(miss))
+        if let miss { #expect(asked.output.contains(miss)) }
 
         let canceled = try start(app, "ask")
         // It reads keys by now, of which Ctrl-C is one.
@@ -134,7 +134,7 @@ import Testing
     func shell() async throws {
         try await play(
             ["/bin/sh", Self.examples + "/shell/app.sh"],
-            says: "",
+            says: nil,
             replaces: false
         )
     }

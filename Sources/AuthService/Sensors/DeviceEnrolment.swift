@@ -10,8 +10,6 @@ final class DeviceEnrolment {
     private var sources: [EventSource] = []
     private var operation: UInt64?
     private var answer: CheckedContinuation<Result<String, DBusError>, Never>?
-    /// Whether the caller was told that another program has the device.
-    private var isInUse = false
     /// Why it was ended from outside; nil: it was not.
     private(set) var failure: DBusError?
 
@@ -77,12 +75,8 @@ final class DeviceEnrolment {
             tell(.stage, ["stage": .uint32(stage), "stages": .int32(stages)])
         case .hinted(let hint): tell(.hint, ["hint": .string(hint)])
         case .busy(let program):
-            isInUse = true
             tell(.busy, ["by": .string(program)])
-        case .ready:
-            // Nothing new, unless it had to be waited for.
-            if isInUse { tell(.ready, [:]) }
-            isInUse = false
+        case .ready: tell(.ready, [:])
         case .finished(let template): finish(.success(template))
         case .refused(let error): finish(.failure(error))
         case .ended: finish(.failure(DBusError(sensor: .sensorDisconnected)))

@@ -125,8 +125,8 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Progress of an enrolment, sent to its \
     caller only.&#10;&#10;Kinds and details:&#10;- `stage` (`stage` u, done so far; `stages` i, in \
     all, -1 unknown)&#10;- `busy` (`by` s, as in `org.localauth.Sensor1.Event`; it is waited \
-    for)&#10;- `ready` (after `busy`: the sensor looks now)&#10;- `hint` (`hint` s, as in \
-    `org.localauth.Sensor1.Event`)&#10;&#10;Receivers ignore kinds and keys that they don't \
+    for)&#10;- `ready` (the sensor looks now: at first, and after `busy`)&#10;- `hint` (`hint` s, \
+    as in `org.localauth.Sensor1.Event`)&#10;&#10;Receivers ignore kinds and keys that they don't \
     know."/>
         <arg name="kind" type="s"/>
         <arg name="detail" type="a{sv}"/>

@@ -275,7 +275,7 @@ public struct Device1Signals {
     /// Kinds and details:
     /// - `stage` (`stage` u, done so far; `stages` i, in all, -1 unknown)
     /// - `busy` (`by` s, as in `org.localauth.Sensor1.Event`; it is waited for)
-    /// - `ready` (after `busy`: the sensor looks now)
+    /// - `ready` (the sensor looks now: at first, and after `busy`)
     /// - `hint` (`hint` s, as in `org.localauth.Sensor1.Event`)
     ///
     /// Receivers ignore kinds and keys that they don't know.

@@ -65,8 +65,6 @@ def progress(owner, context):
             kind, detail = message.body
             if kind == "no-match":
                 print("Not recognized, attempts left:", detail["attempts-left"].value, flush=True)
-            elif kind in ("sensor-ready", "passcode-required", "passcode-rejected"):
-                print(kind, flush=True)
     return show
 
 
