@@ -158,9 +158,10 @@ struct StrayDescriptorTests {
             let calls = try (0..<MessageLimits.descriptorsOfUser)
                 .map { try Self.keep(file, server, clients[$0 % 3]) }
             try await eventually("the calls to wait") { service.kept == calls.count }
-            await #expect(throws: DBusError.self) {
+            let refusal = await #expect(throws: DBusError.self) {
                 _ = try await Self.keep(file, server, clients[3]).reply()
             }
+            #expect(refusal?.name == .limitsExceeded)
             #expect(service.kept == calls.count)
             service.release.set()
             for call in calls { _ = try await call.reply() }
