@@ -9,7 +9,7 @@ import Synchronization
     static let configuration = CommandConfiguration(
         commandName: "localauth-sensor-check",
         abstract:
-            "Checks that a sensor, or a prompt, keeps the contract with the authentication service.",
+            "Checks that a sensor or a prompt keeps the contract with the authentication service.",
         usage: """
             localauth-sensor-check [options] COMMAND...
             localauth-sensor-check --agent [options] COMMAND...

@@ -67,8 +67,8 @@ extension ReaderBench {
             let (number, call) = try await bench.verify()
             try await rig.waitForFingerNeeded()
             rig.readers[0].touch(image)
-            // fprintd takes the image, and then no call before it has matched it. A busy machine may
-            // ask only when that is over.
+            // fprintd takes the image, and then no call before it has matched it. A busy machine
+            // may ask only when that is over.
             try await eventually("fprintd to be busy, or done") {
                 if self.overheard.seen.contains("verify-match") { return true }
                 do throws(DBusError) {

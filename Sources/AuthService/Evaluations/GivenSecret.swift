@@ -5,8 +5,8 @@ import Linux
 
 /// A secret that an app hands over: whole, or still on its way through a pipe.
 ///
-/// A pipe is for languages that can't make a memfd. Whoever monitors a bus gets a copy of its reading
-/// end, so that it is refused where the bus is the system's.
+/// A pipe is for languages that can't make a memfd. Whoever monitors a bus gets a copy of its
+/// reading end, so that it is refused where the bus is the system's.
 @BusActor
 enum GivenSecret {
     case whole(SecretBytes)
