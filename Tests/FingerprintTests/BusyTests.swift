@@ -29,29 +29,6 @@ struct BusyTests {
         }
     }
 
-    @Test("L25: a reader in use is asked for again and again, and the first Claim that can gets it")
-    @BusActor func asksAgain() async throws {
-        try await ReaderBench.run { reader in
-            _ = try await reader.enroll()
-            let polkit = try #require(reader.rig.polkit)
-            let other = try await Self.claim(reader)
-            let (number, call) = try Self.verify(reader)
-            _ = try await reader.bench.event("busy", of: number)
-            // fprintd asks polkit for every Claim and every VerifyStart, and for no Release.
-            let asked = { polkit.asked.seen.count { $0.hasSuffix(".verify") } }
-            let before = asked()
-            try await eventually("three more Claims, of its own") { asked() >= before + 3 }
-            #expect(reader.kinds(number) == ["busy"])
-            try await reader.rig.device("Release", by: other)
-            let free = asked()
-            _ = try await reader.bench.event("ready", of: number)
-            // One Claim may have been on its way; then one, and the start of the scan.
-            #expect(asked() - free <= 3)
-            try await reader.sensor.cancel(operation: number)
-            _ = try await reader.failure(of: call)
-        }
-    }
-
     @Test("L25: a Verify that waits for the reader can be canceled, and the next one waits too")
     @BusActor func canceled() async throws {
         try await ReaderBench.run { reader in
