@@ -1,7 +1,10 @@
 /* A prompt on a terminal for the authentication service.
-   cc prompt.c -o prompt $(pkg-config --cflags --libs libsystemd) && ./prompt [--bus system|session|ADDRESS] [--process PID]
-   It serves that process and its children; without it, the session. Enter sends a password, confirms, or takes the
-   fallback; Ctrl-C cancels. */
+
+       cc prompt.c -o prompt $(pkg-config --cflags --libs libsystemd)
+       ./prompt [--bus system|session|ADDRESS] [--process PID]
+
+   It serves that process and its children; without it, the session. Enter sends a password,
+   confirms, or takes the fallback; Ctrl-C cancels. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -21,10 +24,21 @@
 #define AGENT "org.localauth.Agent1"
 #define PATH "/org/localauth/Agent1"
 #define HANDLE(name) static int name(sd_bus_message *m, void *data, sd_bus_error *error)
-#define TRY(call) do { int result = (call); if (result < 0) return result; } while (0)
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        int result = (call);                                                                       \
+        if (result < 0)                                                                            \
+            return result;                                                                         \
+    } while (0)
+
 enum { LIMIT = 4, LONGEST = 1024 };
+
 /* The first is shown; free ones are behind the others. */
-struct prompt { char handle[129], app[400], reason[2100], label[300], fallback[300]; int channel, takes; const char *offer; };
+struct prompt {
+    char handle[129], app[400], reason[2100], label[300], fallback[300];
+    int channel, takes;
+    const char *offer;
+};
 static struct prompt prompts[LIMIT];
 static int count;
 static char typed[LONGEST]; /* in no swap and no core */
@@ -38,28 +52,48 @@ static sd_event *loop;
 static sd_event_source *keys;
 
 static void say(const char *text) { /* what a terminal doesn't take is lost: nothing waits for it */
-    if (write(terminal, text, strlen(text)) < 0 && errno != EAGAIN) sd_event_exit(loop, 0);
+    if (write(terminal, text, strlen(text)) < 0 && errno != EAGAIN)
+        sd_event_exit(loop, 0);
 }
-/* Text that moves no cursor and changes no direction: at most `limit` characters, and `size` bytes. */
+
+/* Text that moves no cursor and changes no direction: at most `limit` characters in `size` bytes. */
 static void plain(char *to, size_t size, size_t limit, const char *from) {
     size_t used = 0;
     for (const unsigned char *at = (const unsigned char *)from; *at && limit; limit--) {
-        size_t bytes = *at < 0x80 ? 1 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : 4; /* the bus has checked that it is UTF-8 */
+        size_t bytes = *at < 0x80   ? 1
+                       : *at < 0xE0 ? 2
+                       : *at < 0xF0 ? 3
+                                    : 4; /* the bus has checked that it is UTF-8 */
         unsigned long point = bytes == 1 ? *at : *at & (0x3F >> (bytes - 1));
-        for (size_t i = 1; i < bytes; i++) point = point << 6 | (at[i] & 0x3F);
-        int isControl = point < 32 || (point >= 0x7F && point < 0xA0) || point == 0x2028 || point == 0x2029;
-        int isDirection = point == 0x61C || point == 0x200E || point == 0x200F || (point >= 0x202A && point <= 0x202E) ||
-            (point >= 0x2066 && point <= 0x2069);
-        if (used + bytes >= size) break;
-        if (isControl) to[used++] = ' ';
-        else if (!isDirection) memcpy(to + used, at, bytes), used += bytes;
+        for (size_t i = 1; i < bytes; i++)
+            point = point << 6 | (at[i] & 0x3F);
+        int isControl =
+            point < 32 || (point >= 0x7F && point < 0xA0) || point == 0x2028 || point == 0x2029;
+        int isDirection = point == 0x61C || point == 0x200E || point == 0x200F ||
+                          (point >= 0x202A && point <= 0x202E) ||
+                          (point >= 0x2066 && point <= 0x2069);
+        if (used + bytes >= size)
+            break;
+        if (isControl)
+            to[used++] = ' ';
+        else if (!isDirection)
+            memcpy(to + used, at, bytes), used += bytes;
         at += bytes;
     }
     to[used] = 0;
 }
-static void forget(void) { explicit_bzero(typed, sizeof typed), length = 0, tcflush(terminal, TCIFLUSH); }
-static void ask(void) { if (prompts->takes) say(prompts->label); }
+
+static void forget(void) {
+    explicit_bzero(typed, sizeof typed), length = 0, tcflush(terminal, TCIFLUSH);
+}
+
+static void ask(void) {
+    if (prompts->takes)
+        say(prompts->label);
+}
+
 static int press(sd_event_source *s, int fd, uint32_t events, void *data);
+
 static void show(void) {
     if (!isTaken && !tcgetattr(terminal, &saved)) {
         struct termios mode = saved;
@@ -68,38 +102,59 @@ static void show(void) {
         sd_event_add_io(loop, &keys, terminal, EPOLLIN, press, NULL);
     }
     forget();
-    say("\r\n"), say(prompts->app), say(" wants to: "), say(prompts->reason), say("\r\nCtrl-C cancels. "), ask();
+    say("\r\n"), say(prompts->app), say(" wants to: "), say(prompts->reason),
+        say("\r\nCtrl-C cancels. "), ask();
 }
+
 static void give_back(void) {
-    if (isTaken) keys = sd_event_source_disable_unref(keys), tcsetattr(terminal, TCSAFLUSH, &saved), isTaken = 0;
+    if (isTaken)
+        keys = sd_event_source_disable_unref(keys), tcsetattr(terminal, TCSAFLUSH, &saved),
+        isTaken = 0;
 }
+
 static struct prompt *find(const char *handle) {
-    for (int i = 0; i < count; i++) if (!strcmp(prompts[i].handle, handle)) return &prompts[i];
+    for (int i = 0; i < count; i++)
+        if (!strcmp(prompts[i].handle, handle))
+            return &prompts[i];
     return NULL;
 }
+
 static void over(struct prompt *prompt, const char *words) {
     int isShown = prompt == prompts;
-    if (isShown) forget(), say("\r\n"), say(words), say("\r\n");
+    if (isShown)
+        forget(), say("\r\n"), say(words), say("\r\n");
     close(prompt->channel);
     memmove(prompt, prompt + 1, (size_t)(prompts + --count - prompt) * sizeof *prompt);
-    if (!count) give_back();
-    else if (isShown) show();
+    if (!count)
+        give_back();
+    else if (isShown)
+        show();
 }
+
 static void submit(const char *member) {
-    sd_bus_call_method_async(bus, NULL, owner, ROOT, SERVICE, member, NULL, NULL, "s", prompts->handle);
+    sd_bus_call_method_async(bus, NULL, owner, ROOT, SERVICE, member, NULL, NULL, "s",
+                             prompts->handle);
 }
+
 static int press(sd_event_source *s, int fd, uint32_t events, void *data) {
     char key;
     ssize_t got = read(fd, &key, 1);
-    if (got < 1) return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : sd_event_exit(loop, 0);
-    if (key == 3) return submit("SubmitCancel"), over(prompts, "Canceled."), 0;
+    if (got < 1)
+        return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : sd_event_exit(loop, 0);
+    if (key == 3)
+        return submit("SubmitCancel"), over(prompts, "Canceled."), 0;
     if ((key == '\n' || key == '\r') && length) {
         ssize_t sent = send(prompts->channel, typed, length, MSG_NOSIGNAL | MSG_DONTWAIT);
         explicit_bzero(typed, sizeof typed), length = 0;
-        if (sent < 0) say("\r\nThe service did not take it.\r\n"), ask();
-    } else if ((key == '\n' || key == '\r') && prompts->offer) submit(prompts->offer), prompts->offer = NULL;
-    else if (key == 127) while (length && (typed[--length] & 0xC0) == 0x80) {} /* a character, not a byte of it */
-    else if ((unsigned char)key >= 32 && prompts->takes && length < LONGEST) typed[length++] = key;
+        if (sent < 0)
+            say("\r\nThe service did not take it.\r\n"), ask();
+    } else if ((key == '\n' || key == '\r') && prompts->offer)
+        submit(prompts->offer), prompts->offer = NULL;
+    else if (key == 127)
+        while (length && (typed[--length] & 0xC0) == 0x80) {
+        } /* a character, not a byte of it */
+    else if ((unsigned char)key >= 32 && prompts->takes && length < LONGEST)
+        typed[length++] = key;
     return 0;
 }
 
@@ -107,159 +162,251 @@ static int press(sd_event_source *s, int fd, uint32_t events, void *data) {
 static int value(sd_bus_message *m, const char *wanted, const char *type, void *to) {
     const char *key;
     int found = 0, result;
-    TRY(sd_bus_message_rewind(m, 1)); TRY(sd_bus_message_skip(m, "s"));
-    if (sd_bus_message_is_method_call(m, AGENT, "Update")) TRY(sd_bus_message_skip(m, "s"));
+    TRY(sd_bus_message_rewind(m, 1));
+    TRY(sd_bus_message_skip(m, "s"));
+    if (sd_bus_message_is_method_call(m, AGENT, "Update"))
+        TRY(sd_bus_message_skip(m, "s"));
     TRY(sd_bus_message_enter_container(m, 'a', "{sv}"));
     while ((result = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
         TRY(sd_bus_message_read(m, "s", &key));
-        if (strcmp(key, wanted)) TRY(sd_bus_message_skip(m, "v"));
-        else { TRY(sd_bus_message_read(m, "v", type, to)); found = 1; }
+        if (strcmp(key, wanted))
+            TRY(sd_bus_message_skip(m, "v"));
+        else {
+            TRY(sd_bus_message_read(m, "v", type, to));
+            found = 1;
+        }
         TRY(sd_bus_message_exit_container(m));
     }
-    TRY(result); TRY(sd_bus_message_exit_container(m));
+    TRY(result);
+    TRY(sd_bus_message_exit_container(m));
     return found;
 }
+
 static int text(sd_bus_message *m, const char *key, char *to, size_t size, size_t limit) {
     const char *found = "";
     int result = value(m, key, "s", &found);
     plain(to, size, limit, found);
     return result;
 }
-static int refuse(sd_bus_error *error, const char *name) { return sd_bus_error_set(error, name, "It can't be shown."); }
-static int admit(sd_bus_message *m, sd_bus_error *error) {
-    return *owner && !strcmp(owner, sd_bus_message_get_sender(m)) ? 0 : refuse(error, SD_BUS_ERROR_ACCESS_DENIED);
+
+static int refuse(sd_bus_error *error, const char *name) {
+    return sd_bus_error_set(error, name, "It can't be shown.");
 }
+
+static int admit(sd_bus_message *m, sd_bus_error *error) {
+    return *owner && !strcmp(owner, sd_bus_message_get_sender(m))
+               ? 0
+               : refuse(error, SD_BUS_ERROR_ACCESS_DENIED);
+}
+
 /* The channel of a message, which closes its own one: none that is anything else. */
 static int channel(int fd) {
     int kind = 0, family = 0;
     socklen_t size = sizeof kind;
-    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &kind, &size) < 0 || getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size) < 0) return -EINVAL;
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &kind, &size) < 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size) < 0)
+        return -EINVAL;
     return kind == SOCK_SEQPACKET && family == AF_UNIX ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -EINVAL;
 }
+
 HANDLE(begin) {
-    struct prompt new = { .channel = -1 };
-    const char *handle; int fd, isVerified = 0, titled; uint32_t policy = 0, pid = 0;
+    struct prompt new = {.channel = -1};
+    const char *handle;
+    int fd, isVerified = 0, titled;
+    uint32_t policy = 0, pid = 0;
     char stage[33], name[300], user[300], link[64], path[256] = "";
-    TRY(admit(m, error)); TRY(sd_bus_message_read(m, "s", &handle));
-    if (!*handle || strlen(handle) > 128 || find(handle)) return refuse(error, SD_BUS_ERROR_INVALID_ARGS);
-    if (count == LIMIT) return refuse(error, SD_BUS_ERROR_LIMITS_EXCEEDED);
+    TRY(admit(m, error));
+    TRY(sd_bus_message_read(m, "s", &handle));
+    if (!*handle || strlen(handle) > 128 || find(handle))
+        return refuse(error, SD_BUS_ERROR_INVALID_ARGS);
+    if (count == LIMIT)
+        return refuse(error, SD_BUS_ERROR_LIMITS_EXCEEDED);
     strcpy(new.handle, handle);
-    TRY(text(m, "stage", stage, sizeof stage, 32)); TRY(text(m, "reason", new.reason, sizeof new.reason, 512));
-    TRY(text(m, "user", user, 200, 64)); TRY(text(m, "process", name, 200, 128));
+    TRY(text(m, "stage", stage, sizeof stage, 32));
+    TRY(text(m, "reason", new.reason, sizeof new.reason, 512));
+    TRY(text(m, "user", user, 200, 64));
+    TRY(text(m, "process", name, 200, 128));
     TRY(titled = text(m, "fallback-title", new.fallback, sizeof new.fallback, 64));
-    TRY(value(m, "policy", "u", &policy)); TRY(value(m, "pid", "u", &pid)); TRY(value(m, "app-verified", "b", &isVerified));
+    TRY(value(m, "policy", "u", &policy));
+    TRY(value(m, "pid", "u", &pid));
+    TRY(value(m, "app-verified", "b", &isVerified));
     int looks = !strcmp(stage, "biometry"), isItem = !strcmp(stage, "application-password");
     if ((!looks && !isItem && strcmp(stage, "passcode")) || !new.reason[strspn(new.reason, " ")])
         return refuse(error, SD_BUS_ERROR_INVALID_ARGS);
-    if (!titled) strcpy(new.fallback, "use another way");
+    if (!titled)
+        strcpy(new.fallback, "use another way");
     snprintf(link, sizeof link, "/proc/%u/exe", pid);
-    if (readlink(link, path, sizeof path - 1) > 0) plain(name, sizeof name, 256, path);
+    if (readlink(link, path, sizeof path - 1) > 0)
+        plain(name, sizeof name, 256, path);
     snprintf(new.app, sizeof new.app, "%s (process %u, not verified)", name, pid);
-    if (isVerified) TRY(text(m, "app-name", new.app, sizeof new.app, 128));
-    snprintf(new.label, sizeof new.label, isItem ? "Password of the item: %.0s" : "Password of %s: ", user);
+    if (isVerified)
+        TRY(text(m, "app-name", new.app, sizeof new.app, 128));
+    snprintf(new.label, sizeof new.label,
+             isItem ? "Password of the item: %.0s" : "Password of %s: ", user);
     new.takes = !looks || policy == 2;
-    TRY(sd_bus_message_rewind(m, 1)); TRY(sd_bus_message_skip(m, "sa{sv}")); TRY(sd_bus_message_read(m, "h", &fd));
+    TRY(sd_bus_message_rewind(m, 1));
+    TRY(sd_bus_message_skip(m, "sa{sv}"));
+    TRY(sd_bus_message_read(m, "h", &fd));
     TRY(new.channel = channel(fd));
     prompts[count++] = new;
-    if (count == 1) show();
+    if (count == 1)
+        show();
     return sd_bus_reply_method_return(m, "");
 }
-static const struct { const char *word, *sentence; } sentences[] = {
-    { "sensor-ready", "The sensor looks." }, { "sensor-busy", "The sensor is in use." }, { "no-match", "No match." },
-    { "success", "It is you." }, { "confirmation-required", "Press Enter to confirm." }, { "fallback-available", "Enter: " },
-    { "passcode-required", "The password is needed." }, { "passcode-rejected", "Wrong password." }, { "canceled", "Canceled." },
-    { "application-password-required", "Now the password of the item." }, { "failed", "Failed." }, { "lockout", "Too many attempts." },
-    { "fallback", "Another way." } };
+
+static const struct {
+    const char *word, *sentence;
+} sentences[] = {{"sensor-ready", "The sensor looks."},
+                 {"sensor-busy", "The sensor is in use."},
+                 {"no-match", "No match."},
+                 {"success", "It is you."},
+                 {"confirmation-required", "Press Enter to confirm."},
+                 {"fallback-available", "Enter: "},
+                 {"passcode-required", "The password is needed."},
+                 {"passcode-rejected", "Wrong password."},
+                 {"canceled", "Canceled."},
+                 {"application-password-required", "Now the password of the item."},
+                 {"failed", "Failed."},
+                 {"lockout", "Too many attempts."},
+                 {"fallback", "Another way."}};
+
 static const char *sentence(const char *word, const char *other) {
-    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) if (!strcmp(word, sentences[i].word)) return sentences[i].sentence;
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        if (!strcmp(word, sentences[i].word))
+            return sentences[i].sentence;
     return other;
 }
+
 HANDLE(update) {
-    const char *handle, *kind; char hint[300] = "", line[64] = ""; uint32_t left; int fd, new;
-    TRY(admit(m, error)); TRY(sd_bus_message_read(m, "ss", &handle, &kind));
+    const char *handle, *kind;
+    char hint[300] = "", line[64] = "";
+    uint32_t left;
+    int fd, new;
+    TRY(admit(m, error));
+    TRY(sd_bus_message_read(m, "ss", &handle, &kind));
     struct prompt *prompt = find(handle);
-    if (!prompt) return sd_bus_reply_method_return(m, "");
-    int isItem = !strcmp(kind, "application-password-required"), offers = !strcmp(kind, "fallback-available");
+    if (!prompt)
+        return sd_bus_reply_method_return(m, "");
+    int isItem = !strcmp(kind, "application-password-required"),
+        offers = !strcmp(kind, "fallback-available");
     if (isItem) { /* what was begun is the other secret */
-        if (value(m, "channel", "h", &fd) < 1 || (new = channel(fd)) < 0) return refuse(error, SD_BUS_ERROR_INVALID_ARGS);
+        if (value(m, "channel", "h", &fd) < 1 || (new = channel(fd)) < 0)
+            return refuse(error, SD_BUS_ERROR_INVALID_ARGS);
         close(prompt->channel), prompt->channel = new;
         strcpy(prompt->label, "Password of the item: ");
     }
-    if (offers && !*prompt->fallback) return sd_bus_reply_method_return(m, "");
+    if (offers && !*prompt->fallback)
+        return sd_bus_reply_method_return(m, "");
     if (isItem || !strcmp(kind, "passcode-required")) {
         prompt->takes = 1, prompt->offer = NULL;
-        if (prompt == prompts) forget();
+        if (prompt == prompts)
+            forget();
     }
-    if (offers && !prompt->offer) prompt->offer = "SubmitFallback";
-    if (!strcmp(kind, "confirmation-required")) prompt->offer = "SubmitConfirm";
-    if (!strcmp(kind, "hint")) TRY(text(m, "hint", hint, sizeof hint, 64));
-    if (value(m, "attempts-left", "u", &left) > 0) snprintf(line, sizeof line, " Attempts left: %u.", left);
+    if (offers && !prompt->offer)
+        prompt->offer = "SubmitFallback";
+    if (!strcmp(kind, "confirmation-required"))
+        prompt->offer = "SubmitConfirm";
+    if (!strcmp(kind, "hint"))
+        TRY(text(m, "hint", hint, sizeof hint, 64));
+    if (value(m, "attempts-left", "u", &left) > 0)
+        snprintf(line, sizeof line, " Attempts left: %u.", left);
     if (prompt == prompts)
-        say("\r\n"), say(sentence(kind, hint)), say(offers ? prompt->fallback : line), say("\r\n"), ask();
+        say("\r\n"), say(sentence(kind, hint)), say(offers ? prompt->fallback : line), say("\r\n"),
+            ask();
     return sd_bus_reply_method_return(m, "");
 }
+
 HANDLE(end) {
     const char *handle, *outcome;
-    TRY(admit(m, error)); TRY(sd_bus_message_read(m, "ss", &handle, &outcome));
-    if (find(handle)) over(find(handle), sentence(outcome, "It was ended."));
+    TRY(admit(m, error));
+    TRY(sd_bus_message_read(m, "ss", &handle, &outcome));
+    if (find(handle))
+        over(find(handle), sentence(outcome, "It was ended."));
     return sd_bus_reply_method_return(m, "");
 }
+
 #define METHOD(name, in, handler) SD_BUS_METHOD(name, in, "", handler, SD_BUS_VTABLE_UNPRIVILEGED)
-static const sd_bus_vtable table[] = { SD_BUS_VTABLE_START(0), METHOD("Begin", "sa{sv}h", begin), METHOD("Update", "ssa{sv}", update),
-    METHOD("End", "ss", end), SD_BUS_VTABLE_END };
+static const sd_bus_vtable table[] = {SD_BUS_VTABLE_START(0), METHOD("Begin", "sa{sv}h", begin),
+                                      METHOD("Update", "ssa{sv}", update), METHOD("End", "ss", end),
+                                      SD_BUS_VTABLE_END};
 
 HANDLE(registered) {
     const sd_bus_error *why = sd_bus_message_get_error(m);
     return say(why ? why->message : "Registered."), say("\r\n"), 0;
 }
+
 HANDLE(found) { /* who the service is */
     const char *new = "";
-    if (!sd_bus_message_is_method_error(m, NULL)) TRY(sd_bus_message_read(m, "s", &new));
-    if (!strcmp(new, owner)) return 0;
-    while (count) over(&prompts[count - 1], "The service is gone.");
+    if (!sd_bus_message_is_method_error(m, NULL))
+        TRY(sd_bus_message_read(m, "s", &new));
+    if (!strcmp(new, owner))
+        return 0;
+    while (count)
+        over(&prompts[count - 1], "The service is gone.");
     snprintf(owner, sizeof owner, "%s", new);
-    return !*owner ? 0 : process ? sd_bus_call_method_async(bus, NULL, owner, ROOT, SERVICE, "RegisterAgent", registered, NULL,
-        "oa{sv}", PATH, 1, "process", "u", process)
-        : sd_bus_call_method_async(bus, NULL, owner, ROOT, SERVICE, "RegisterAgent", registered, NULL, "oa{sv}", PATH, 0);
+    return !*owner   ? 0
+           : process ? sd_bus_call_method_async(bus, NULL, owner, ROOT, SERVICE, "RegisterAgent",
+                                                registered, NULL, "oa{sv}", PATH, 1, "process", "u",
+                                                process)
+                     : sd_bus_call_method_async(bus, NULL, owner, ROOT, SERVICE, "RegisterAgent",
+                                                registered, NULL, "oa{sv}", PATH, 0);
 }
+
 static int look(void) {
-    return sd_bus_call_method_async(bus, NULL, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner",
-                                    found, NULL, "s", SERVICE);
+    return sd_bus_call_method_async(bus, NULL, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                                    "org.freedesktop.DBus", "GetNameOwner", found, NULL, "s",
+                                    SERVICE);
 }
+
 HANDLE(changed) { /* of whatever name */
     const char *name;
     TRY(sd_bus_message_read(m, "s", &name));
     return strcmp(name, SERVICE) ? 0 : look();
 }
+
 static int again(sd_event_source *s, uint64_t now, void *data) { /* that signal can get lost */
-    TRY(sd_event_source_set_time_relative(s, 60000000)); TRY(sd_event_source_set_enabled(s, SD_EVENT_ONESHOT));
+    TRY(sd_event_source_set_time_relative(s, 60000000));
+    TRY(sd_event_source_set_enabled(s, SD_EVENT_ONESHOT));
     return look();
 }
+
 static int run(const char *where) {
     sigset_t term;
     sigemptyset(&term), sigaddset(&term, SIGTERM), sigprocmask(SIG_BLOCK, &term, NULL);
     mlock(typed, sizeof typed), madvise(typed, sizeof typed, MADV_DONTDUMP);
     TRY((terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)) < 0 ? -errno : 0);
-    TRY(sd_event_default(&loop)); TRY(sd_event_add_signal(loop, NULL, SIGTERM, NULL, NULL)); TRY(sd_bus_new(&bus));
+    TRY(sd_event_default(&loop));
+    TRY(sd_event_add_signal(loop, NULL, SIGTERM, NULL, NULL));
+    TRY(sd_bus_new(&bus));
     if (!strcmp(where, "system") || !strcmp(where, "session")) {
-        const char *set = getenv(where[1] == 'y' ? "DBUS_SYSTEM_BUS_ADDRESS" : "DBUS_SESSION_BUS_ADDRESS");
+        const char *set =
+            getenv(where[1] == 'y' ? "DBUS_SYSTEM_BUS_ADDRESS" : "DBUS_SESSION_BUS_ADDRESS");
         where = set ? set : "unix:path=/run/dbus/system_bus_socket";
     }
-    TRY(sd_bus_set_address(bus, where)); TRY(sd_bus_set_bus_client(bus, 1)); TRY(sd_bus_negotiate_fds(bus, 1));
-    TRY(sd_bus_start(bus)); TRY(sd_bus_attach_event(bus, loop, 0)); TRY(sd_bus_set_exit_on_disconnect(bus, 1));
+    TRY(sd_bus_set_address(bus, where));
+    TRY(sd_bus_set_bus_client(bus, 1));
+    TRY(sd_bus_negotiate_fds(bus, 1));
+    TRY(sd_bus_start(bus));
+    TRY(sd_bus_attach_event(bus, loop, 0));
+    TRY(sd_bus_set_exit_on_disconnect(bus, 1));
     TRY(sd_bus_add_object_vtable(bus, NULL, PATH, AGENT, table, NULL));
-    TRY(sd_bus_match_signal(bus, NULL, "org.freedesktop.DBus", NULL, "org.freedesktop.DBus", "NameOwnerChanged", changed, NULL));
+    TRY(sd_bus_match_signal(bus, NULL, "org.freedesktop.DBus", NULL, "org.freedesktop.DBus",
+                            "NameOwnerChanged", changed, NULL));
     TRY(sd_event_add_time_relative(loop, NULL, CLOCK_MONOTONIC, 0, 0, again, NULL));
     return sd_event_loop(loop);
 }
+
 int main(int words, char **word) {
     const char *where = getuid() ? "session" : "system";
     for (int i = 1; i + 1 < words; i += 2) {
-        if (!strcmp(word[i], "--bus")) where = word[i + 1];
-        if (!strcmp(word[i], "--process")) process = (uint32_t)strtoul(word[i + 1], NULL, 10);
+        if (!strcmp(word[i], "--bus"))
+            where = word[i + 1];
+        if (!strcmp(word[i], "--process"))
+            process = (uint32_t)strtoul(word[i + 1], NULL, 10);
     }
     int result = run(where);
     give_back();
-    if (result < 0) fprintf(stderr, "%s: %s\n", *word, strerror(-result));
+    if (result < 0)
+        fprintf(stderr, "%s: %s\n", *word, strerror(-result));
     return result < 0;
 }

@@ -1,5 +1,6 @@
-/* localauth-sensor.h: the part of a sensor in C that is the same for all of them, on sd-bus. Whoever includes it, once,
-   says what the sensor is (`self`) and defines what is declared first. org.localauth.Sensor1(5) says what each does. */
+/* localauth-sensor.h: the part of a sensor in C that is the same for all of them, on sd-bus.
+   Whoever includes it, once, says what the sensor is (`self`) and defines what is declared first.
+   org.localauth.Sensor1(5) says what each does. */
 #ifndef LOCALAUTH_SENSOR_H
 #define LOCALAUTH_SENSOR_H
 #include <signal.h>
@@ -15,113 +16,215 @@
 #define SENSOR "org.localauth.Sensor1"
 #define PATH "/org/localauth/Sensor1"
 #define HANDLE(name) static int name(sd_bus_message *m, void *data, sd_bus_error *error)
-#define TRY(call) do { int result = (call); if (result < 0) return result; } while (0)
-/* What the sensor does. verify and enroll begin an operation, and end() ends it; the others answer at once. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        int result = (call);                                                                       \
+        if (result < 0)                                                                            \
+            return result;                                                                         \
+    } while (0)
+/* What the sensor does. verify and enroll begin an operation, and end() ends it; the others answer
+   at once. */
 HANDLE(verify);
 HANDLE(enroll);
 HANDLE(list);
 HANDLE(rename_template);
 HANDLE(drop); /* RemoveTemplate, RemoveAllTemplates */
-static int line(sd_event_source *s, int fd, uint32_t events, void *data); /* the hardware: standard input can be read */
-struct operation { uint64_t number; char caller[256]; };
-struct sensor { const char *description, *strength, *away; uint32_t type, room; int32_t stages; int present; };
+static int line(sd_event_source *s, int fd, uint32_t events,
+                void *data); /* the hardware: standard input can be read */
+
+struct operation {
+    uint64_t number;
+    char caller[256];
+};
+
+struct sensor {
+    const char *description, *strength, *away;
+    uint32_t type, room;
+    int32_t stages;
+    int present;
+};
 static struct sensor self; /* what the sensor is; its name is NAME */
-static struct { sd_bus_message *call; struct operation of; uint32_t uid, count; int looks; const char *label; } now;
+
+static struct {
+    sd_bus_message *call;
+    struct operation of;
+    uint32_t uid, count;
+    int looks;
+    const char *label;
+} now;
 static struct operation early[16]; /* a Cancel may come before its operation */
 static unsigned earlier;
 static sd_bus *bus;
 static sd_event *loop;
-static int owns(const char *name, const char *owner) { /* asked each time: the signal of a change can get lost */
+
+static int owns(const char *name,
+                const char *owner) { /* asked each time: the signal of a change can get lost */
     sd_bus_message *m = NULL;
     const char *is = "";
-    if (sd_bus_call_method(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner",
-                           NULL, &m, "s", name) >= 0) sd_bus_message_read(m, "s", &is);
+    if (sd_bus_call_method(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                           "org.freedesktop.DBus", "GetNameOwner", NULL, &m, "s", name) >= 0)
+        sd_bus_message_read(m, "s", &is);
     int so = !strcmp(is, owner);
     sd_bus_message_unref(m);
     return so;
 }
-static int fault(sd_bus_error *error, const char *name) { return sd_bus_error_set(error, name, "It can't be done."); }
+
+static int fault(sd_bus_error *error, const char *name) {
+    return sd_bus_error_set(error, name, "It can't be done.");
+}
+
 static int check(sd_bus_message *m, sd_bus_error *error, uint32_t uid, const char *text) {
-    if (!owns("org.localauth.Authentication1", sd_bus_message_get_sender(m))) return fault(error, SD_BUS_ERROR_ACCESS_DENIED);
+    if (!owns("org.localauth.Authentication1", sd_bus_message_get_sender(m)))
+        return fault(error, SD_BUS_ERROR_ACCESS_DENIED);
     return uid == UINT32_MAX || strlen(text) > 256 ? fault(error, SD_BUS_ERROR_INVALID_ARGS) : 0;
 }
+
 static void end(const char *error, const char *id) {
     sd_bus_message *call = now.call;
     now.call = NULL;
-    if (error) sd_bus_reply_method_errorf(call, error, "It ended without a result.");
-    else sd_bus_reply_method_return(call, "s", id);
+    if (error)
+        sd_bus_reply_method_errorf(call, error, "It ended without a result.");
+    else
+        sd_bus_reply_method_return(call, "s", id);
     sd_bus_message_unref(call);
 }
-#define TELL(...) do { sd_bus_message *e = NULL; if (sd_bus_message_new_signal(bus, &e, PATH, SENSOR, "Event") >= 0 && \
-    sd_bus_message_append(e, "tsa{sv}", now.of.number, __VA_ARGS__) >= 0) sd_bus_send_to(bus, e, now.of.caller, NULL); \
-    sd_bus_message_unref(e); } while (0)
-static int begin(sd_bus_message *m, sd_bus_error *error, uint64_t number, uint32_t uid, const char *label) {
-    struct operation of = { .number = number };
+
+#define TELL(...)                                                                                  \
+    do {                                                                                           \
+        sd_bus_message *e = NULL;                                                                  \
+        if (sd_bus_message_new_signal(bus, &e, PATH, SENSOR, "Event") >= 0 &&                      \
+            sd_bus_message_append(e, "tsa{sv}", now.of.number, __VA_ARGS__) >= 0)                  \
+            sd_bus_send_to(bus, e, now.of.caller, NULL);                                           \
+        sd_bus_message_unref(e);                                                                   \
+    } while (0)
+
+static int begin(sd_bus_message *m, sd_bus_error *error, uint64_t number, uint32_t uid,
+                 const char *label) {
+    struct operation of = {.number = number};
     strncpy(of.caller, sd_bus_message_get_sender(m), sizeof of.caller - 1);
-    if (now.call && !owns(now.of.caller, now.of.caller)) end(SENSOR ".Error.Canceled", NULL);
-    if (now.call) return fault(error, SENSOR ".Error.Busy");
-    for (int i = 0; i < 16; i++) if (!memcmp(&early[i], &of, sizeof of)) return fault(error, SENSOR ".Error.Canceled");
-    if (!self.present) return fault(error, SENSOR ".Error.Disconnected");
-    now.call = sd_bus_message_ref(m), now.of = of, now.uid = uid, now.label = label, now.count = 0, now.looks = 1;
+    if (now.call && !owns(now.of.caller, now.of.caller))
+        end(SENSOR ".Error.Canceled", NULL);
+    if (now.call)
+        return fault(error, SENSOR ".Error.Busy");
+    for (int i = 0; i < 16; i++)
+        if (!memcmp(&early[i], &of, sizeof of))
+            return fault(error, SENSOR ".Error.Canceled");
+    if (!self.present)
+        return fault(error, SENSOR ".Error.Disconnected");
+    now.call = sd_bus_message_ref(m), now.of = of, now.uid = uid, now.label = label, now.count = 0,
+    now.looks = 1;
     TELL("ready", 0);
     return 1;
 }
+
 HANDLE(cancel) {
-    struct operation of = { 0 };
-    TRY(sd_bus_message_read(m, "t", &of.number)); TRY(check(m, error, 0, ""));
+    struct operation of = {0};
+    TRY(sd_bus_message_read(m, "t", &of.number));
+    TRY(check(m, error, 0, ""));
     strncpy(of.caller, sd_bus_message_get_sender(m), sizeof of.caller - 1);
-    if (now.call && !memcmp(&now.of, &of, sizeof of)) end(SENSOR ".Error.Canceled", NULL);
-    else early[earlier++ % 16] = of;
+    if (now.call && !memcmp(&now.of, &of, sizeof of))
+        end(SENSOR ".Error.Canceled", NULL);
+    else
+        early[earlier++ % 16] = of;
     return sd_bus_reply_method_return(m, "");
 }
+
 static int miss(sd_event_source *s, uint64_t usec, void *call);
+
 HANDLE(counted) {
     uint32_t left = 0;
-    if (sd_bus_message_is_method_error(m, NULL)) return sd_event_add_time_relative(loop, NULL, CLOCK_MONOTONIC, 250000, 0, miss, data);
-    if (data == now.call && sd_bus_message_read(m, "u", &left) >= 0) now.looks = left > 0;
+    if (sd_bus_message_is_method_error(m, NULL))
+        return sd_event_add_time_relative(loop, NULL, CLOCK_MONOTONIC, 250000, 0, miss, data);
+    if (data == now.call && sd_bus_message_read(m, "u", &left) >= 0)
+        now.looks = left > 0;
     return 1;
 }
-static int miss(sd_event_source *s, uint64_t usec, void *call) { /* told until it is counted; nothing is looked at meanwhile */
-    return call != now.call ? 0 : sd_bus_call_method_async(bus, NULL, now.of.caller, "/org/localauth/Authentication1",
-        "org.localauth.SensorHost1", "NoMatch", counted, call, "tu", now.of.number, now.count);
+
+static int miss(sd_event_source *s, uint64_t usec,
+                void *call) { /* told until it is counted; nothing is looked at meanwhile */
+    return call != now.call
+               ? 0
+               : sd_bus_call_method_async(bus, NULL, now.of.caller,
+                                          "/org/localauth/Authentication1",
+                                          "org.localauth.SensorHost1", "NoMatch", counted, call,
+                                          "tu", now.of.number, now.count);
 }
-HANDLE(health) { TRY(check(m, error, 0, "")); return sd_bus_reply_method_return(m, "ss", "ok", ""); }
-static int versions(sd_bus *b, const char *path, const char *interface, const char *name, sd_bus_message *reply, void *data,
-                    sd_bus_error *error) { return sd_bus_message_append(reply, "au", 1, 1); }
-#define METHOD(name, in, out, handler) SD_BUS_METHOD(name, in, out, handler, SD_BUS_VTABLE_UNPRIVILEGED)
-#define VALUE(name, kind, field) SD_BUS_PROPERTY(name, kind, NULL, (char *)&self.field - (char *)&self, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE)
-static const sd_bus_vtable table[] = { SD_BUS_VTABLE_START(0),
-    METHOD("Verify", "tua{sv}", "s", verify), METHOD("Enroll", "tusa{sv}", "s", enroll), METHOD("Cancel", "t", "", cancel),
-    METHOD("ListTemplates", "u", "a(ssx)", list), METHOD("RenameTemplate", "uss", "", rename_template),
-    METHOD("RemoveTemplate", "us", "", drop), METHOD("RemoveAllTemplates", "u", "u", drop), METHOD("Health", "", "ss", health),
-    SD_BUS_PROPERTY("ProtocolVersions", "au", versions, 0, SD_BUS_VTABLE_PROPERTY_CONST), VALUE("Present", "b", present),
-    VALUE("Description", "s", description), VALUE("BiometryType", "u", type), VALUE("Strength", "s", strength),
-    VALUE("Unavailability", "s", away), VALUE("EnrollStages", "i", stages), VALUE("MaxTemplates", "u", room),
-    SD_BUS_SIGNAL("Event", "tsa{sv}", 0), SD_BUS_SIGNAL("TemplatesChanged", "u", 0), SD_BUS_VTABLE_END };
+
+HANDLE(health) {
+    TRY(check(m, error, 0, ""));
+    return sd_bus_reply_method_return(m, "ss", "ok", "");
+}
+
+static int versions(sd_bus *b, const char *path, const char *interface, const char *name,
+                    sd_bus_message *reply, void *data, sd_bus_error *error) {
+    return sd_bus_message_append(reply, "au", 1, 1);
+}
+
+#define METHOD(name, in, out, handler)                                                             \
+    SD_BUS_METHOD(name, in, out, handler, SD_BUS_VTABLE_UNPRIVILEGED)
+#define VALUE(name, kind, field)                                                                   \
+    SD_BUS_PROPERTY(name, kind, NULL, (char *)&self.field - (char *)&self,                         \
+                    SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE)
+static const sd_bus_vtable table[] = {
+    SD_BUS_VTABLE_START(0),
+    METHOD("Verify", "tua{sv}", "s", verify),
+    METHOD("Enroll", "tusa{sv}", "s", enroll),
+    METHOD("Cancel", "t", "", cancel),
+    METHOD("ListTemplates", "u", "a(ssx)", list),
+    METHOD("RenameTemplate", "uss", "", rename_template),
+    METHOD("RemoveTemplate", "us", "", drop),
+    METHOD("RemoveAllTemplates", "u", "u", drop),
+    METHOD("Health", "", "ss", health),
+    SD_BUS_PROPERTY("ProtocolVersions", "au", versions, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+    VALUE("Present", "b", present),
+    VALUE("Description", "s", description),
+    VALUE("BiometryType", "u", type),
+    VALUE("Strength", "s", strength),
+    VALUE("Unavailability", "s", away),
+    VALUE("EnrollStages", "i", stages),
+    VALUE("MaxTemplates", "u", room),
+    SD_BUS_SIGNAL("Event", "tsa{sv}", 0),
+    SD_BUS_SIGNAL("TemplatesChanged", "u", 0),
+    SD_BUS_VTABLE_END};
+
 HANDLE(left) { /* some program did */
     const char *name = "";
-    if (sd_bus_message_read(m, "s", &name) >= 0 && now.call && !strcmp(name, now.of.caller)) end(SENSOR ".Error.Canceled", NULL);
+    if (sd_bus_message_read(m, "s", &name) >= 0 && now.call && !strcmp(name, now.of.caller))
+        end(SENSOR ".Error.Canceled", NULL);
     return 0;
 }
+
 static int run(const char *where) {
     sigset_t term;
     sigemptyset(&term), sigaddset(&term, SIGTERM), sigprocmask(SIG_BLOCK, &term, NULL);
-    TRY(sd_event_default(&loop)); TRY(sd_event_add_signal(loop, NULL, SIGTERM, NULL, NULL)); TRY(sd_bus_new(&bus));
+    TRY(sd_event_default(&loop));
+    TRY(sd_event_add_signal(loop, NULL, SIGTERM, NULL, NULL));
+    TRY(sd_bus_new(&bus));
     if (!strcmp(where, "system") || !strcmp(where, "session")) {
-        const char *set = getenv(where[1] == 'y' ? "DBUS_SYSTEM_BUS_ADDRESS" : "DBUS_SESSION_BUS_ADDRESS");
+        const char *set =
+            getenv(where[1] == 'y' ? "DBUS_SYSTEM_BUS_ADDRESS" : "DBUS_SESSION_BUS_ADDRESS");
         where = set ? set : "unix:path=/run/dbus/system_bus_socket";
     }
-    TRY(sd_bus_set_address(bus, where)); TRY(sd_bus_set_bus_client(bus, 1)); TRY(sd_bus_negotiate_fds(bus, 0));
+    TRY(sd_bus_set_address(bus, where));
+    TRY(sd_bus_set_bus_client(bus, 1));
+    TRY(sd_bus_negotiate_fds(bus, 0));
     TRY(sd_bus_set_method_call_timeout(bus, 5000000)); /* of NoMatch */
-    TRY(sd_bus_start(bus)); TRY(sd_bus_attach_event(bus, loop, 0)); TRY(sd_bus_add_object_vtable(bus, NULL, PATH, SENSOR, table, &self));
-    TRY(sd_bus_match_signal(bus, NULL, "org.freedesktop.DBus", NULL, "org.freedesktop.DBus", "NameOwnerChanged", left, NULL));
+    TRY(sd_bus_start(bus));
+    TRY(sd_bus_attach_event(bus, loop, 0));
+    TRY(sd_bus_add_object_vtable(bus, NULL, PATH, SENSOR, table, &self));
+    TRY(sd_bus_match_signal(bus, NULL, "org.freedesktop.DBus", NULL, "org.freedesktop.DBus",
+                            "NameOwnerChanged", left, NULL));
     sd_event_add_io(loop, NULL, 0, EPOLLIN, line, NULL); /* not where there is nothing to be read */
     TRY(sd_bus_request_name(bus, SENSOR "." NAME, 0));
     return sd_event_loop(loop);
 }
+
 static int localauth_sensor(int count, char **words) { /* main */
-    int result = run(count == 3 && !strcmp(words[1], "--bus") ? words[2] : getuid() ? "session" : "system");
-    if (result < 0) fprintf(stderr, "%s: %s\n", words[0], strerror(-result));
+    int result = run(count == 3 && !strcmp(words[1], "--bus") ? words[2]
+                     : getuid()                               ? "session"
+                                                              : "system");
+    if (result < 0)
+        fprintf(stderr, "%s: %s\n", words[0], strerror(-result));
     return result < 0;
 }
 #endif
