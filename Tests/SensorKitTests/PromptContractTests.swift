@@ -25,8 +25,11 @@ struct PromptContractTests {
         #filePath.split(separator: "/").dropLast(3)
         .reduce("") { "\($0)/\($1)" } + "/examples/prompts"
 
+    /// The machine is busy: many of these run at once.
+    private static let patience = Duration.seconds(20)
+
     private static func python(_ file: String) -> PromptFixture {
-        PromptFixture(program: ["/usr/bin/python3", file])
+        PromptFixture(program: ["/usr/bin/python3", file], patience: patience)
     }
 
     init() { EventLoop.shared.startThread() }
@@ -38,7 +41,8 @@ struct PromptContractTests {
 
     @Test("The prompt in C keeps the contract", arguments: PromptContractSuite.checks)
     func c(_ check: PromptCheck) async throws {
-        try await check.run(PromptFixture(program: [try #require(Self.compiled).path + "/prompt"]))
+        let program = try #require(Self.compiled).path + "/prompt"
+        try await check.run(PromptFixture(program: [program], patience: Self.patience))
     }
 
     /// The folder that the example in C was compiled into, once; nil: it doesn't compile.
@@ -55,12 +59,14 @@ struct PromptContractTests {
 
     @Test("localauthctl agent keeps the contract", arguments: PromptContractSuite.checks)
     func terminal(_ check: PromptCheck) async throws {
-        try await check.run(PromptFixture(program: ["localauthctl", "agent"]))
+        try await check.run(
+            PromptFixture(program: ["localauthctl", "agent"], patience: Self.patience)
+        )
     }
 
     @Test("The prompt in Swift keeps the contract", arguments: PromptContractSuite.checks)
     func swift(_ check: PromptCheck) async throws {
-        try await check.run(PromptFixture(program: ["ask"]))
+        try await check.run(PromptFixture(program: ["ask"], patience: Self.patience))
     }
 
     @Test("A planted fault is found by its check", arguments: faults)
@@ -128,7 +134,7 @@ struct PromptContractTests {
         ),
         Fault(
             "an item's password to the verifier",
-            #"prompt.channel, prompt.label = self.channel(list, index.get_handle()), "#,
+            #"prompt.channel, prompt.label = self.channel(fds, index.get_handle()), "#,
             "prompt.label = ",
             "An item's password goes"
         ),
@@ -191,8 +197,8 @@ struct PromptContractTests {
         ),
         Fault(
             "an end that is not heard",
-            "def End(self, words, list, handle, outcome): self.over(handle, outcome)",
-            "def End(self, words, list, handle, outcome): pass",
+            "def End(self, words, fds, handle, outcome): self.over(handle, outcome)",
+            "def End(self, words, fds, handle, outcome): pass",
             "Each outcome"
         ),
     ]

@@ -49,21 +49,24 @@ struct SkeletonTests {
         ]
     )
     func length(_ language: String, _ files: [String]) throws {
-        let folder = try Self.new("AcmePalm", language).path + "/AcmePalm/"
-        let lines = try files.map { try Self.text(folder + $0).split(separator: "\n").count }
+        let folder = try Self.new("AcmePalm", language)
+        let lines = try files.map { file in
+            try Self.text(folder.path + "/AcmePalm/" + file).split(separator: "\n").count
+        }
         #expect(lines.reduce(0, +) <= 120)
     }
 
     @Test("The sensor in Swift has less than 60 lines beside its imports")
     func swift() throws {
-        let folder = try Self.new("AcmePalm", "swift").path + "/AcmePalm"
-        let text = try Self.text(folder + "/Sources/AcmePalm/main.swift")
+        let folder = try Self.new("AcmePalm", "swift")
+        let text = try Self.text(folder.path + "/AcmePalm/Sources/AcmePalm/main.swift")
         let lines = text.split(separator: "\n")
             .filter { line in
                 !line.hasPrefix("import") && !line.hasPrefix("///")
             }
         #expect(lines.count < 60 && text.contains("\"AcmePalm\"") && !text.contains("oorbell"))
-        #expect(try Self.text(folder + "/Package.swift").contains("/usr/share/localauth/swift"))
+        let manifest = try Self.text(folder.path + "/AcmePalm/Package.swift")
+        #expect(manifest.contains("/usr/share/localauth/swift"))
     }
 
     @Test("It is installed with a user, a name, trust and a sandbox", arguments: languages)

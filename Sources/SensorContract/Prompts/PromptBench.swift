@@ -16,18 +16,24 @@ package struct PromptFixture: Sendable {
     package var seen: String?
     /// Variables beside the test's own.
     package var environment: [String: String]
+    /// How long it may take to end: a second, and what a machine needs to tell.
+    ///
+    /// Tests that run many programs at once give it more.
+    package var patience: Duration
 
     /// Describes a prompt to test.
     package init(
         program: [String],
         act: String? = nil,
         seen: String? = nil,
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        patience: Duration = .milliseconds(1500)
     ) {
         self.program = program
         self.act = act
         self.seen = seen
         self.environment = environment
+        self.patience = patience
     }
 }
 

@@ -162,7 +162,8 @@ extension PromptContractSuite {
         },
         PromptCheck("SIGTERM ends it with status 0 within a second", .endsAtTerm) { bench in
             bench.program.signal(SIGTERM)
-            let status = try await bench.program.exitStatus(within: .milliseconds(1500))
+            let limit = bench.fixture.patience
+            let status = try await bench.program.exitStatus(within: limit)
             try expect(status == 0, "status 0, got \(status)")
         },
         PromptCheck(
@@ -172,7 +173,8 @@ extension PromptContractSuite {
             _ = try await bench.begin()
             try await bench.act(.begin("half"))
             bench.program.signal(SIGTERM)
-            let status = try await bench.program.exitStatus(within: .milliseconds(1500))
+            let limit = bench.fixture.patience
+            let status = try await bench.program.exitStatus(within: limit)
             try expect(status == 0, "status 0, got \(status)")
             let packets = bench.desk.acts.seen.filter {
                 if case .packet = $0 { true } else { false }

@@ -289,6 +289,8 @@ extension PromptContractSuite {
             let kind = "application-password-required"
             try? await bench.update(handle, kind)
             try? await bench.update(handle, kind, ["channel": .string("3")])
+            let acts = bench.desk.acts.seen
+            try expect(acts == [.registered], "nothing sent, got \(acts)")
             let channel = try await bench.askPassword(handle)
             try await bench.type(secret, on: channel)
         },

@@ -64,28 +64,33 @@ class Agent:
     def say(self, text): os.write(self.terminal, text.encode())
 
     def asked(self, bus, caller, path, interface, member, words, call):
+        list = call.get_message().get_unix_fd_list()
+        fds = list.steal_fds() if list else []  # PyGObject keeps the call, and with it what it doesn't let go of
         try:
             if caller != self.owner: raise Fault("AccessDenied")
-            getattr(self, member)(words, call.get_message().get_unix_fd_list(), *words.unpack())
+            getattr(self, member)(words, fds, *words.unpack())
             call.return_value(None)
         except Fault as fault: call.return_dbus_error(f"org.freedesktop.DBus.Error.{fault}", "It can't be shown.")
         except OSError: call.return_dbus_error("org.freedesktop.DBus.Error.InvalidArgs", "This is no channel.")
-    def channel(self, list, index):
-        channel = socket.socket(fileno=list.get(index)) if list and 0 <= index < list.get_length() else None
+        finally:
+            for fd in fds: fd < 0 or os.close(fd)
+    def channel(self, fds, index):
+        channel = socket.socket(fileno=fds[index]) if 0 <= index < len(fds) else None
+        if channel: fds[index] = -1
         if not channel or (channel.family, channel.type) != (socket.AF_UNIX, socket.SOCK_SEQPACKET): raise Fault("InvalidArgs")
         channel.setblocking(False)
         return channel
-    def Begin(self, words, list, handle, details, index):
+    def Begin(self, words, fds, handle, details, index):
         if not 0 < len(handle) <= 128 or handle in self.prompts: raise Fault("InvalidArgs")
         if len(self.prompts) >= LIMIT: raise Fault("LimitsExceeded")
-        self.prompts[handle] = Prompt(details, self.channel(list, index))
+        self.prompts[handle] = Prompt(details, self.channel(fds, index))
         if len(self.prompts) == 1: self.show()
-    def Update(self, words, list, handle, kind, detail):
+    def Update(self, words, fds, handle, kind, detail):
         if not (prompt := self.prompts.get(handle)): return
         if kind == "application-password-required":
             index = words.get_child_value(2).lookup_value("channel", GLib.VariantType("h"))
             if index is None: raise Fault("InvalidArgs")
-            prompt.channel, prompt.label = self.channel(list, index.get_handle()), "Password of the item: "
+            prompt.channel, prompt.label = self.channel(fds, index.get_handle()), "Password of the item: "
         if kind in ("application-password-required", "passcode-required"): prompt.takes, prompt.offer = True, None
         if kind == "fallback-available" and prompt.fallback and not prompt.offer: prompt.offer = "SubmitFallback"
         if kind == "confirmation-required": prompt.offer = "SubmitConfirm"
@@ -95,7 +100,7 @@ class Agent:
             sentence = f"Enter: {prompt.fallback}." if kind == "fallback-available" and prompt.fallback else "Press Enter to confirm." \
                 if kind == "confirmation-required" else plain(detail.get("hint", ""), 64) if kind == "hint" else SENTENCES.get(kind, "")
             self.say(f"\r\n{sentence}{left}\r\n{prompt.label if prompt.takes else ''}")
-    def End(self, words, list, handle, outcome): self.over(handle, outcome)
+    def End(self, words, fds, handle, outcome): self.over(handle, outcome)
 
     def shown(self): return next(iter(self.prompts.values()), None)
     def show(self):
