@@ -60,7 +60,9 @@ struct LockedAccountTests {
         #expect(try await count() == 1)
         for _ in 0..<2 {
             try Self.set("!" + hash, in: shadow)
-            #expect(try await daemon.manager.canEvaluate(policy: 1).code != 0)
+            try await eventually("no passcode to be given") {
+                try await daemon.manager.canEvaluate(policy: 2).code == -5
+            }
             #expect(try await count() == 0)
             #expect(try await keychain.delete(ids: [id]) == 0)
             try Self.set(hash, in: shadow)

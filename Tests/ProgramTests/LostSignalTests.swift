@@ -108,9 +108,11 @@ struct LostSignalTests {
             #expect(again["mechanism"] == .string("context"))
             bench.logind.losesSignals = isLost
             bench.session.lock(true)
-            await #expect(throws: DBusError.self) {
+            let refusal = await #expect(throws: DBusError.self) {
                 try await context.evaluate(policy: 1, reason: "test", options: [:])
             }
+            #expect(refusal?.name == .notInteractive)
+            #expect(refusal?.message.contains("locked") == true)
             bench.session.lock(false)
             try await bench.simulated.queue(outcomes: ["match"])
             let anew = try await context.evaluate(policy: 1, reason: "test", options: [:])

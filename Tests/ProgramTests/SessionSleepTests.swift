@@ -105,7 +105,12 @@ struct SessionSleepTests {
         try await bench.simulated.queue(outcomes: ["match"])
         let call = try bench.device("Simulated").enrollStream(label: "one", options: [:])
         // Root needs no passcode for it; others are refused here, where no agent asks for it.
-        for await event in call.events where event.kind == "stage" { break }
+        var hasBegun = false
+        for await event in call.events where event.kind == "stage" {
+            hasBegun = true
+            break
+        }
+        #expect(hasBegun == (getuid() == 0))
         bench.logind.prepareForSleep(true)
         await #expect(throws: DBusError.self) { try await call.reply() }
         #expect(await bench.logind.delays.next() == false)

@@ -87,6 +87,7 @@ struct SessionTests {
         while try await !bench.manager.interactive() { await announced.next() }
         #expect(try await bench.evaluateWithMatch() == nil)
         bench.session.lock(true)
+        #expect(try await bench.absence() == "locked")
         #expect(await bench.evaluate()?.name == .notInteractive)
     }
 
@@ -158,6 +159,7 @@ struct SessionTests {
         bench.logind.fault = DBusError(.failed, "I don't know.")
         bench.logind.tell("UserNew")
         #expect(await bench.evaluate()?.name == .notInteractive)
+        #expect(try await bench.absence() == "unknown")
         bench.logind.fault = nil
         #expect(try await bench.evaluateWithMatch() == nil)
     }
@@ -172,6 +174,7 @@ struct SessionTests {
         let error = await bench.evaluate()
         #expect(error?.name == .biometryNotAvailable)
         #expect(error?.message == answer.message)
+        #expect(try await bench.absence() == "no-agent")
         #expect(await bench.evaluate(policy: 2)?.name == .notInteractive)
         #expect(await bench.evaluate(policy: 3)?.name == .companionNotAvailable)
     }
@@ -181,7 +184,11 @@ struct SessionTests {
     func remoteAgent() async throws {
         let bench = try await SessionBench(isRemote: true)
         for options in [[:], ["fallback": Variant.bool(true)]] {
-            await #expect(throws: DBusError.self) { try await bench.registerAgent(options) }
+            let refusal = await #expect(throws: DBusError.self) {
+                try await bench.registerAgent(options)
+            }
+            #expect(refusal?.name == .accessDenied)
+            #expect(refusal?.message.contains("remote session") == true)
         }
         try await bench.registerAgent(["process": .uint32(UInt32(getpid()))])
         let call = try bench.manager.evaluateStream(policy: 2, reason: "test", options: [:])
@@ -201,6 +208,8 @@ struct SessionTests {
         bench.logind.current = StandInSession("c2", at: bench.logind)
         bench.logind.tell("UserNew")
         #expect(try await bench.manager.canEvaluate(policy: 1).code == 0)
+        // Its session is local and in front: it lacks an agent.
+        #expect(try await bench.absence() == "no-agent")
         #expect(await bench.evaluate()?.name == .notInteractive)
     }
 
