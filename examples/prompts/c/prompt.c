@@ -56,7 +56,7 @@ static void say(const char *text) { /* what a terminal doesn't take is lost: not
         sd_event_exit(loop, 0);
 }
 
-/* Text that moves no cursor and changes no direction: at most `limit` characters in `size` bytes. */
+/* Text that moves no cursor and changes no direction: `limit` characters, `size` bytes at most. */
 static void plain(char *to, size_t size, size_t limit, const char *from) {
     size_t used = 0;
     for (const unsigned char *at = (const unsigned char *)from; *at && limit; limit--) {
