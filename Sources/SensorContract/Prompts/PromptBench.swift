@@ -249,6 +249,8 @@ package typealias PromptCheck = ContractCheck<PromptBench>
             try await shell(command, act.words)
         } else {
             terminal.type(act.keys)
+            // The kernel hands keys on behind the call's back, and says nowhere when it has.
+            await pause(.milliseconds(20))
         }
         await settle()
     }
@@ -263,6 +265,18 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     package func type(_ text: String, on channel: String) async throws {
         let packet = PromptAct.packet(channel: channel, Array(text.utf8), isOwn: true)
         try await act(.type(text), until: packet)
+    }
+
+    /// Types on a terminal on which nothing is asked, and waits until that is shown there.
+    package func typeAtRest(_ text: String) async throws {
+        let terminal = terminal
+        terminal.type(text)
+        let shown = text.filter { !$0.isNewline }
+        try await eventually("“\(shown)” on a terminal that was given back") {
+            terminal.look()
+            return terminal.screen.contains(shown)
+        }
+        await settle()
     }
 
     /// Does something that has to have no effect.

@@ -119,7 +119,7 @@ extension PromptContractSuite {
             .asking("Nothing that was typed before is part of a passcode.")
         ) { bench in
             _ = try bench.requireTerminal()
-            try await bench.act(.begin("early"))
+            try await bench.typeAtRest("early")
             let handle = try await bench.begin()
             try await bench.type(secret, on: handle)
             try await bench.act(.begin("half"))
