@@ -55,6 +55,7 @@ struct AccessGroupTests {
             let all = [kSecClass: kSecClassGenericPassword] as CFDictionary
             let changes = [kSecAttrLabel: "mine"] as CFDictionary
             #expect(SecItemUpdate(all, changes) == errSecSuccess)
+            #expect(count([kSecClass: kSecClassGenericPassword, kSecAttrLabel: "mine"]) == 1)
             #expect(
                 count([
                     kSecClass: kSecClassGenericPassword, kSecAttrLabel: "mine",
