@@ -71,7 +71,17 @@ public import LocalAuthBus
     }
 
     /// What the sensor sees next.
+    ///
+    /// It looks up who calls before it begins an operation, and before it hears of its end: what
+    /// was queued behind a cancelled prompt could be seen by that prompt's operation. A call that
+    /// it refuses has it look up once more, and is answered behind those.
     public func queue(_ outcomes: String...) async throws {
+        let stranger = Sensor1Proxy(
+            agent.connection,
+            destination: TestDaemon.sensorName,
+            path: sensor.path
+        )
+        _ = try? await stranger.health()
         try await sensor.queue(outcomes: outcomes)
     }
 
