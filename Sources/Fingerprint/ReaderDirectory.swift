@@ -30,7 +30,7 @@ import Glibc
     /// How often in a row fprintd could not be asked.
     private var failures = 0
 
-    /// How often fprintd is asked again after a fault, each time after a longer while: 1, 2 … 32 s.
+    /// How often fprintd is asked again after a fault, each time after a longer while: 1 to 32 s.
     ///
     /// After that only when something has changed.
     static let mostRetries = 6

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 import Glibc
 import Synchronization
 
@@ -13,11 +14,15 @@ public final class SecretBytes: Sendable {
         self.bytes = Mutex(bytes)
     }
 
+    /// Takes the bytes over, storage and all: none are left there.
+    convenience init(wiping source: inout [UInt8]) {
+        self.init(source)
+        source = []
+    }
+
     /// Takes the result of a decryption over, and wipes the original.
-    init(wiping source: inout some MutableCollection<UInt8>) {
-        let copy = Array(source)
-        count = copy.count
-        bytes = Mutex(copy)
+    convenience init(wiping source: inout Data) {
+        self.init(source.withUnsafeBytes { Array($0) })
         wipe(&source)
     }
 
@@ -40,12 +45,15 @@ public final class SecretBytes: Sendable {
 }
 
 /// Overwrites bytes in a way that no optimizer leaves out.
-func wipe(_ bytes: inout some MutableCollection<UInt8>) {
-    let wiped: Void? = bytes.withContiguousMutableStorageIfAvailable { buffer in
-        if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
-    }
-    guard wiped == nil else { return }
-    for index in bytes.indices {
-        bytes[index] = 0
-    }
+func wipe(_ bytes: inout [UInt8]) {
+    bytes.withUnsafeMutableBytes { overwrite($0) }
+}
+
+/// The same for what a decryption gives; one byte at a time it would take longer than decrypting.
+func wipe(_ bytes: inout Data) {
+    bytes.withUnsafeMutableBytes { overwrite($0) }
+}
+
+private func overwrite(_ buffer: UnsafeMutableRawBufferPointer) {
+    if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
 }

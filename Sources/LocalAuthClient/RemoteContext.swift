@@ -9,6 +9,10 @@ package final class RemoteContext {
     private var proxy: Context1Proxy?
     private var making: Task<Result<Context1Proxy, AuthenticationError>, Never>?
     private var isInvalid = false
+    /// What the object was told of prompts; nil: nobody knows.
+    private var told: PromptTexts?
+    /// How many tell it now, and whether what they tell was mixed.
+    private var (tellings, isMixed) = (0, false)
     /// What else ends with the context.
     private var endings: [Int: @BusActor () -> Void] = [:]
     private var lastEnding = 0
@@ -63,7 +67,7 @@ package final class RemoteContext {
             // What was asked before counts on the object, too.
             if let policy = checked { _ = try await made.canEvaluate(policy: policy) }
             (checked, checkedState) = (nil, nil)
-            proxy = made
+            (proxy, told) = (made, PromptTexts())
             return .success(made)
         } catch {
             return .failure(AuthenticationError(error))
@@ -121,24 +125,53 @@ package final class RemoteContext {
         return state
     }
 
-    /// Tells the service what prompts look like that others start on this context.
+    /// Tells the service what prompts look like that others start on this context; what it knows
+    /// is not said again.
     ///
+    /// - Returns: The object that knows it.
     /// - Throws: as ``current()``.
     package func describePrompts(
         _ options: AuthenticationOptions,
         reason: String
-    ) async throws(AuthenticationError) {
+    ) async throws(AuthenticationError) -> ObjectPath {
         let proxy = try await current()
+        let texts = PromptTexts(
+            fallbackTitle: options.fallbackTitle,
+            cancelTitle: options.cancelTitle ?? "",
+            reason: reason,
+            isInteractionNotAllowed: options.isInteractionNotAllowed
+        )
+        let known = told
+        guard known != texts else { return proxy.path }
+        // Whatever fails on the way, or is said by two at once: all is said again.
+        told = nil
+        tellings += 1
+        defer { tellings -= 1 }
+        isMixed = tellings > 1
         do throws(DBusError) {
-            if let title = options.fallbackTitle {
+            if let title = texts.fallbackTitle, title != known?.fallbackTitle {
                 try await proxy.setLocalizedFallbackTitle(title)
             }
-            try await proxy.setLocalizedCancelTitle(options.cancelTitle ?? "")
-            try await proxy.setLocalizedReason(reason)
-            try await proxy.setInteractionNotAllowed(options.isInteractionNotAllowed)
+            if texts.cancelTitle != known?.cancelTitle {
+                try await proxy.setLocalizedCancelTitle(texts.cancelTitle)
+            }
+            if texts.reason != known?.reason { try await proxy.setLocalizedReason(texts.reason) }
+            if texts.isInteractionNotAllowed != known?.isInteractionNotAllowed {
+                try await proxy.setInteractionNotAllowed(texts.isInteractionNotAllowed)
+            }
         } catch {
             throw AuthenticationError(error)
         }
+        if proxy.path == self.proxy?.path, !isMixed { told = texts }
+        return proxy.path
+    }
+
+    /// What a context says at every prompt that others start on it.
+    private struct PromptTexts: Equatable {
+        var fallbackTitle: String?
+        var cancelTitle = ""
+        var reason = ""
+        var isInteractionNotAllowed = false
     }
 
     /// Ends what runs and all that comes later.

@@ -1,4 +1,4 @@
-internal import DBus
+package import DBus
 internal import Foundation
 internal import LocalAuthBus
 package import LocalAuthClient
@@ -74,10 +74,10 @@ extension LAContext: AuthenticationContextSource {
 
     package var isOver: Bool { isInvalid }
 
-    package func prepare() async throws(AuthenticationError) {
+    package func prepare() async throws(AuthenticationError) -> ObjectPath {
         let options = options
         let reason = localizedReason
-        try await remote.describePrompts(options, reason: reason)
+        return try await remote.describePrompts(options, reason: reason)
     }
 }
 

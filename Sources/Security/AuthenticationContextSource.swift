@@ -1,3 +1,4 @@
+package import DBus
 package import LocalAuthClient
 
 /// What `kSecUseAuthenticationContext` takes: `LAContext`, which is in another module.
@@ -12,5 +13,7 @@ package protocol AuthenticationContextSource: AnyObject, Sendable {
     var isOver: Bool { get }
 
     /// Tells the service what prompts on this context look like.
-    func prepare() async throws(AuthenticationError)
+    ///
+    /// - Returns: The context's object.
+    func prepare() async throws(AuthenticationError) -> ObjectPath
 }

@@ -51,8 +51,7 @@ package struct RemoteKeychain {
                 options["interaction-not-allowed"] = .bool(true)
             }
             do throws(AuthenticationError) {
-                try await context.prepare()
-                options["context"] = .objectPath(try await context.remote.current().path)
+                options["context"] = .objectPath(try await context.prepare())
             } catch {
                 throw KeychainFailure(error)
             }

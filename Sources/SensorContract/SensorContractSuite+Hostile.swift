@@ -33,7 +33,8 @@ extension SensorContractSuite {
             for member in members {
                 for signature in ["", "s", "asas"] {
                     try await expectRefusal("\(member)(\(signature))") {
-                        try await malformed(bench, member, signature)
+                        let called = ("org.localauth.Sensor1", member)
+                        try await bench.daemon.callWrongly(bench.owner, path, called, signature)
                     }
                 }
             }
@@ -143,28 +144,5 @@ extension SensorContractSuite {
     @BusActor private static func expectHealth(_ bench: SensorBench) async throws {
         let state = try await bench.sensor.health(timeout: .seconds(5)).state
         try expect(["ok", "degraded"].contains(state), "its health, got \(state)")
-    }
-
-    @BusActor private static func malformed(
-        _ bench: SensorBench,
-        _ member: String,
-        _ signature: String
-    ) async throws {
-        _ = try await bench.daemon.call(
-            to: bench.owner,
-            path: path,
-            interface: "org.localauth.Sensor1",
-            member: member,
-            signature: signature,
-            timeout: .seconds(5)
-        ) { writer throws(DBusError) in
-            switch signature {
-            case "s": try writer.write("text")
-            case "asas":
-                try writer.write(["a"])
-                try writer.write(["b"])
-            default: break
-            }
-        }
     }
 }

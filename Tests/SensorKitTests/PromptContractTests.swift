@@ -6,21 +6,6 @@ import Testing
 /// Prompts that know nothing of this project, ours for a terminal, and the first with faults.
 @Suite(.timeLimit(.minutes(3)))
 struct PromptContractTests {
-    /// A fault: what stands in the prompt, what stands there instead, and who has to find it.
-    struct Fault: Sendable, CustomTestStringConvertible {
-        let name: String
-        let original: String
-        let broken: String
-        /// How the check's sentence begins.
-        let check: String
-
-        init(_ name: String, _ original: String, _ broken: String, _ check: String) {
-            (self.name, self.original, self.broken, self.check) = (name, original, broken, check)
-        }
-
-        var testDescription: String { name }
-    }
-
     private static let folder =
         #filePath.split(separator: "/").dropLast(3)
         .reduce("") { "\($0)/\($1)" } + "/examples/prompts"
@@ -70,12 +55,10 @@ struct PromptContractTests {
     }
 
     @Test("A planted fault is found by its check", arguments: faults)
-    func planted(_ fault: Fault) async throws {
+    func planted(_ fault: PlantedFault) async throws {
         let file = Self.folder + "/python/prompt.py"
-        let text = String(decoding: try TemporaryFolder.read(file), as: UTF8.self)
-        try #require(text.ranges(of: fault.original).count == 1, "\(fault.original)")
         let folder = try TemporaryFolder()
-        try folder.write("prompt.py", text.replacing(fault.original, with: fault.broken).utf8)
+        try fault.plant(in: file, into: folder, as: "prompt.py")
         let check = PromptContractSuite.checks.first { $0.description.hasPrefix(fault.check) }
         let fixture = Self.python(folder.path + "/prompt.py")
         let outcome = try await #require(check).outcome(fixture)
@@ -90,67 +73,67 @@ struct PromptContractTests {
     static let faults = secretFaults + answerFaults + textFaults + callFaults
 
     private static let secretFaults = [
-        Fault(
+        PlantedFault(
             "half a passcode",
             "send(prompt.typed)",
             "send(prompt.typed[:3])",
             "A passcode is one"
         ),
-        Fault(
+        PlantedFault(
             "a passcode that is shown",
             "prompt.typed.append(byte)",
             "prompt.typed.append(byte), self.say(chr(byte))",
             "What is typed is not shown"
         ),
-        Fault(
+        PlantedFault(
             "an empty passcode",
             "in (10, 13) and prompt.typed:",
             "in (10, 13) and prompt.takes:",
             "Nothing typed is no attempt"
         ),
-        Fault(
+        PlantedFault(
             "no passcode while sensors look",
             #"stage != "biometry" or policy == 2"#,
             #"stage != "biometry""#,
             "While sensors look"
         ),
-        Fault(
+        PlantedFault(
             "a passcode under every policy",
             #"stage != "biometry" or policy == 2"#,
             "True",
             "Under policy 1"
         ),
-        Fault(
+        PlantedFault(
             "what was begun kept",
             "        self.shown().wipe()\n",
             "",
             "A passcode that was begun"
         ),
-        Fault(
+        PlantedFault(
             "a terminal that is kept",
             "termios.tcsetattr(self.terminal, termios.TCSAFLUSH, self.saved)",
             "pass",
             "A terminal is given back"
         ),
-        Fault(
+        PlantedFault(
             "an item's password to the verifier",
             #"prompt.channel, prompt.label = self.channel(fds, index.get_handle()), "#,
             "prompt.label = ",
             "An item's password goes"
         ),
-        Fault(
+        PlantedFault(
             "a channel that loses packets' bounds",
             " or (channel.family, channel.type) != (socket.AF_UNIX, socket.SOCK_SEQPACKET)",
             "",
             "A passcode goes into nothing but"
         ),
-        Fault(
+        PlantedFault(
             "a full channel waited for",
             "channel.setblocking(False)",
             "pass",
             "A channel that is full"
         ),
-        Fault(
+        PlantedFault(
             "channels that stay open",
             "prompt.channel.close()",
             #"self.kept = getattr(self, "kept", []) + [prompt.channel]"#,
@@ -159,43 +142,43 @@ struct PromptContractTests {
     ]
 
     private static let answerFaults = [
-        Fault(
+        PlantedFault(
             "a fallback that is not on offer",
             "and prompt.offer: self.submit(prompt.offer)",
             #"and True: self.submit(prompt.offer or "SubmitFallback")"#,
             "A fallback is taken"
         ),
-        Fault(
+        PlantedFault(
             "a fallback without a button",
             #""fallback-available" and prompt.fallback and not prompt.offer"#,
             #""fallback-available" and not prompt.offer"#,
             "With an empty title"
         ),
-        Fault(
+        PlantedFault(
             "confirmed again and again",
             #"setattr(prompt, "offer", None)"#,
             "None",
             "A confirmation is sent once"
         ),
-        Fault(
+        PlantedFault(
             "a fallback in the place of a confirmation",
             #"if kind == "confirmation-required": prompt"#,
             #"if kind == "confirmation-required" and not prompt.offer: prompt"#,
             "Where a match is to be confirmed"
         ),
-        Fault(
+        PlantedFault(
             "a cancel that is not sent",
             #"self.submit("SubmitCancel"), "#,
             "",
             "Cancel at once"
         ),
-        Fault(
+        PlantedFault(
             "a cancel with half a passcode",
             #"self.submit("SubmitCancel"), "#,
             #"prompt.typed and self.send(prompt), self.submit("SubmitCancel"), "#,
             "Cancel in the middle of a passcode"
         ),
-        Fault(
+        PlantedFault(
             "an end that is not heard",
             "def End(self, words, fds, handle, outcome): self.over(handle, outcome)",
             "def End(self, words, fds, handle, outcome): pass",
@@ -204,26 +187,31 @@ struct PromptContractTests {
     ]
 
     private static let textFaults = [
-        Fault(
+        PlantedFault(
             "control characters",
             #"" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c"#,
             "c",
             "Control characters"
         ),
-        Fault(
+        PlantedFault(
             "characters of direction",
             #" if unicodedata.category(c) != "Cf""#,
             "",
             "A text can't change"
         ),
-        Fault("texts without an end", "[:limit].strip()", ".strip()", "A text without an end"),
-        Fault(
+        PlantedFault(
+            "texts without an end",
+            "[:limit].strip()",
+            ".strip()",
+            "A text without an end"
+        ),
+        PlantedFault(
             "no reason",
             "wants to: {prompt.reason}",
             "wants something",
             "It shows what for"
         ),
-        Fault(
+        PlantedFault(
             "a name that anybody can take",
             #"if details.get("app-verified") is True else"#,
             #"if details.get("app-name") else"#,
@@ -232,34 +220,34 @@ struct PromptContractTests {
     ]
 
     private static let callFaults = [
-        Fault(
+        PlantedFault(
             "strangers listened to",
-            #"if caller != self.owner: raise Fault("AccessDenied")"#,
+            #"if caller != self.owner: raise PlantedFault("AccessDenied")"#,
             "pass",
             "Strangers are refused"
         ),
-        Fault("a handle twice", " or handle in self.prompts", "", "A handle that is in use"),
-        Fault(
+        PlantedFault("a handle twice", " or handle in self.prompts", "", "A handle that is in use"),
+        PlantedFault(
             "one service for ever",
             "if owner == self.owner: return",
             "if self.owner or not owner: return",
             "A service that comes back"
         ),
-        Fault(
+        PlantedFault(
             "prompts of a service that is gone",
             #"for handle in list(self.prompts): self.over(handle, "system")"#,
             "pass",
             "A service that comes back"
         ),
-        Fault(
+        PlantedFault(
             "a status of its own at SIGTERM",
             "    agent.restore()\n",
             "    agent.restore(); sys.exit(3)\n",
             "SIGTERM ends it with status 0 within a second"
         ),
-        Fault(
+        PlantedFault(
             "no channel for an item's password",
-            #"raise Fault("InvalidArgs")\#n            prompt.channel,"#,
+            #"raise PlantedFault("InvalidArgs")\#n            prompt.channel,"#,
             #"return prompt.channel.send(b"x")\#n            prompt.channel,"#,
             "An item's password without a channel"
         ),

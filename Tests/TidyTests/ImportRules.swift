@@ -28,13 +28,17 @@ enum Layers {
         ],
     ]
 
-    /// Parts of the system that a target may use; Foundation is for Apple's interfaces alone, which
-    /// are made of it.
+    /// Parts of the system that a target may use.
+    ///
+    /// Foundation is for Apple's interfaces alone, which are made of it. What swift-crypto decrypts
+    /// is `Data`, and the keychain wipes that.
     static func system(for target: String) -> Set<String> {
         if ["CryptoKit", "LocalAuthentication", "Security"].contains(target) {
             return ["Dispatch", "Foundation", "Glibc", "Synchronization"]
         }
-        return layer(of: target) == .pure ? [] : ["Glibc", "Synchronization"]
+        if layer(of: target) == .pure { return [] }
+        let data: Set = target == "KeychainStore" ? ["FoundationEssentials"] : []
+        return data.union(["Glibc", "Synchronization"])
     }
 
     static func layer(of target: String) -> Layer? {

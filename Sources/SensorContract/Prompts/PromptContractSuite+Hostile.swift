@@ -84,10 +84,16 @@ extension PromptContractSuite {
             try await expectGoesOn(bench)
         },
         PromptCheck("Arguments of other types, or none, are an error", .goesOn) { bench in
+            let agent = try bench.desk.proxy()
             for member in ["Begin", "Update", "End", "Dance"] {
                 for signature in ["", "s", "asas"] {
                     try await expectRefusal("\(member)(\(signature))") {
-                        try await malformed(bench, bench.desk.connection, member, signature)
+                        try await bench.desk.connection.callWrongly(
+                            agent.destination,
+                            agent.path,
+                            ("org.localauth.Agent1", member),
+                            signature
+                        )
                     }
                 }
             }
@@ -188,30 +194,5 @@ extension PromptContractSuite {
         let handle = try await bench.begin()
         try await bench.type(secret, on: handle)
         try await bench.finish(handle)
-    }
-
-    @BusActor private static func malformed(
-        _ bench: PromptBench,
-        _ connection: Connection,
-        _ member: String,
-        _ signature: String
-    ) async throws {
-        let agent = try bench.desk.proxy()
-        _ = try await connection.call(
-            to: agent.destination,
-            path: agent.path,
-            interface: "org.localauth.Agent1",
-            member: member,
-            signature: signature,
-            timeout: .seconds(5)
-        ) { writer throws(DBusError) in
-            switch signature {
-            case "s": try writer.write("text")
-            case "asas":
-                try writer.write(["a"])
-                try writer.write(["b"])
-            default: break
-            }
-        }
     }
 }

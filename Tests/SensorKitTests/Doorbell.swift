@@ -1,0 +1,22 @@
+import BusBench
+import DBus
+import SensorContract
+
+extension SensorFixture {
+    /// An example sensor, whose finger and device are lines on its standard input.
+    static func doorbell(_ program: [String]) -> SensorFixture {
+        SensorFixture(
+            program: program,
+            name: "Doorbell",
+            hasStream: true,
+            plug: { @BusActor isIn, bench in
+                bench.program.tell(isIn ? "plug" : "unplug")
+                await bench.settle()
+            },
+            present: { isMatching, bench in
+                bench.program.tell(isMatching ? "match" : "no-match")
+                await bench.settle()
+            }
+        )
+    }
+}
