@@ -246,6 +246,7 @@ bench: setup-bench release ## Measure everything; the tables and plots of calls 
 	$(BENCH)/localauth-bench --programs $(RELEASE) --rounds 5 --calls 5000
 	$(BENCH)/keychain-bench --programs $(RELEASE)
 	$(BENCH)/fingerprint-bench --programs $(CURDIR)/$(RELEASE)
+	$(if $(findstring Prompt,$(TRAITS)),Benchmarks/prompt $(RELEASE) --write docs)
 	@if [ -n "$(findstring Face,$(TRAITS))" ]; then \
 	    $(RELEASE)/localauth-sensor-face --fetch-models --models $(FACE)/models && \
 	    scripts/make-face-clips $(FACE)/clips && \
