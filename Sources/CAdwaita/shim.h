@@ -5,5 +5,6 @@
 #include <adwaita.h>
 #include <gdk/wayland/gdkwayland.h>
 #include <gdk/x11/gdkx.h>
+#include "foreign.h"
 
 #endif

@@ -55,7 +55,45 @@ import Glibc
             _ = gdk_x11_display_error_trap_pop(gdk_display_get_default())
         } else if parts[0] == "wayland", !isX11 {
             gdk_wayland_toplevel_set_transient_for_exported(surface, parts[1])
+            if gtk_get_minor_version() < 10 { setParentAnew(of: window, parts[1]) }
         }
+    }
+
+    /// By the second version of the protocol, which GTK doesn't know before 4.10, and KWin alone.
+    private static func setParentAnew(of window: Widget, _ handle: String) {
+        var parent = foreign_parent()
+        // Not before the compositor knows what kind of window it is.
+        window.on("map") {
+            guard let surface = surface(of: window) else { return }
+            parent = foreign_take(
+                gdk_wayland_display_get_wl_display(gdk_display_get_default()),
+                gdk_wayland_surface_get_wl_surface(surface),
+                handle
+            )
+        }
+        window.on("unrealize") {
+            foreign_leave(parent)
+            parent = foreign_parent()
+        }
+    }
+
+    /// Hands over what lets a window take the focus: a token of the click that led to it.
+    ///
+    /// A window manager of X11 reads it when the window appears, a Wayland compositor uses it up:
+    /// not before there is something to be seen, which is what it activates.
+    package static func setActivation(of window: Widget, _ token: String) {
+        guard !token.isEmpty else { return }
+        guard !isX11, let clock = surface(of: window).flatMap(gdk_surface_get_frame_clock) else {
+            return gtk_window_set_startup_id(window.asWindow, token)
+        }
+        var isUsed = false
+        Widget(pointer: clock)
+            .on("after-paint") {
+                guard !isUsed, surface(of: window).map(gdk_surface_get_mapped) == 1 else { return }
+                isUsed = true
+                gtk_window_set_startup_id(window.asWindow, token)
+            }
+        window.on("unrealize") { isUsed = true }
     }
 
     /// Has every key come here, whoever has the focus.

@@ -235,13 +235,11 @@ import Windows
 
     private func present() {
         let details = state.details
-        if !details.activationToken.isEmpty {
-            gtk_window_set_startup_id(window.asWindow, details.activationToken)
-        }
         window.on("map") { [weak self] in self?.isMapped() }
         window.on("notify::is-active") { [weak self] in self?.takeKeyboard() }
         gtk_widget_realize(window.asWidget)
         Display.setParent(of: window, details.parentWindow)
+        Display.setActivation(of: window, details.activationToken)
         Display.present(window)
         if state.takesSecret { part("secret").takeFocus() }
     }

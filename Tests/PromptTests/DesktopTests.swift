@@ -59,6 +59,31 @@ struct DesktopTests {
         }
     }
 
+    @Test("Under policy 1 no key but Escape presses anything, until Tab has chosen a button")
+    func typing() async throws {
+        try await Stage.run { stage in
+            let evaluation = stage.evaluate(1, "open it")
+            try await stage.waitUntilSettled()
+            try await stage.screen.type("a word ")
+            try await stage.screen.press("Return")
+            // Whatever those keys did is done when this is seen.
+            try await stage.daemon.sensor.queue(outcomes: ["hint:lift-and-retry"])
+            _ = try await stage.reader.wait(for: "status", "Lift your finger and try again.")
+            try await stage.daemon.sensor.queue(outcomes: ["match"])
+            #expect(try await evaluation.value["mechanism"]?.asString == "biometry")
+            try await stage.reader.waitForNothing()
+
+            let second = stage.evaluate(1, "open it")
+            try await stage.waitUntilSettled()
+            try await stage.screen.press("Tab")
+            try await eventually("a button with the focus", within: .seconds(60)) {
+                try await stage.reader.find("button", "Cancel")?.has(.focused) == true
+            }
+            try await stage.screen.press("space")
+            try await expectError(.userCancel, of: "the space bar") { _ = try await second.value }
+        }
+    }
+
     @Test("On X11 the prompt belongs to the app's window, and tells which click it comes from")
     func parent() async throws {
         try await Stage.run { stage in

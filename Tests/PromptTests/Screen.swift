@@ -6,18 +6,24 @@ import TestSupport
 /// A display without a screen, with a window manager and what screen readers need, on a bus of a
 /// session; everything on it ends with the bus.
 @BusActor final class Screen {
+    /// Of Wayland, in a window that fills the display.
+    enum Compositor {
+        case weston
+        /// Knows windows and clicks of other programs (xdg-foreign, xdg-activation).
+        case sway
+    }
+
     let bus: PrivateBus
     /// As X clients name it.
     let display: String
-    /// The socket of a Wayland compositor whose window fills the display; nil: there is none.
-    private let socket: String?
+    private let compositor: Compositor?
     private let server: ChildProcess
     private var accessibility: ChildProcess?
 
     /// Starts it, and waits until each part is ready.
-    init(on bus: PrivateBus, hasWayland: Bool = false) async throws {
+    init(on bus: PrivateBus, compositor: Compositor? = nil) async throws {
         self.bus = bus
-        socket = hasWayland ? "localauth-wayland" : nil
+        self.compositor = compositor
         server = try ChildProcess(
             [
                 "/usr/bin/Xvfb", "-displayfd", "1", "-screen", "0", "1000x900x24", "-nolisten",
@@ -41,21 +47,60 @@ import TestSupport
             try await self.run("/usr/bin/xprop", "-root", "_NET_SUPPORTING_WM_CHECK")
                 .contains("window id")
         }
-        if let socket { try await startCompositor(socket) }
+        switch compositor {
+        case .weston: try await startWeston()
+        case .sway: try await startSway()
+        case nil: break
+        }
     }
 
-    /// Weston in a window: its keyboard is the display's, so a person's hands reach both.
-    private func startCompositor(_ socket: String) async throws {
-        try bus.run(
-            [
-                "/usr/bin/weston", "--backend=x11-backend.so", "--socket=\(socket)",
-                "--width=900", "--height=800", "--idle-time=0", "--use-pixman", "--no-config",
-            ],
-            environment: environment
-        )
+    // In a folder of its own: what refuses to run as root owns it.
+    private var waylandFolder: String { bus.folder + "/wayland" }
+    // The first name that compositors take.
+    private var socket: String { waylandFolder + "/wayland-1" }
+
+    private func startWeston() async throws {
+        mkdir(waylandFolder, 0o700)
+        let words = [
+            "/usr/bin/weston", "--backend=x11-backend.so", "--socket=wayland-1", "--width=900",
+            "--height=800", "--idle-time=0", "--use-pixman", "--no-config",
+        ]
+        try bus.run(words, environment: compositorEnvironment)
+        try await waitForCompositor("--class", "Weston")
+    }
+
+    /// A new window has no focus there unless a token gives it.
+    private func startSway() async throws {
+        let nobody: uid_t = 65534
+        mkdir(waylandFolder, 0o700)
+        let file = bus.folder + "/sway.conf"
+        let lines = [
+            "xwayland disable", "focus_on_window_activation focus",
+            "no_focus [app_id=\"localauth-agent\"]", "",
+        ]
+        try TemporaryFolder.write(file, lines.joined(separator: "\n").utf8)
+        var words = ["/usr/bin/sway", "--config", file]
+        if getuid() == 0 {
+            try expect(chown(waylandFolder, nobody, nobody) == 0, "chown: \(errno)")
+            words =
+                [
+                    "/usr/bin/setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups",
+                ] + words
+        }
+        let variables = ["WLR_BACKENDS": "x11", "WLR_RENDERER": "pixman"]
+        try bus.run(words, environment: compositorEnvironment.merging(variables) { $1 })
+        try await waitForCompositor("--name", "wlroots")
+    }
+
+    private var compositorEnvironment: [String: String] {
+        environment.merging(["XDG_RUNTIME_DIR": waylandFolder, "HOME": waylandFolder]) { $1 }
+    }
+
+    /// Its keyboard is the display's, so a person's hands reach both.
+    private func waitForCompositor(_ words: String...) async throws {
         try await eventually("a compositor with a window", within: .seconds(60)) {
-            guard access("\(self.bus.folder)/\(socket)", F_OK) == 0 else { return false }
-            let find = ["/usr/bin/xdotool", "search", "--class", "Weston"]
+            guard access(self.socket, F_OK) == 0 else { return false }
+            let find = ["/usr/bin/xdotool", "search"] + words
             let window = try await self.run(find)
             // A window manager that has only just started may have overlooked it; and keys go there
             // from now on, whatever it does.
@@ -75,8 +120,9 @@ import TestSupport
     var environment: [String: String] {
         [
             "DISPLAY": display, "DBUS_SESSION_BUS_ADDRESS": bus.address,
-            "GDK_BACKEND": socket == nil ? "x11" : "wayland", "WAYLAND_DISPLAY": socket ?? "",
-            "LC_ALL": "C.UTF-8", "XDG_RUNTIME_DIR": bus.folder,
+            "GDK_BACKEND": compositor == nil ? "x11" : "wayland",
+            "WAYLAND_DISPLAY": compositor == nil ? "" : socket,
+            "LC_ALL": "C.UTF-8", "XDG_RUNTIME_DIR": bus.folder, "SWAYSOCK": waylandFolder + "/sway",
             "HOME": bus.folder, "GSETTINGS_BACKEND": "memory", "NO_AT_BRIDGE": "0",
         ]
     }

@@ -13,10 +13,10 @@ import TestSupport
     private init(
         on bus: PrivateBus,
         _ variables: [String: String],
-        hasWayland: Bool,
+        compositor: Screen.Compositor?,
         textScale: Int
     ) async throws {
-        screen = try await Screen(on: bus, hasWayland: hasWayland)
+        screen = try await Screen(on: bus, compositor: compositor)
         if textScale != 1 { try await screen.scaleText(by: textScale) }
         daemon = try await TestDaemon(on: bus)
         try await bus.startVerifier()
@@ -28,7 +28,7 @@ import TestSupport
     /// Gives a test a stage of its own, and ends it whatever happens.
     nonisolated static func run(
         _ variables: [String: String] = [:],
-        hasWayland: Bool = false,
+        compositor: Screen.Compositor? = nil,
         textScale: Int = 1,
         _ body: @escaping @BusActor (Stage) async throws -> Void
     ) async throws {
@@ -36,7 +36,7 @@ import TestSupport
             let stage = try await Stage(
                 on: bus,
                 variables,
-                hasWayland: hasWayland,
+                compositor: compositor,
                 textScale: textScale
             )
             defer { stage.reader.connection.close() }

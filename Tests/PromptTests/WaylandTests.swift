@@ -4,12 +4,12 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// The same agent as a client of Weston.
+/// The same agent as a client of Weston, and of sway, which ties windows of programs together.
 @Suite("The prompt on Wayland", .serialized, .timeLimit(.minutes(10)))
 struct WaylandTests {
     @Test("On Wayland a password is typed into the prompt, and Escape cancels")
     func typing() async throws {
-        try await Stage.run(hasWayland: true) { stage in
+        try await Stage.run(compositor: .weston) { stage in
             let evaluation = stage.evaluate(2, "open it")
             try await stage.waitUntilTyping()
             try await stage.screen.type(PAMService.passcode)
@@ -26,7 +26,7 @@ struct WaylandTests {
 
     @Test("On Wayland a window of another app that is gone, and a token of nobody's, do no harm")
     func parent() async throws {
-        try await Stage.run(hasWayland: true) { stage in
+        try await Stage.run(compositor: .weston) { stage in
             let evaluation = stage.evaluate(
                 1,
                 "open it",
@@ -38,6 +38,66 @@ struct WaylandTests {
             try await stage.reader.press("Cancel")
             try await expectError(.userCancel, of: "Cancel") { _ = try await evaluation.value }
             #expect(stage.agent.isRunning)
+        }
+    }
+
+    @Test("On Wayland the prompt belongs to the app's window, and is seen over its full screen")
+    func foreign() async throws {
+        try await Stage.run(["WAYLAND_DEBUG": "1"], compositor: .sway) { stage in
+            let app = try await WaylandApp(on: stage.screen)
+            let parent = try await app.handle
+            try await stage.screen.sway("[app_id=app] fullscreen enable")
+            for (window, isSeen) in [("", false), ("wayland:" + parent, true)] {
+                let evaluation = stage.evaluate(
+                    1,
+                    "open it",
+                    ["parent-window": .string(window)]
+                )
+                try await stage.waitUntilSettled()
+                let prompt = try await stage.screen.swayWindow("localauth-agent")
+                #expect(prompt?.isVisible == isSeen, "with “\(window)”")
+                try await stage.reader.press("Cancel")
+                try await expectError(.userCancel, of: "Cancel") { _ = try await evaluation.value }
+                try await stage.reader.waitForNothing()
+            }
+            // Sway knows two versions of the protocol, Mutter may know the first alone, and KWin
+            // the second.
+            for version in 1...2 {
+                let line = try Regex(
+                    "zxdg_imported_v\(version)@[0-9]+\\.set_parent_of\\(wl_surface"
+                )
+                #expect(stage.agent.errors.contains(line), "version \(version)")
+            }
+        }
+    }
+
+    @Test("On Wayland the token of a click has the prompt take the focus, and nothing else does")
+    func activation() async throws {
+        try await Stage.run(compositor: .sway) { stage in
+            let app = try await WaylandApp(on: stage.screen)
+            try await eventually("the app to have the keys", within: .seconds(60)) {
+                try await stage.screen.swayWindow("app")?.isFocused == true
+            }
+            let token = try await app.token()
+            for (text, isFocused) in [("", false), ("of-nobodys", false), (token, true)] {
+                let evaluation = stage.evaluate(
+                    1,
+                    "open it",
+                    ["activation-token": .string(text)]
+                )
+                try await stage.waitUntilSettled()
+                if isFocused {
+                    try await eventually("the focus", within: .seconds(60)) {
+                        try await stage.screen.swayWindow("localauth-agent")?.isFocused == true
+                    }
+                } else {
+                    let prompt = try await stage.screen.swayWindow("localauth-agent")
+                    #expect(prompt?.isFocused == false, "with “\(text)”")
+                }
+                try await stage.reader.press("Cancel")
+                try await expectError(.userCancel, of: "Cancel") { _ = try await evaluation.value }
+                try await stage.reader.waitForNothing()
+            }
         }
     }
 }
