@@ -175,6 +175,13 @@ import Localization
         }
     }
 
+    /// Has a sensor forget everything that it knows of the person.
+    func removeAll(from sensor: RemoteSensor) {
+        change { settings throws(DBusError) in
+            _ = try await settings.device(sensor).removeAllTemplates(options: [:])
+        }
+    }
+
     /// Asks who is there, as an app does.
     /// - Returns: how it ended, as a sentence.
     func test(_ progress: @escaping @BusActor (String) -> Void) async -> String {

@@ -91,6 +91,16 @@ import Windows
         let button = row?
             .addButton(localized("Add…")) { [weak self] in self?.enroll(on: sensor) }
         button?.isEnabled = sensor.isAvailable
+        if settings.content.lessons.count(where: { $0.sensor == sensor }) > 1 {
+            let title = localized("Remove all of “%1$s”", sensor.title)
+            row?
+                .addButton(title, icon: "user-trash-symbolic") { [weak self] in
+                    self?
+                        .askRemoval(localized("Remove everything?"), sensor) {
+                            self?.settings.removeAll(from: sensor)
+                        }
+                }
+        }
         add(row, to: "sensors")
     }
 
@@ -110,7 +120,10 @@ import Windows
         let remove = localized("Remove “%1$s”", label)
         row?
             .addButton(remove, icon: "user-trash-symbolic") { [weak self] in
-                self?.askRemoval(lesson, label)
+                self?
+                    .askRemoval(localized("Remove “%1$s”?", label), lesson.sensor) {
+                        self?.settings.remove(lesson)
+                    }
             }
         add(row, to: "templates")
     }
@@ -141,9 +154,12 @@ import Windows
         }
     }
 
-    private func askRemoval(_ lesson: Settings.Lesson, _ label: String) {
-        let heading = localized("Remove “%1$s”?", label)
-        let body = localized("%1$s will not recognize it any more.", lesson.sensor.title)
+    private func askRemoval(
+        _ heading: String,
+        _ sensor: RemoteSensor,
+        _ removal: @escaping @BusActor () -> Void
+    ) {
+        let body = localized("%1$s will not recognize it any more.", sensor.title)
         guard let made = adw_message_dialog_new(part("window").asWindow, nil, nil) else { return }
         let dialog = Widget(pointer: OpaquePointer(made))
         // The same object, by its other name.
@@ -154,7 +170,7 @@ import Windows
         adw_message_dialog_add_response(message, "remove", localized("Remove"))
         adw_message_dialog_set_response_appearance(message, "remove", ADW_RESPONSE_DESTRUCTIVE)
         dialog.setName(heading)
-        dialog.on("response::remove") { [weak self] in self?.settings.remove(lesson) }
+        dialog.on("response::remove", removal)
         gtk_window_present(dialog.asWindow)
     }
 

@@ -127,5 +127,47 @@ struct SettingsTests {
             #expect(try await reader.find("label", "Yes: biometry (Simulated, strong).") == nil)
         }
     }
+
+    @Test("A sensor forgets everything at once, when that is said twice")
+    func forgetting() async throws {
+        try await Stage.run { stage in
+            let (_, reader) = try await stage.startSettings()
+            _ = try await reader.wait(for: "text box", "Name of “right index”")
+            let title = try await stage.daemon.device("Simulated").description()
+            // One thing is removed in its own row.
+            #expect(try await reader.find("button", "Remove all of “\(title)”") == nil)
+            _ = try await stage.daemon.sensor.addTemplate(uid: getuid(), label: "left thumb")
+            try await reader.press("Remove all of “\(title)”")
+            let answer = try await reader.wait(for: "button", "Remove")
+            #expect(try await Self.labels(stage) == ["left thumb", "right index"])
+            try await reader.press(answer.name)
+            try await eventually("nothing to be known", within: .seconds(60)) {
+                try await Self.labels(stage).isEmpty
+            }
+            _ = try await reader.wait(for: "label", "Nothing yet: add a finger or a face above.")
+        }
+    }
+
+    @Test("Where nobody shows prompts the settings have the bus start the agent")
+    func agent() async throws {
+        try await Stage.run { stage in
+            await stage.agent.end()
+            try await eventually("nobody to show prompts", within: .seconds(60)) {
+                try await !stage.daemon.manager.interactive()
+            }
+            let variables = stage.screen.environment.map { "\($0)=\($1)" }
+            let program = ChildProcess.folder + "/localauth-agent"
+            let words = ["/usr/bin/env"] + variables + [program]
+            try await stage.screen.bus.offer("org.localauth.Agent1", words)
+            let (_, reader) = try await stage.startSettings()
+            try await eventually("somebody to show prompts", within: .seconds(60)) {
+                try await stage.daemon.manager.interactive()
+            }
+            try await reader.press("Start Test")
+            _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
+            try await stage.daemon.sensor.queue(outcomes: ["match"])
+            _ = try await reader.wait(for: "label", "Yes: biometry (Simulated, strong).")
+        }
+    }
 }
 #endif
