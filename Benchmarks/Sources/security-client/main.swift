@@ -7,6 +7,9 @@ import Security
 // system bus of DBUS_SYSTEM_BUS_ADDRESS.
 //
 //   add, read, delete SIZE FIRST COUNT   items without an access control
+//   search SIZE FIRST COUNT              their attributes alone
+//   key 0 0                              makes a key that the service keeps
+//   sign 0 FIRST COUNT                   signs with it
 //   guard SIZE FIRST COUNT               adds items that biometry releases
 //   unlock SIZE NUMBER                   reads one on a context that is made for it
 //   warm SIZE NUMBER                     the same on a context that was evaluated before
@@ -51,6 +54,36 @@ func read(_ size: Int, _ number: Int, on context: LAContext? = nil) throws {
     }
 }
 
+func search(_ size: Int, _ number: Int) throws {
+    var wanted = query(size, number)
+    wanted[kSecReturnAttributes as String] = true
+    var found: CFTypeRef?
+    try check("search", SecItemCopyMatching(wanted as CFDictionary, &found))
+}
+
+/// The key that `sign` uses; it stays with the service.
+nonisolated(unsafe) var signingKey: SecKey?
+
+func makeKey() throws {
+    let attributes: [String: Any] = [
+        kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
+        kSecAttrKeySizeInBits as String: 256,
+        kSecAttrTokenID as String: kSecAttrTokenIDSecureEnclave,
+    ]
+    var error: Unmanaged<CFError>?
+    signingKey = SecKeyCreateRandomKey(attributes as CFDictionary, &error)
+    guard signingKey != nil else { throw Refusal(what: "key", status: errSecParam) }
+}
+
+func sign() throws {
+    guard let key = signingKey else { throw Refusal(what: "no key", status: errSecParam) }
+    let digest = Data(repeating: 1, count: 32) as CFData
+    let algorithm = SecKeyAlgorithm.ecdsaSignatureDigestX962SHA256
+    guard SecKeyCreateSignature(key, algorithm, digest, nil) != nil else {
+        throw Refusal(what: "sign", status: errSecParam)
+    }
+}
+
 func check(_ what: String, _ status: OSStatus) throws {
     guard status == errSecSuccess else { throw Refusal(what: what, status: status) }
 }
@@ -66,6 +99,9 @@ func perform(_ verb: Substring, _ size: Int, _ number: Int) async throws -> Int6
     case "add": return try nanoseconds { try add(size, number) }
     case "guard": return try nanoseconds { try add(size, number, try guarded()) }
     case "read": return try nanoseconds { try read(size, number) }
+    case "search": return try nanoseconds { try search(size, number) }
+    case "key": return try nanoseconds { try makeKey() }
+    case "sign": return try nanoseconds { try sign() }
     case "delete":
         return try nanoseconds {
             try check("delete", SecItemDelete(query(size, number) as CFDictionary))
