@@ -45,10 +45,10 @@ COMPLETIONS := $(foreach program,localauthctl localauth-sensor-check,$(foreach s
     $(BUILD)/share/completions/$(program).$(shell)))
 # An import that the manifest doesn't declare is an error.
 STRICT := --explicit-target-dependency-import-check error
-# The engine of the face sensor is built where dlib is, the prompt where GTK is; TRAITS= leaves both
+# The engine of the face sensor is built where dlib and PipeWire are, the prompt where GTK is; TRAITS= leaves both
 # out. Looked for when a recipe runs, because setup may just have installed them. To name a trait
 # turns those off that are on by default, which is why they are named as well.
-HAS_FACE = $(shell test -f /usr/include/dlib/dnn.h && echo Face)
+HAS_FACE = $(shell test -f /usr/include/dlib/dnn.h -a -f /usr/include/pipewire-0.3/pipewire/impl.h && echo Face)
 HAS_PROMPT = $(shell pkg-config --exists 'libadwaita-1 >= 1.2' gtk4-x11 gtk4-wayland && echo Prompt)
 TRAITS = --traits $(subst $(SPACE),$(COMMA),$(strip default $(HAS_FACE) $(HAS_PROMPT)))
 COMMA := ,

@@ -4,6 +4,16 @@ import PackageDescription
 let withSoftwareKeys = TargetDependencyCondition.when(traits: ["SoftwareKeys"])
 let whereWindows = TargetDependencyCondition.when(traits: ["Prompt"])
 
+// The library is never linked, so pkg-config, which would link it, isn't asked.
+let ofPipeWire: [CSetting] = [
+    .define("LOCALAUTH_FACE", .when(traits: ["Face"])),
+    .define("_GNU_SOURCE"),
+    .unsafeFlags(
+        ["-I/usr/include/pipewire-0.3", "-I/usr/include/spa-0.2"],
+        .when(traits: ["Face"])
+    ),
+]
+
 let package = Package(
     name: "localauthentication-linux",
     products: [
@@ -29,7 +39,7 @@ let package = Package(
         ),
         .trait(
             name: "Face",
-            description: "The engine of the face sensor: needs dlib, OpenBLAS and libjpeg."
+            description: "The engine of the face sensor: needs dlib, OpenBLAS, libjpeg, PipeWire."
         ),
         .trait(
             name: "Prompt",
@@ -98,7 +108,8 @@ let package = Package(
         .target(name: "ServiceProgram", dependencies: ["CLinux", "CSystemd", "DBus"]),
 
         .systemLibrary(name: "CV4L2", providers: [.apt(["linux-libc-dev"])]),
-        .target(name: "CameraDevice", dependencies: ["CLinux", "CV4L2", "Linux"]),
+        .target(name: "CPipeWire", cSettings: ofPipeWire),
+        .target(name: "CameraDevice", dependencies: ["CLinux", "CPipeWire", "CV4L2", "Linux"]),
         // Nothing of dlib without the trait. Always optimised: at -O0 one frame takes 6.5 s.
         .target(
             name: "CFace",
@@ -364,6 +375,16 @@ let package = Package(
                 "VirtualKey", "localauth-sensor-fido2", "localauthd", "virtual-key",
             ]
         ),
+        // A camera of PipeWire; without the trait it only says that it is none.
+        .executableTarget(
+            name: "pipewire-camera",
+            path: "Tests/PipeWireCamera",
+            cSettings: ofPipeWire,
+            linkerSettings: [
+                .linkedLibrary("pipewire-0.3", .when(traits: ["Face"])),
+                .linkedLibrary("jpeg", .when(traits: ["Face"])),
+            ]
+        ),
         .executableTarget(
             name: "FaceFigures",
             dependencies: ["CameraDevice", "FaceSensor", "Linux"],
@@ -373,7 +394,7 @@ let package = Package(
             name: "FaceTests",
             dependencies: [
                 "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Linux", "LocalAuthBus",
-                "SensorContract", "TestSupport", "localauth-sensor-face",
+                "SensorContract", "TestSupport", "localauth-sensor-face", "pipewire-camera",
             ]
         ),
         .target(

@@ -187,8 +187,20 @@ bool unpack_planes(const cface_frame &frame, std::vector<uint8_t> &pixels, int &
     return true;
 }
 
+int bytes_a_pixel_of(int format) {
+    switch (format) {
+    case CFACE_YUYV: return 2;
+    case CFACE_RGB:
+    case CFACE_BGR: return 3;
+    case CFACE_RGBX:
+    case CFACE_BGRX: return 4;
+    default: return 1;
+    }
+}
+
 bool unpack(const cface_frame &frame, std::vector<uint8_t> &pixels, int &width, int &height) {
-    const int bytes_a_pixel = frame.format == CFACE_YUYV ? 2 : 1;
+    const int bytes_a_pixel = bytes_a_pixel_of(frame.format);
+    const int red = frame.format == CFACE_BGR || frame.format == CFACE_BGRX ? 2 : 0;
     if (frame.width < 16 || frame.height < 16 || frame.width > CFACE_LONGEST_SIDE ||
         frame.height > CFACE_LONGEST_SIDE || frame.stride < frame.width * bytes_a_pixel ||
         frame.stride > CFACE_LONGEST_SIDE * 8 ||
@@ -204,6 +216,14 @@ bool unpack(const cface_frame &frame, std::vector<uint8_t> &pixels, int &width, 
         const uint8_t *in = frame.bytes + size_t(y) * size_t(frame.stride);
         if (frame.format == CFACE_GREY) {
             for (int x = 0; x < width; ++x, out += 3) out[0] = out[1] = out[2] = in[x];
+            continue;
+        }
+        if (frame.format != CFACE_YUYV) {
+            for (int x = 0; x < width; ++x, in += bytes_a_pixel, out += 3) {
+                out[0] = in[red];
+                out[1] = in[1];
+                out[2] = in[2 - red];
+            }
             continue;
         }
         for (int x = 0; x < width; x += 2, in += 4, out += 6) {
@@ -386,6 +406,10 @@ extern "C" int cface_look(cface_engine *engine, const cface_frame *frame, float 
         switch (frame->format) {
         case CFACE_MJPG: is_picture = decode_jpeg(*frame, engine->pixels, width, height); break;
         case CFACE_YUYV:
+        case CFACE_RGB:
+        case CFACE_BGR:
+        case CFACE_RGBX:
+        case CFACE_BGRX:
         case CFACE_GREY: is_picture = unpack(*frame, engine->pixels, width, height); break;
         case CFACE_NV12:
         case CFACE_I420: is_picture = unpack_planes(*frame, engine->pixels, width, height); break;

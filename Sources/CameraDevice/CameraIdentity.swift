@@ -6,7 +6,8 @@ import Glibc
 /// may be moved to another port, or to a dock. Whoever can imitate it can use its port as well.
 ///
 /// A user who enrols with one camera is recognised by that camera only. A virtual camera can show
-/// any picture, so only devices on USB have an identity.
+/// any picture, so only devices on USB have an identity, and those that a PipeWire of the system
+/// offers.
 public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     /// Maker, model, serial number and place, in one line; at most 255 bytes.
     public let description: String
@@ -18,6 +19,23 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     public static let replay = Self(verbatim: "replay")
 
     private init(verbatim text: String) { description = text }
+
+    /// The identity of a camera that PipeWire offers: its name there, and what it says of the
+    /// device.
+    ///
+    /// All of that is the word of a daemon that belongs to the system. The number of a device node
+    /// is no part of it: it changes from boot to boot.
+    /// - Throws: ``CameraFault/untrusted(_:)`` when it is too long.
+    init(pipeWire name: String, _ properties: [String: String]) throws(CameraFault) {
+        let place = properties["api.libcamera.path"] ?? properties["device.bus-path"] ?? ""
+        let words = [place, properties["device.serial"] ?? ""].map(Self.plain)
+            .map { $0.isEmpty ? "-" : $0 }
+        let text = "pipewire \(name) \(words[0]) \(words[1])"
+        guard text.utf8.count <= 255 else {
+            throw .untrusted("\(name) has an identity that is too long.")
+        }
+        description = text
+    }
 
     /// Reads the identity of a device node from the kernel.
     ///
@@ -161,12 +179,12 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: maximumAttribute)
         let count = read(descriptor, &bytes, bytes.count)
-        // A serial number is whatever the maker, or an attacker, wrote there: only plain text is
-        // kept.
-        return String(
-            decoding: bytes.prefix(max(0, count)).filter { $0 > 0x20 && $0 < 0x7F },
-            as: UTF8.self
-        )
+        return plain(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
+    }
+
+    /// A serial number is whatever the maker, or an attacker, wrote there: only plain text is kept.
+    private static func plain(_ text: String) -> String {
+        String(decoding: text.utf8.filter { $0 > 0x20 && $0 < 0x7F }, as: UTF8.self)
     }
 
     private static func resolve(_ path: String) -> String? {

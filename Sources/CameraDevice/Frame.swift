@@ -10,6 +10,14 @@ public enum PixelFormat: Sendable, Hashable, CaseIterable {
     case mjpg
     /// One byte of luma for each pixel, as infrared cameras give it.
     case grey
+    /// Three bytes a pixel: red, green, blue.
+    case rgb
+    /// Three bytes a pixel: blue, green, red.
+    case bgr
+    /// Four bytes a pixel, of which the last says nothing.
+    case rgbx
+    /// Four bytes a pixel, of which the last says nothing.
+    case bgrx
 }
 
 /// One picture as a camera gave it.

@@ -90,6 +90,10 @@ public final class FaceEngine {
             case .nv12: CFACE_NV12
             case .i420: CFACE_I420
             case .grey: CFACE_GREY
+            case .rgb: CFACE_RGB
+            case .bgr: CFACE_BGR
+            case .rgbx: CFACE_RGBX
+            case .bgrx: CFACE_BGRX
             }
         guard frame.bytes.count <= Frame.maximumBytes, let width = Int32(exactly: frame.width),
             let height = Int32(exactly: frame.height), let stride = Int32(exactly: frame.stride)

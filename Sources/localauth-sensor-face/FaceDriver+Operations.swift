@@ -52,7 +52,7 @@ extension FaceDriver {
         if case .failed(let message) = health { throw .failed(message) }
         return try await faults { () async throws(FaceFault) in
             do throws(CameraFault) {
-                return try self.settings.camera().identity
+                return try self.identity()
             } catch {
                 throw .camera(error)
             }

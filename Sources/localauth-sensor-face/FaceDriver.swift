@@ -15,6 +15,7 @@ import ServiceProgram
     let scanner: Scanner
     private let host: SensorHost
     private var watch: FolderWatch?
+    private var presence: PipeWirePresence?
     private var damaged: [String] = []
     /// Why the engine could not load the models with this stamp.
     private var engineFault: (fault: FaceFault, stamp: [Int])?
@@ -37,12 +38,17 @@ import ServiceProgram
         properties.enrollStages = Int32(Enrolment.stages)
         properties.maximumTemplates = UInt32(TemplateStore.maximum)
         damaged = (try? await store.damaged()) ?? []
+        if let address = settings.pipeWire {
+            presence = PipeWirePresence(address) { [weak self] in self?.refresh() }
+            await presence?.settle()
+        }
         refresh()
         let folder = settings.models.folder
         // The models' folder may be made later, and udev names a camera after its node is there.
         let above = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? "."
-        let watched = [settings.state, above, folder, "/dev", "/dev/v4l/by-path"]
-        watch = FolderWatch(watched) { [weak self] in
+        let camera = settings.pipeWire.map { [$0.folder] } ?? ["/dev", "/dev/v4l/by-path"]
+        watch = FolderWatch([settings.state, above, folder] + camera) { [weak self] in
+            self?.presence?.lookAgain()
             self?.refresh()
             self?.lookAtTemplates()
         }
@@ -50,7 +56,9 @@ import ServiceProgram
 
     /// Looks again whether there is a camera, and whether the models are there.
     func refresh() {
-        let state = settings.availability(engineFault?.fault)
+        let state = settings.availability(engineFault?.fault, absence: presence?.absence) {
+            () throws(CameraFault) in try identity()
+        }
         properties.isPresent = state.isPresent
         properties.unavailability = state.unavailability
         // The camera is asked only until it has answered, never while it captures.
@@ -60,13 +68,20 @@ import ServiceProgram
         health =
             switch state.unavailability {
             case nil: damage
-            case .noHardware: .degraded(state.message)
+            // Many machines have no camera; one that was named should be there.
+            case .noHardware where presence == nil: .degraded(state.message)
             default: .failed(state.message)
             }
         host.propertiesChanged()
         // Models that failed to load are tried again only after they have changed.
         let stamp = settings.models.stamp
         if state.isPresent, settings.models.fault == nil, engineFault?.stamp != stamp { warmUp() }
+    }
+
+    /// The identity of the camera that is there now.
+    func identity() throws(CameraFault) -> CameraIdentity {
+        if let presence { return try presence.identity() }
+        return try settings.camera().identity
     }
 
     private var damage: SensorHealth {

@@ -9,12 +9,18 @@ struct FaceSettings: Sendable {
     enum Source: Sendable, Hashable {
         /// This device node; nil: the first camera that has an identity.
         case camera(String?)
+        /// A camera that a PipeWire of the system offers.
+        case pipeWire(PipeWireAddress)
         /// A file of JPEG pictures, or a named pipe.
         case replay(String)
     }
 
     static let options: [ProgramOption] = [
-        .value("camera", "DEVICE", help: "The camera (default: the first USB camera)."),
+        .value(
+            "camera",
+            "CAMERA",
+            help: "A device, or pipewire:SOCKET#NODE (default: the first USB camera)."
+        ),
         .value("replay", "FILE", help: "JPEG pictures in place of a camera: for tests."),
         .value("models", "DIR", help: "Where the models are (default: models in the state)."),
         .value(
@@ -47,13 +53,26 @@ struct FaceSettings: Sendable {
     init(_ arguments: ProgramArguments) throws {
         switch (arguments["camera"], arguments["replay"]) {
         case (.some, .some): throw UsageError("--camera and --replay exclude each other")
+        case (let name?, nil) where name.hasPrefix(PipeWireAddress.scheme):
+            guard let address = PipeWireAddress(name) else {
+                throw UsageError(
+                    "--camera \(PipeWireAddress.scheme)SOCKET#NODE takes the whole path of a "
+                        + "socket and the name of a node"
+                )
+            }
+            source = .pipeWire(address)
         case (let device, nil): source = .camera(device)
         case (nil, let file?): source = .replay(file)
         }
         isInfrared = arguments.has("infrared")
         asksForAttention = !arguments.has("no-attention")
-        if isInfrared, case .replay = source {
+        switch source {
+        case .camera: break
+        case .replay where isInfrared:
             throw UsageError("--infrared needs a camera: a replay proves nothing")
+        case .pipeWire where isInfrared:
+            throw UsageError("--infrared needs a device: PipeWire's word for its light is none")
+        case .replay, .pipeWire: break
         }
         state = arguments["state-directory"] ?? Self.defaultState
         models = FaceModels(folder: arguments["models"] ?? Self.models(in: state))

@@ -32,15 +32,21 @@ extension FaceSettings {
     /// The description that people see.
     var description: String {
         switch source {
-        case .camera: isInfrared ? "Face, infrared camera" : "Face, camera"
+        case .camera, .pipeWire: isInfrared ? "Face, infrared camera" : "Face, camera"
         case .replay: "Face, replay of pictures: proves nothing about anybody"
         }
     }
 
-    /// The camera that the settings name; a replay has no device.
+    /// What of the camera is kept, and looked for, in a folder; nil: the kernel's devices.
+    var pipeWire: PipeWireAddress? {
+        if case .pipeWire(let address) = source { address } else { nil }
+    }
+
+    /// The camera that the settings name, unless PipeWire offers it; a replay has no device.
     func camera() throws(CameraFault) -> (device: String?, identity: CameraIdentity) {
         switch source {
         case .replay: return (nil, .replay)
+        case .pipeWire: throw .disconnected
         case .camera(let device?): return (device, try CameraIdentity(of: device))
         case .camera(nil):
             let device = CameraIdentity.cameras()
@@ -62,6 +68,10 @@ extension FaceSettings {
         _ interruption: Interruption
     ) throws(CameraFault) -> any FrameSource {
         if case .replay(let file) = source { return try ReplaySource(path: file) }
+        if let pipeWire {
+            try hook?.run(pipeWire.description, interruption)
+            return try PipeWireSource(pipeWire, as: expected, interruption)
+        }
         guard let device = try camera().device else { throw .disconnected }
         let camera = try PinnedCamera(device: device, identity: expected, hook: hook)
             .open(interruption)
@@ -80,8 +90,12 @@ extension FaceSettings {
     }
 
     /// Whether the sensor can be used, and why not; the message is empty when it can.
+    ///
+    /// `absence` says which camera isn't there, where a certain one was named.
     func availability(
-        _ engineFault: FaceFault?
+        _ engineFault: FaceFault?,
+        absence: String?,
+        camera: () throws(CameraFault) -> CameraIdentity
     ) -> (isPresent: Bool, unavailability: Unavailability?, message: String) {
         guard FaceEngine.isBuilt else { return (true, .failed, FaceEngine.notBuilt) }
         do throws(CameraFault) {
@@ -89,7 +103,8 @@ extension FaceSettings {
         } catch {
             switch error {
             case .untrusted(let message): return (true, .untrusted, message)
-            default: return (false, .noHardware, "There is no camera.")
+            case .failed(let message): return (true, .failed, message)
+            default: return (false, .noHardware, absence ?? "There is no camera.")
             }
         }
         if case .failed(let message)? = models.fault ?? engineFault {

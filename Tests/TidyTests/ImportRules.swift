@@ -11,7 +11,7 @@ enum Layers {
         .pure: ["AuthEngine", "DBusModel", "DBusCodegen"],
         .edge: [
             "AuthStore", "BusBench", "CAdwaita", "CFace", "CFido2", "CIntl", "CLinux", "CPAM",
-            "CReceive", "CSQLite", "CSystemd",
+            "CPipeWire", "CReceive", "CSQLite", "CSystemd",
             "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
             "LocalAuthBus", "LocalAuthClient", "Localization", "SQLite", "SecurityKey",
             "ServiceProgram", "Windows",

@@ -22,7 +22,12 @@ enum cface_format {
     /* Luma, then at half the size: blue and red chroma in turns. */
     CFACE_NV12 = 4,
     /* Luma, then at half the size: blue chroma, red chroma. */
-    CFACE_I420 = 5
+    CFACE_I420 = 5,
+    /* Red, green and blue of each pixel, or the other way round; X: and a byte that says nothing. */
+    CFACE_RGB = 6,
+    CFACE_BGR = 7,
+    CFACE_RGBX = 8,
+    CFACE_BGRX = 9
 };
 
 /* What a call came to; everything but CFACE_OK leaves the output as it was. */

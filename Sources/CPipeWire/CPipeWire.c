@@ -1,0 +1,416 @@
+#include "CPipeWire.h"
+
+#include <unistd.h>
+
+#ifndef LOCALAUTH_FACE
+
+int32_t cpipewire_open(int socket, const struct cpipewire_events *events, void *context,
+                       struct cpipewire **connection) {
+    (void)events;
+    (void)context;
+    *connection = NULL;
+    close(socket);
+    return CPIPEWIRE_NOT_BUILT;
+}
+void cpipewire_close(struct cpipewire *connection) { (void)connection; }
+int cpipewire_descriptor(const struct cpipewire *connection) { return (void)connection, -1; }
+void cpipewire_serve(struct cpipewire *connection) { (void)connection; }
+int32_t cpipewire_sync(struct cpipewire *connection) { return (void)connection, -1; }
+int32_t cpipewire_ask(struct cpipewire *connection, uint32_t node) {
+    return (void)connection, (void)node, CPIPEWIRE_NOT_BUILT;
+}
+int32_t cpipewire_start(struct cpipewire *connection, uint32_t node, size_t largest) {
+    return (void)connection, (void)node, (void)largest, CPIPEWIRE_NOT_BUILT;
+}
+
+#else
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pipewire/impl.h>
+#include <pipewire/pipewire.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spa/param/buffers.h>
+#include <spa/param/video/format-utils.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// MARK: The library
+
+// What is called of it; everything else of the headers is inline.
+#define FUNCTIONS(use)                                                                              \
+    use(pw_init) use(pw_loop_new) use(pw_loop_destroy) use(pw_properties_new_dict)                  \
+    use(pw_context_new) use(pw_context_destroy) use(pw_context_load_module)                         \
+    use(pw_context_connect_fd) use(pw_core_disconnect) use(pw_proxy_destroy) use(pw_stream_new)     \
+    use(pw_stream_destroy) use(pw_stream_add_listener) use(pw_stream_connect)                       \
+    use(pw_stream_update_params) use(pw_stream_get_node_id) use(pw_stream_dequeue_buffer)           \
+    use(pw_stream_queue_buffer)
+
+#define MEMBER(name) __typeof__(&name) name;
+static struct { FUNCTIONS(MEMBER) int is_loaded; } library;
+
+#define FIND(name)                                                                                  \
+    library.name = (__typeof__(library.name))dlsym(handle, #name);                                  \
+    if (!library.name) return;
+
+static void load(void) {
+    void *handle = dlopen("libpipewire-0.3.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) return;
+    FUNCTIONS(FIND)
+    library.pw_init(NULL, NULL);
+    library.is_loaded = 1;
+}
+
+static struct pw_properties *properties(const struct spa_dict_item *items, uint32_t count) {
+    const struct spa_dict dict = SPA_DICT_INIT(items, count);
+    return library.pw_properties_new_dict(&dict);
+}
+
+// MARK: The connection
+
+struct cpipewire {
+    struct cpipewire_events events;
+    void *context;
+    struct pw_loop *loop;
+    struct pw_context *pipewire;
+    struct pw_core *core;
+    struct pw_proxy *registry, *node, *link;
+    struct pw_stream *stream;
+    struct spa_hook core_hook, registry_hook, node_hook, link_hook, stream_hook;
+    uint32_t source;
+    uint8_t *copy;
+    size_t largest;
+};
+
+static void tell(struct cpipewire *self, uint32_t id, const struct spa_dict *dict) {
+    const struct spa_dict_item *item;
+    if (!dict) return;
+    spa_dict_for_each(item, dict) {
+        if (item->key && item->value) self->events.property(self->context, id, item->key, item->value);
+    }
+}
+
+static void fail(struct cpipewire *self, const char *message) {
+    self->events.failed(self->context, message ? message : "");
+}
+
+static void on_done(void *data, uint32_t id, int sequence) {
+    struct cpipewire *self = data;
+    if (id == PW_ID_CORE) self->events.synchronized(self->context, sequence);
+}
+
+static void on_error(void *data, uint32_t id, int sequence, int result, const char *message) {
+    struct cpipewire *self = data;
+    (void)sequence;
+    // Of the core itself only the end of the connection matters; of others, that they failed.
+    if (id != PW_ID_CORE) return fail(self, message);
+    if (result == -EPIPE) self->events.ended(self->context);
+}
+
+static const struct pw_core_events core_events = {
+    PW_VERSION_CORE_EVENTS,
+    .done = on_done,
+    .error = on_error,
+};
+
+static void on_global(void *data, uint32_t id, uint32_t permissions, const char *type,
+                      uint32_t version, const struct spa_dict *props) {
+    struct cpipewire *self = data;
+    (void)permissions;
+    (void)version;
+    int32_t kind = 0;
+    if (type && !strcmp(type, PW_TYPE_INTERFACE_Client)) kind = CPIPEWIRE_CLIENT;
+    if (type && !strcmp(type, PW_TYPE_INTERFACE_Node)) kind = CPIPEWIRE_NODE;
+    if (!kind) return;
+    self->events.object(self->context, id, kind);
+    tell(self, id, props);
+}
+
+static void on_global_remove(void *data, uint32_t id) {
+    struct cpipewire *self = data;
+    self->events.removed(self->context, id);
+}
+
+static const struct pw_registry_events registry_events = {
+    PW_VERSION_REGISTRY_EVENTS,
+    .global = on_global,
+    .global_remove = on_global_remove,
+};
+
+static void on_node(void *data, const struct pw_node_info *info) {
+    struct cpipewire *self = data;
+    if (info->change_mask & PW_NODE_CHANGE_MASK_PROPS) tell(self, info->id, info->props);
+    // What was wrong with it before it was asked for pictures may be over.
+    if (self->link && info->change_mask & PW_NODE_CHANGE_MASK_STATE &&
+        info->state == PW_NODE_STATE_ERROR) {
+        fail(self, info->error);
+    }
+}
+
+static const struct pw_node_events node_events = {PW_VERSION_NODE_EVENTS, .info = on_node};
+
+static int start_up(struct cpipewire *self, int socket) {
+    // No configuration of a file, no other part of the system: what is needed is loaded below.
+    const struct spa_dict_item items[] = {
+        SPA_DICT_ITEM_INIT(PW_KEY_CONFIG_NAME, "null"),
+        SPA_DICT_ITEM_INIT("support.dbus", "false"),
+        // Errors alone: it warns of what is left out here on purpose.
+        SPA_DICT_ITEM_INIT("log.level", "1"),
+    };
+    const char *const modules[] = {
+        "libpipewire-module-protocol-native",
+        "libpipewire-module-client-node",
+    };
+    self->loop = library.pw_loop_new(NULL);
+    if (self->loop) {
+        self->pipewire = library.pw_context_new(self->loop, properties(items, 3), 0);
+    }
+    if (!self->pipewire) return close(socket), CPIPEWIRE_FAILED;
+    for (size_t i = 0; i < SPA_N_ELEMENTS(modules); ++i) {
+        if (!library.pw_context_load_module(self->pipewire, modules[i], NULL, NULL)) {
+            return close(socket), CPIPEWIRE_NOT_INSTALLED;
+        }
+    }
+    // From here on the socket is the library's, also when it fails.
+    self->core = library.pw_context_connect_fd(self->pipewire, socket, NULL, 0);
+    if (!self->core) return CPIPEWIRE_FAILED;
+    pw_core_add_listener(self->core, &self->core_hook, &core_events, self);
+    self->registry = (struct pw_proxy *)pw_core_get_registry(self->core, PW_VERSION_REGISTRY, 0);
+    if (!self->registry) return CPIPEWIRE_FAILED;
+    pw_registry_add_listener((struct pw_registry *)self->registry, &self->registry_hook,
+                             &registry_events, self);
+    return CPIPEWIRE_OK;
+}
+
+int32_t cpipewire_open(int socket, const struct cpipewire_events *events, void *context,
+                       struct cpipewire **connection) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    *connection = NULL;
+    if (!library.is_loaded) return close(socket), CPIPEWIRE_NOT_INSTALLED;
+    struct cpipewire *self = calloc(1, sizeof *self);
+    if (!self) return close(socket), CPIPEWIRE_FAILED;
+    self->events = *events;
+    self->context = context;
+    // Signals are for the program's own thread; the library's threads inherit the mask.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int result = start_up(self, socket);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (result == CPIPEWIRE_OK) {
+        *connection = self;
+    } else {
+        cpipewire_close(self);
+    }
+    return result;
+}
+
+void cpipewire_close(struct cpipewire *self) {
+    if (!self) return;
+    if (self->loop) pw_loop_enter(self->loop);
+    if (self->stream) library.pw_stream_destroy(self->stream);
+    if (self->link) library.pw_proxy_destroy(self->link);
+    if (self->node) library.pw_proxy_destroy(self->node);
+    if (self->registry) library.pw_proxy_destroy(self->registry);
+    if (self->core) library.pw_core_disconnect(self->core);
+    if (self->pipewire) library.pw_context_destroy(self->pipewire);
+    if (self->loop) {
+        pw_loop_leave(self->loop);
+        library.pw_loop_destroy(self->loop);
+    }
+    free(self->copy);
+    free(self);
+}
+
+int cpipewire_descriptor(const struct cpipewire *self) { return pw_loop_get_fd(self->loop); }
+
+void cpipewire_serve(struct cpipewire *self) {
+    pw_loop_enter(self->loop);
+    // A daemon that never stops talking gets its next turn later.
+    for (int round = 0; round < 32 && pw_loop_iterate(self->loop, 0) > 0; ++round) {}
+    pw_loop_leave(self->loop);
+}
+
+int32_t cpipewire_sync(struct cpipewire *self) { return pw_core_sync(self->core, PW_ID_CORE, 0); }
+
+int32_t cpipewire_ask(struct cpipewire *self, uint32_t node) {
+    if (self->node) library.pw_proxy_destroy(self->node);
+    self->node = pw_registry_bind((struct pw_registry *)self->registry, node, PW_TYPE_INTERFACE_Node,
+                                  PW_VERSION_NODE, 0);
+    if (!self->node) return CPIPEWIRE_FAILED;
+    spa_zero(self->node_hook);
+    pw_node_add_listener((struct pw_node *)self->node, &self->node_hook, &node_events, self);
+    return CPIPEWIRE_OK;
+}
+
+// MARK: The stream
+
+static const struct { uint32_t theirs; int32_t ours; } formats[] = {
+    // Those that need least work first; the first one is what is wished for.
+    {SPA_VIDEO_FORMAT_YUY2, CPIPEWIRE_YUYV}, {SPA_VIDEO_FORMAT_NV12, CPIPEWIRE_NV12},
+    {SPA_VIDEO_FORMAT_I420, CPIPEWIRE_I420}, {SPA_VIDEO_FORMAT_RGB, CPIPEWIRE_RGB},
+    {SPA_VIDEO_FORMAT_BGR, CPIPEWIRE_BGR},   {SPA_VIDEO_FORMAT_RGBx, CPIPEWIRE_RGBX},
+    {SPA_VIDEO_FORMAT_BGRx, CPIPEWIRE_BGRX}, {SPA_VIDEO_FORMAT_RGBA, CPIPEWIRE_RGBX},
+    {SPA_VIDEO_FORMAT_BGRA, CPIPEWIRE_BGRX}, {SPA_VIDEO_FORMAT_GRAY8, CPIPEWIRE_GREY},
+};
+
+static void on_link(void *data, const struct pw_link_info *info) {
+    if (info->state == PW_LINK_STATE_ERROR) fail(data, info->error);
+}
+
+static const struct pw_link_events link_events = {PW_VERSION_LINK_EVENTS, .info = on_link};
+
+// Between the camera and this stream, by hand: no session manager is needed, and none decides.
+static void make_link(struct cpipewire *self) {
+    char output[16], input[16];
+    const uint32_t own = library.pw_stream_get_node_id(self->stream);
+    if (self->link || own == SPA_ID_INVALID) return;
+    snprintf(output, sizeof output, "%u", self->source);
+    snprintf(input, sizeof input, "%u", own);
+    const struct spa_dict_item items[] = {
+        SPA_DICT_ITEM_INIT(PW_KEY_LINK_OUTPUT_NODE, output),
+        SPA_DICT_ITEM_INIT(PW_KEY_LINK_INPUT_NODE, input),
+    };
+    const struct spa_dict dict = SPA_DICT_INIT_ARRAY(items);
+    self->link = pw_core_create_object(self->core, "link-factory", PW_TYPE_INTERFACE_Link,
+                                       PW_VERSION_LINK, &dict, 0);
+    if (!self->link) return fail(self, "");
+    pw_link_add_listener((struct pw_link *)self->link, &self->link_hook, &link_events, self);
+}
+
+static void on_state(void *data, enum pw_stream_state old, enum pw_stream_state state,
+                     const char *error) {
+    struct cpipewire *self = data;
+    (void)old;
+    switch (state) {
+    case PW_STREAM_STATE_ERROR: fail(self, error); break;
+    case PW_STREAM_STATE_PAUSED: make_link(self); break;
+    case PW_STREAM_STATE_STREAMING: self->events.streaming(self->context); break;
+    default: break;
+    }
+}
+
+static void on_format(void *data, uint32_t id, const struct spa_pod *param) {
+    struct cpipewire *self = data;
+    struct spa_video_info info = {0};
+    if (id != SPA_PARAM_Format || !param) return;
+    int32_t format = 0;
+    struct spa_rectangle size = {0, 0};
+    if (spa_format_parse(param, &info.media_type, &info.media_subtype) < 0) return fail(self, "");
+    if (info.media_subtype == SPA_MEDIA_SUBTYPE_mjpg) {
+        format = CPIPEWIRE_MJPG;
+    } else if (info.media_subtype == SPA_MEDIA_SUBTYPE_raw &&
+               spa_format_video_raw_parse(param, &info.info.raw) >= 0) {
+        for (size_t i = 0; i < SPA_N_ELEMENTS(formats); ++i) {
+            if (formats[i].theirs == info.info.raw.format) format = formats[i].ours;
+        }
+        size = info.info.raw.size;
+    }
+    self->events.format(self->context, format, size.width, size.height);
+    // In one piece, in memory that can be read: no file of a graphics card.
+    uint8_t space[512];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(space, sizeof space);
+    const struct spa_pod *wish = spa_pod_builder_add_object(
+        &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
+        SPA_POD_CHOICE_RANGE_Int(4, 2, 16), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
+        SPA_PARAM_BUFFERS_dataType,
+        SPA_POD_CHOICE_FLAGS_Int((1 << SPA_DATA_MemPtr) | (1 << SPA_DATA_MemFd)));
+    library.pw_stream_update_params(self->stream, &wish, 1);
+}
+
+// The size and place of a picture are written by whoever makes it, at any time: they are read once,
+// and have to lie within the buffer, whose own size is the daemon's word.
+static void take(struct cpipewire *self, const struct spa_buffer *buffer) {
+    const struct spa_data *data = buffer->datas;
+    if (buffer->n_datas != 1 || !data->chunk) return self->events.picture(self->context, NULL, 0, 0);
+    const volatile struct spa_chunk *chunk = data->chunk;
+    const uint32_t offset = chunk->offset, size = chunk->size;
+    const int32_t stride = chunk->stride, flags = chunk->flags;
+    const uint8_t *bytes = NULL;
+    if (!(flags & SPA_CHUNK_FLAG_CORRUPTED) && size > 0 && size <= self->largest &&
+        offset <= data->maxsize && size <= data->maxsize - offset) {
+        if (data->type == SPA_DATA_MemPtr && data->data) {
+            memcpy(self->copy, (const uint8_t *)data->data + offset, size);
+            bytes = self->copy;
+        } else if (data->type == SPA_DATA_MemFd) {
+            // Not mapped: whoever made the file may cut it, and a read then is only too short.
+            const ssize_t count = pread((int)data->fd, self->copy, size, (off_t)data->mapoffset + offset);
+            if (count == (ssize_t)size) bytes = self->copy;
+        }
+    }
+    self->events.picture(self->context, bytes, bytes ? size : 0, stride);
+}
+
+static void on_process(void *data) {
+    struct cpipewire *self = data;
+    struct pw_buffer *newest = NULL, *next;
+    // What nobody looked at in time is too old.
+    while ((next = library.pw_stream_dequeue_buffer(self->stream))) {
+        if (newest) library.pw_stream_queue_buffer(self->stream, newest);
+        newest = next;
+    }
+    if (!newest) return;
+    take(self, newest->buffer);
+    library.pw_stream_queue_buffer(self->stream, newest);
+}
+
+static const struct pw_stream_events stream_events = {
+    PW_VERSION_STREAM_EVENTS,
+    .state_changed = on_state,
+    .param_changed = on_format,
+    .process = on_process,
+};
+
+static const struct spa_pod *raw(struct spa_pod_builder *builder, uint32_t format) {
+    return spa_pod_builder_add_object(
+        builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType,
+        SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw),
+        SPA_FORMAT_VIDEO_format, SPA_POD_Id(format), SPA_FORMAT_VIDEO_size,
+        SPA_POD_CHOICE_RANGE_Rectangle(&SPA_RECTANGLE(640, 480), &SPA_RECTANGLE(16, 16),
+                                       &SPA_RECTANGLE(1920, 1920)),
+        SPA_FORMAT_VIDEO_framerate,
+        SPA_POD_CHOICE_RANGE_Fraction(&SPA_FRACTION(30, 1), &SPA_FRACTION(0, 1),
+                                      &SPA_FRACTION(1000, 1)));
+}
+
+static const struct spa_pod *mjpg(struct spa_pod_builder *builder) {
+    return spa_pod_builder_add_object(
+        builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType,
+        SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_mjpg),
+        SPA_FORMAT_VIDEO_size,
+        SPA_POD_CHOICE_RANGE_Rectangle(&SPA_RECTANGLE(640, 480), &SPA_RECTANGLE(16, 16),
+                                       &SPA_RECTANGLE(1920, 1920)),
+        SPA_FORMAT_VIDEO_framerate,
+        SPA_POD_CHOICE_RANGE_Fraction(&SPA_FRACTION(30, 1), &SPA_FRACTION(0, 1),
+                                      &SPA_FRACTION(1000, 1)));
+}
+
+int32_t cpipewire_start(struct cpipewire *self, uint32_t node, size_t largest) {
+    const struct spa_dict_item items[] = {
+        SPA_DICT_ITEM_INIT(PW_KEY_MEDIA_TYPE, "Video"),
+        SPA_DICT_ITEM_INIT(PW_KEY_MEDIA_CATEGORY, "Capture"),
+        SPA_DICT_ITEM_INIT(PW_KEY_MEDIA_ROLE, "Camera"),
+    };
+    if (self->stream) return CPIPEWIRE_FAILED;
+    self->copy = malloc(largest);
+    self->largest = largest;
+    self->source = node;
+    self->stream = library.pw_stream_new(self->core, "localauth-face", properties(items, 3));
+    if (!self->copy || !self->stream) return CPIPEWIRE_FAILED;
+    library.pw_stream_add_listener(self->stream, &self->stream_hook, &stream_events, self);
+    uint8_t space[8192];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(space, sizeof space);
+    const struct spa_pod *wishes[SPA_N_ELEMENTS(formats) + 1];
+    for (size_t i = 0; i < SPA_N_ELEMENTS(formats); ++i) wishes[i] = raw(&builder, formats[i].theirs);
+    // A decoder is what a hostile camera would attack: only where there is nothing else.
+    wishes[SPA_N_ELEMENTS(formats)] = mjpg(&builder);
+    const int result =
+        library.pw_stream_connect(self->stream, PW_DIRECTION_INPUT, PW_ID_ANY,
+                                  PW_STREAM_FLAG_DONT_RECONNECT, wishes, SPA_N_ELEMENTS(wishes));
+    return result < 0 ? CPIPEWIRE_FAILED : CPIPEWIRE_OK;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/// A camera of a PipeWire daemon: `pipewire:/run/localauth-pipewire/pipewire-0#CAMERA`.
+public struct PipeWireAddress: Hashable, Sendable, CustomStringConvertible {
+    /// What such an address begins with.
+    public static let scheme = "pipewire:"
+    private static let longestName = 96
+
+    /// The whole path of the daemon's socket.
+    public let socket: String
+    /// What the daemon calls the camera: `node.name`.
+    public let node: String
+
+    /// As `--camera` has it.
+    public var description: String { "\(Self.scheme)\(socket)#\(node)" }
+
+    /// Nil unless the text has a path and a name of printable characters.
+    public init?(_ text: String) {
+        guard text.hasPrefix(Self.scheme) else { return nil }
+        let parts = text.dropFirst(Self.scheme.count)
+            .split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].hasPrefix("/"),
+            parts[0].utf8.count <= SystemSocket.longestPath,
+            (1...Self.longestName).contains(parts[1].utf8.count),
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { return nil }
+        socket = String(parts[0])
+        node = String(parts[1])
+    }
+
+    /// The folder in which the socket comes and goes.
+    public var folder: String {
+        socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? "/"
+    }
+}

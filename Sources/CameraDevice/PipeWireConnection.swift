@@ -1,0 +1,173 @@
+internal import CPipeWire
+internal import Glibc
+
+/// A connection to a PipeWire daemon of the system, of whose nodes one is the camera.
+///
+/// Used by one thread at a time. It waits for nothing: who has it waits for ``descriptor``, and then
+/// calls ``serve()``.
+public final class PipeWireConnection {
+    /// What is known of the camera.
+    public enum Standing: Hashable, Sendable {
+        /// The daemon has not said yet.
+        case unknown
+        /// It is there, and this is how it is recognised.
+        case camera(CameraIdentity)
+        /// It isn't there, or can't be used.
+        case fault(CameraFault)
+    }
+
+    /// What has become of the stream since it was last looked at.
+    struct Stream {
+        var isRunning = false
+        /// Why it can't go on.
+        var failure: String?
+        /// Of the next frames; nil: one that nothing here decodes.
+        var format: PixelFormat?
+        var size = (width: 0, height: 0)
+        /// The newest frame.
+        var frame: Frame?
+        /// How many pictures were none.
+        var broken = 0
+    }
+
+    /// Readable when there is something to serve.
+    public var descriptor: Int32 { cpipewire_descriptor(handle) }
+    var stream = Stream()
+    /// The node of the camera, as far as it is known.
+    private(set) var node: UInt32?
+    private let address: PipeWireAddress
+    // The C side's object, closed in `deinit`.
+    private var handle: OpaquePointer?
+    private var graph = PipeWireGraph()
+    /// Whether the daemon ended the connection: another one is needed.
+    public private(set) var hasEnded = false
+    private var hasList = false
+    /// What was asked last, and has been answered last.
+    private var asked: Int32 = -1
+    private var answered: Int32?
+
+    /// Connects to the daemon, whose answers then are to be waited for.
+    ///
+    /// - Throws: ``CameraFault/disconnected`` when there is no daemon, ``CameraFault/untrusted(_:)``
+    ///   when it isn't the system's, or a sentence.
+    public init(_ address: PipeWireAddress) throws(CameraFault) {
+        self.address = address
+        let socket = try SystemSocket.connect(to: address.socket)
+        // See `handle`. This object outlives the C side's, which has it as its context.
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        let result = withUnsafePointer(to: Self.events) {
+            cpipewire_open(socket, $0, context, &handle)
+        }
+        switch cpipewire_result(UInt32(bitPattern: result)) {
+        case CPIPEWIRE_OK: break
+        case CPIPEWIRE_NOT_BUILT:
+            throw .failed("This program was built without PipeWire: the package trait Face is off.")
+        case CPIPEWIRE_NOT_INSTALLED:
+            throw .failed("PipeWire's library is missing: install libpipewire-0.3-modules.")
+        default: throw .failed("PipeWire's library can't be started.")
+        }
+        asked = cpipewire_sync(handle)
+    }
+
+    deinit { cpipewire_close(handle) }
+
+    /// Takes what the daemon has said, and tells what is known now.
+    public func serve() -> Standing {
+        cpipewire_serve(handle)
+        guard !hasEnded else { return .fault(.disconnected) }
+        hasList = hasList || answered == asked
+        guard hasList else { return .unknown }
+        do throws(CameraFault) {
+            let camera = try graph.camera(address.node, own: geteuid())
+            if camera != node {
+                node = camera
+                guard cpipewire_ask(handle, camera) == CPIPEWIRE_OK.rawValue else {
+                    throw .failed("PipeWire's library can't be used.")
+                }
+                asked = cpipewire_sync(handle)
+            }
+            guard answered == asked else { return .unknown }
+            let properties = graph.entries[camera]?.properties ?? [:]
+            return .camera(try CameraIdentity(pipeWire: address.node, properties))
+        } catch {
+            node = nil
+            return .fault(error)
+        }
+    }
+
+    /// Has the pictures of the camera come.
+    func start() throws(CameraFault) {
+        guard let node,
+            cpipewire_start(handle, node, Frame.maximumBytes) == CPIPEWIRE_OK.rawValue
+        else { throw .failed("PipeWire gives no stream.") }
+    }
+
+    // MARK: What the C side tells
+
+    private func see(_ format: Int32, _ size: (UInt32, UInt32)) {
+        stream.format = Self.formats[format]
+        stream.size = (Int(size.0), Int(size.1))
+        // Of the format before.
+        stream.frame = nil
+    }
+
+    // The picture belongs to the C side, and is copied.
+    private func see(_ bytes: UnsafeBufferPointer<UInt8>?, _ stride: Int32) {
+        guard let bytes, let format = stream.format else {
+            stream.broken += 1
+            return
+        }
+        if format == .mjpg {
+            stream.frame = Frame(jpeg: Array(bytes))
+            return
+        }
+        stream.frame = Frame(
+            format: format,
+            width: stream.size.width,
+            height: stream.size.height,
+            stride: Int(stride),
+            bytes: Array(bytes)
+        )
+    }
+
+    private static let formats: [Int32: PixelFormat] = [
+        Int32(CPIPEWIRE_MJPG.rawValue): .mjpg, Int32(CPIPEWIRE_YUYV.rawValue): .yuyv,
+        Int32(CPIPEWIRE_GREY.rawValue): .grey, Int32(CPIPEWIRE_NV12.rawValue): .nv12,
+        Int32(CPIPEWIRE_I420.rawValue): .i420, Int32(CPIPEWIRE_RGB.rawValue): .rgb,
+        Int32(CPIPEWIRE_BGR.rawValue): .bgr, Int32(CPIPEWIRE_RGBX.rawValue): .rgbx,
+        Int32(CPIPEWIRE_BGRX.rawValue): .bgrx,
+    ]
+
+    // The context is the connection, which closes the C side before it goes.
+    private static func connection(_ context: UnsafeMutableRawPointer?) -> PipeWireConnection? {
+        context.map { Unmanaged<PipeWireConnection>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static var events: cpipewire_events {
+        cpipewire_events(
+            object: { context, id, kind in
+                let isClient = kind == Int32(CPIPEWIRE_CLIENT.rawValue)
+                connection(context)?.graph.add(id, isClient: isClient)
+            },
+            property: { context, id, key, value in
+                guard let key, let value else { return }
+                connection(context)?.graph
+                    .set(String(cString: key), of: id, to: String(cString: value))
+            },
+            removed: { context, id in connection(context)?.graph.remove(id) },
+            synchronized: { context, sequence in connection(context)?.answered = sequence },
+            ended: { context in connection(context)?.hasEnded = true },
+            failed: { context, message in
+                connection(context)?.stream.failure = message.map { String(cString: $0) } ?? ""
+            },
+            streaming: { context in connection(context)?.stream.isRunning = true },
+            format: { context, format, width, height in
+                connection(context)?.see(format, (width, height))
+            },
+            picture: { context, bytes, count, stride in
+                let picture = bytes.map { UnsafeBufferPointer(start: $0, count: count) }
+                connection(context)?.see(picture, stride)
+            }
+        )
+    }
+}

@@ -1,0 +1,91 @@
+import Glibc
+
+/// A camera of a PipeWire daemon of the system.
+public final class PipeWireSource: FrameSource {
+    /// What its frames are.
+    public var format: PixelFormat { connection.stream.format ?? .yuyv }
+    /// A daemon that says nothing for so long, or a camera that gives no picture, is broken.
+    private static let patience = Duration.seconds(3)
+    /// The number of bad pictures after which the camera is given up.
+    private static let mostBroken = 30
+    /// Of the text of a daemon so much is passed on.
+    private static let longestReason = 120
+
+    private let connection: PipeWireConnection
+    private let identity: CameraIdentity
+    private let node: UInt32?
+
+    /// Opens the camera, which has to be the expected one, and waits until it gives pictures.
+    ///
+    /// - Throws: ``CameraFault/interrupted`` when it is raised, ``CameraFault/disconnected``,
+    ///   ``CameraFault/busy``, ``CameraFault/untrusted(_:)``, or a sentence.
+    public init(
+        _ address: PipeWireAddress,
+        as expected: CameraIdentity,
+        _ interruption: Interruption
+    ) throws(CameraFault) {
+        let connection = try PipeWireConnection(address)
+        self.connection = connection
+        identity = expected
+        let silence = CameraFault.failed("PipeWire doesn't answer at \(address.socket).")
+        let found = try Self.wait(for: connection, interruption, else: silence) { standing in
+            if case .camera(let identity) = standing { identity } else { nil }
+        }
+        guard found == expected else {
+            throw .untrusted("The camera became another one: \(found), not \(expected).")
+        }
+        node = connection.node
+        try connection.start()
+        let refusal = CameraFault.failed("The camera is not started by PipeWire.")
+        try Self.wait(for: connection, interruption, else: refusal) { _ in
+            connection.stream.isRunning ? () : nil
+        }
+    }
+
+    /// Waits for the next frame.
+    public func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
+        connection.stream.frame = nil
+        connection.stream.broken = 0
+        let silence = CameraFault.failed("The camera gives no pictures.")
+        return try Self.wait(for: connection, interruption, else: silence) {
+            standing throws(CameraFault) in
+            guard connection.node == node, standing == .camera(identity) else {
+                throw .disconnected
+            }
+            guard connection.stream.broken < Self.mostBroken else {
+                throw .failed("The camera gives only broken pictures.")
+            }
+            return connection.stream.frame
+        }
+    }
+
+    /// Serves the connection until there is a result; what is wrong with it ends the wait.
+    private static func wait<Result>(
+        for connection: PipeWireConnection,
+        _ interruption: Interruption,
+        else silence: CameraFault,
+        _ result: (PipeWireConnection.Standing) throws(CameraFault) -> Result?
+    ) throws(CameraFault) -> Result {
+        let end = ContinuousClock.now + patience
+        while true {
+            let standing = connection.serve()
+            if case .fault(let fault) = standing { throw fault }
+            if let reason = connection.stream.failure { throw fault(reason) }
+            if let result = try result(standing) { return result }
+            let left = end - ContinuousClock.now
+            guard left > .zero else { throw silence }
+            var waiting = [connection.descriptor, interruption.descriptor]
+                .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            _ = poll(&waiting, nfds_t(waiting.count), Int32(left / .milliseconds(1)) + 1)
+            if waiting[1].revents != 0 { throw .interrupted }
+        }
+    }
+
+    /// PipeWire tells causes in words; it has those of the kernel.
+    private static func fault(_ reason: String) -> CameraFault {
+        if reason.contains("busy") { return .busy }
+        let plain = reason.prefix(longestReason).filter { $0.isASCII && !$0.isNewline }
+        guard !plain.isEmpty else { return .failed("PipeWire can't go on with the camera.") }
+        return .failed("PipeWire can't go on with the camera: \(plain).")
+    }
+}

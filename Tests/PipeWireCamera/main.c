@@ -1,0 +1,338 @@
+// A camera of PipeWire for tests: a node that gives the pictures of a clip, or counted ones, and lies
+// about them where a test wants it to.
+//
+//   pipewire-camera SOCKET NAME FORMAT WIDTHxHEIGHT CLIP|- [KEY=VALUE...]
+//
+// FORMAT is mjpg, yuyv, nv12, i420, rgb, bgrx or grey; `own:FORMAT` has it make the memory itself. Without
+// a clip each picture's bytes are its number. Lines on the standard input: `offset N`, `size N`, `stride N`
+// and `corrupt` are lies that stay until `sane`; `cut` cuts its own memory; `hold` gives no picture until
+// `go`; `format FORMAT`; `error TEXT`. It says `ready` when it can be found.
+
+#include <stdio.h>
+
+#ifndef LOCALAUTH_FACE
+
+int main(void) {
+    fputs("pipewire-camera: built without the package's trait Face\n", stderr);
+    return 1;
+}
+
+#else
+
+#include <errno.h>
+#include <jpeglib.h>
+#include <pipewire/pipewire.h>
+#include <spa/param/buffers.h>
+#include <spa/param/video/format-utils.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct picture {
+    uint8_t *bytes;
+    size_t count;
+};
+
+static struct {
+    struct pw_main_loop *loop;
+    struct pw_stream *stream;
+    struct spa_source *timer;
+    const char *format;
+    int owns, width, height, holds, is_announced;
+    struct picture *clip;
+    size_t pictures, next;
+    // The lies; -1: none.
+    int64_t offset, size, stride;
+    int corrupts;
+    int files[64];
+    int count;
+} own = {.offset = -1, .size = -1, .stride = -1};
+
+static void give_up(const char *what) {
+    fprintf(stderr, "pipewire-camera: %s\n", what);
+    exit(1);
+}
+
+// MARK: Pictures
+
+static size_t stride_of(const char *format) {
+    const size_t width = (size_t)own.width;
+    if (!strcmp(format, "mjpg")) return 0;
+    if (!strcmp(format, "yuyv")) return width * 2;
+    if (!strcmp(format, "rgb")) return width * 3;
+    if (!strcmp(format, "bgrx")) return width * 4;
+    return width;
+}
+
+static size_t size_of(const char *format) {
+    const size_t lines = (size_t)own.height;
+    if (!strcmp(format, "mjpg")) return (size_t)own.width * lines * 2;
+    if (!strcmp(format, "nv12") || !strcmp(format, "i420")) return (size_t)own.width * lines * 3 / 2;
+    return stride_of(format) * lines;
+}
+
+static void read_clip(const char *path) {
+    static uint8_t content[16 << 20];
+    FILE *file = fopen(path, "rb");
+    if (!file) give_up("no clip");
+    const size_t count = fread(content, 1, sizeof content, file);
+    fclose(file);
+    // One JPEG picture after another; none of a test's clips has one inside another.
+    for (size_t start = 0; start + 4 < count;) {
+        size_t end = start + 2;
+        while (end + 3 < count && memcmp(content + end, "\xFF\xD9\xFF\xD8", 4)) ++end;
+        end = end + 3 < count ? end + 2 : count;
+        own.clip = realloc(own.clip, (own.pictures + 1) * sizeof *own.clip);
+        uint8_t *bytes = malloc(end - start);
+        memcpy(bytes, content + start, end - start);
+        own.clip[own.pictures++] = (struct picture){bytes, end - start};
+        start = end;
+    }
+}
+
+// Three bytes a pixel, as the decoder gives them.
+static uint8_t *decoded(const struct picture *picture, J_COLOR_SPACE space) {
+    struct jpeg_decompress_struct info;
+    struct jpeg_error_mgr errors;
+    info.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&info);
+    jpeg_mem_src(&info, picture->bytes, picture->count);
+    jpeg_read_header(&info, TRUE);
+    info.out_color_space = space;
+    jpeg_start_decompress(&info);
+    if ((int)info.output_width != own.width || (int)info.output_height != own.height) {
+        give_up("the clip has another size");
+    }
+    uint8_t *pixels = malloc((size_t)own.width * (size_t)own.height * 3);
+    while (info.output_scanline < info.output_height) {
+        JSAMPROW row = pixels + (size_t)info.output_scanline * (size_t)own.width * 3;
+        jpeg_read_scanlines(&info, &row, 1);
+    }
+    jpeg_finish_decompress(&info);
+    jpeg_destroy_decompress(&info);
+    return pixels;
+}
+
+static size_t draw(const struct picture *picture, uint8_t *out) {
+    if (!strcmp(own.format, "mjpg")) return memcpy(out, picture->bytes, picture->count), picture->count;
+    const int is_rgb = !strcmp(own.format, "rgb") || !strcmp(own.format, "bgrx");
+    uint8_t *pixels = decoded(picture, is_rgb ? JCS_RGB : JCS_YCbCr);
+    const size_t width = (size_t)own.width, height = (size_t)own.height;
+    uint8_t *chroma = out + width * height;
+    for (size_t y = 0; y < height; ++y) {
+        for (size_t x = 0; x < width; ++x) {
+            const size_t i = y * width + x;
+            const uint8_t *in = pixels + i * 3;
+            if (!strcmp(own.format, "rgb")) memcpy(out + i * 3, in, 3);
+            if (!strcmp(own.format, "bgrx")) {
+                for (int c = 0; c < 3; ++c) out[i * 4 + (size_t)c] = in[2 - c];
+            }
+            if (!strcmp(own.format, "yuyv")) out[i * 2] = in[0], out[i * 2 + 1] = in[1 + x % 2];
+            if (is_rgb || !strcmp(own.format, "yuyv")) continue;
+            out[i] = in[0];
+            const size_t place = y / 2 * (width / 2) + x / 2;
+            if (x % 2 || y % 2 || !strcmp(own.format, "grey")) continue;
+            for (size_t c = 0; c < 2; ++c) {
+                const int is_planar = !strcmp(own.format, "i420");
+                chroma[is_planar ? place + c * width * height / 4 : place * 2 + c] = in[1 + c];
+            }
+        }
+    }
+    free(pixels);
+    return size_of(own.format);
+}
+
+// MARK: The stream
+
+static const struct spa_pod *offer(struct spa_pod_builder *builder) {
+    static const struct { const char *name; uint32_t format; } raw[] = {
+        {"yuyv", SPA_VIDEO_FORMAT_YUY2}, {"nv12", SPA_VIDEO_FORMAT_NV12},
+        {"i420", SPA_VIDEO_FORMAT_I420}, {"rgb", SPA_VIDEO_FORMAT_RGB},
+        {"bgrx", SPA_VIDEO_FORMAT_BGRx}, {"grey", SPA_VIDEO_FORMAT_GRAY8},
+        {"none", SPA_VIDEO_FORMAT_Y444},
+    };
+    struct spa_pod_frame frame;
+    uint32_t subtype = SPA_MEDIA_SUBTYPE_mjpg;
+    if (strcmp(own.format, "mjpg")) subtype = SPA_MEDIA_SUBTYPE_raw;
+    spa_pod_builder_push_object(builder, &frame, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
+    spa_pod_builder_add(builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
+                        SPA_FORMAT_mediaSubtype, SPA_POD_Id(subtype), 0);
+    for (size_t i = 0; i < SPA_N_ELEMENTS(raw); ++i) {
+        if (strcmp(own.format, raw[i].name)) continue;
+        spa_pod_builder_add(builder, SPA_FORMAT_VIDEO_format, SPA_POD_Id(raw[i].format), 0);
+    }
+    spa_pod_builder_add(
+        builder, SPA_FORMAT_VIDEO_size,
+        SPA_POD_Rectangle(&SPA_RECTANGLE((uint32_t)own.width, (uint32_t)own.height)),
+        SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&SPA_FRACTION(30, 1)), 0);
+    return spa_pod_builder_pop(builder, &frame);
+}
+
+static void on_tick(void *data, uint64_t expirations) {
+    (void)data;
+    (void)expirations;
+    if (!own.holds) pw_stream_trigger_process(own.stream);
+}
+
+static void on_process(void *data) {
+    (void)data;
+    struct pw_buffer *buffer = pw_stream_dequeue_buffer(own.stream);
+    if (!buffer) return;
+    struct spa_data *to = &buffer->buffer->datas[0];
+    uint8_t *memory = to->data;
+    size_t size = size_of(own.format);
+    ++own.next;
+    if (memory && to->maxsize >= size) {
+        if (own.pictures) {
+            size = draw(&own.clip[own.next % own.pictures], memory);
+        } else if (!own.owns) {
+            memset(memory, (int)(own.next % 255) + 1, size);
+        }
+    }
+    to->chunk->offset = own.offset < 0 ? 0 : (uint32_t)own.offset;
+    to->chunk->size = own.size < 0 ? (uint32_t)size : (uint32_t)own.size;
+    to->chunk->stride = own.stride < 0 ? (int32_t)stride_of(own.format) : (int32_t)own.stride;
+    to->chunk->flags = own.corrupts ? SPA_CHUNK_FLAG_CORRUPTED : 0;
+    pw_stream_queue_buffer(own.stream, buffer);
+}
+
+static void on_state(void *data, enum pw_stream_state old, enum pw_stream_state state,
+                     const char *error) {
+    (void)data;
+    (void)old;
+    if (error) fprintf(stderr, "pipewire-camera: %s\n", error);
+    struct timespec none = {0, 0}, pace = {0, 33000000};
+    const int streams = state == PW_STREAM_STATE_STREAMING;
+    pw_loop_update_timer(pw_main_loop_get_loop(own.loop), own.timer, streams ? &pace : &none,
+                         streams ? &pace : &none, false);
+    if (state == PW_STREAM_STATE_PAUSED && !own.is_announced) {
+        own.is_announced = 1;
+        puts("ready");
+    }
+    if (state == PW_STREAM_STATE_UNCONNECTED) pw_main_loop_quit(own.loop);
+}
+
+static void on_format(void *data, uint32_t id, const struct spa_pod *param) {
+    (void)data;
+    if (id != SPA_PARAM_Format || !param) return;
+    uint8_t space[512];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(space, sizeof space);
+    const int type = own.owns ? 1 << SPA_DATA_MemFd : (1 << SPA_DATA_MemPtr) | (1 << SPA_DATA_MemFd);
+    const struct spa_pod *wish = spa_pod_builder_add_object(
+        &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
+        SPA_POD_CHOICE_RANGE_Int(4, 2, 16), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
+        SPA_PARAM_BUFFERS_size, SPA_POD_Int((int)size_of(own.format)), SPA_PARAM_BUFFERS_stride,
+        SPA_POD_Int((int)stride_of(own.format)), SPA_PARAM_BUFFERS_dataType,
+        SPA_POD_CHOICE_FLAGS_Int(type));
+    pw_stream_update_params(own.stream, &wish, 1);
+}
+
+static void on_add_buffer(void *data, struct pw_buffer *buffer) {
+    (void)data;
+    struct spa_data *to = &buffer->buffer->datas[0];
+    if (!own.owns || own.count >= 64) return;
+    const int file = memfd_create("camera", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, (off_t)size_of(own.format))) give_up("no memory");
+    uint8_t one = 1;
+    for (size_t i = 0; i < size_of(own.format); i += 4096) {
+        if (pwrite(file, &one, 1, (off_t)i) != 1) give_up("no memory");
+    }
+    own.files[own.count++] = file;
+    to->type = SPA_DATA_MemFd;
+    to->flags = SPA_DATA_FLAG_READWRITE;
+    to->fd = file;
+    to->mapoffset = 0;
+    to->maxsize = (uint32_t)size_of(own.format);
+    to->data = NULL;
+}
+
+static const struct pw_stream_events events = {
+    PW_VERSION_STREAM_EVENTS,
+    .state_changed = on_state,
+    .param_changed = on_format,
+    .add_buffer = on_add_buffer,
+    .process = on_process,
+};
+
+// MARK: Orders
+
+static void obey(const char *line) {
+    char word[64], text[128] = "";
+    if (sscanf(line, "%63s %127[^\n]", word, text) < 1) return;
+    if (!strcmp(word, "offset")) own.offset = atoll(text);
+    if (!strcmp(word, "size")) own.size = atoll(text);
+    if (!strcmp(word, "stride")) own.stride = atoll(text);
+    if (!strcmp(word, "corrupt")) own.corrupts = 1;
+    if (!strcmp(word, "sane")) own.offset = own.size = own.stride = -1, own.corrupts = 0;
+    if (!strcmp(word, "hold")) own.holds = 1;
+    if (!strcmp(word, "go")) own.holds = 0;
+    if (!strcmp(word, "cut")) {
+        for (int i = 0; i < own.count; ++i) {
+            if (ftruncate(own.files[i], 0)) give_up("can't cut");
+        }
+    }
+    if (!strcmp(word, "error")) pw_stream_set_error(own.stream, -EBUSY, "%s", text);
+    if (!strcmp(word, "format")) {
+        own.format = strdup(text);
+        uint8_t space[1024];
+        struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(space, sizeof space);
+        const struct spa_pod *now = offer(&builder);
+        pw_stream_update_params(own.stream, &now, 1);
+    }
+    puts(word);
+}
+
+static void on_input(void *data, int descriptor, uint32_t mask) {
+    static char line[256];
+    static size_t count;
+    (void)data;
+    (void)mask;
+    char byte;
+    if (read(descriptor, &byte, 1) != 1) return (void)pw_main_loop_quit(own.loop);
+    if (byte != '\n' && count < sizeof line - 1) {
+        line[count++] = byte;
+        return;
+    }
+    line[count] = 0;
+    count = 0;
+    obey(line);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 6) give_up("SOCKET NAME FORMAT WIDTHxHEIGHT CLIP|- [KEY=VALUE...]");
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    own.owns = !strncmp(argv[3], "own:", 4);
+    own.format = argv[3] + (own.owns ? 4 : 0);
+    if (sscanf(argv[4], "%dx%d", &own.width, &own.height) != 2) give_up("no size");
+    if (strcmp(argv[5], "-")) read_clip(argv[5]);
+    pw_init(NULL, NULL);
+    own.loop = pw_main_loop_new(NULL);
+    struct pw_loop *loop = pw_main_loop_get_loop(own.loop);
+    own.timer = pw_loop_add_timer(loop, on_tick, NULL);
+    pw_loop_add_io(loop, 0, SPA_IO_IN | SPA_IO_HUP, false, on_input, NULL);
+    struct pw_properties *properties =
+        pw_properties_new(PW_KEY_REMOTE_NAME, argv[1], PW_KEY_NODE_NAME, argv[2], PW_KEY_MEDIA_CLASS,
+                          "Video/Source", PW_KEY_MEDIA_ROLE, "Camera", NULL);
+    for (int i = 6; i < argc; ++i) {
+        char *equal = strchr(argv[i], '=');
+        if (!equal) give_up("no KEY=VALUE");
+        *equal = 0;
+        pw_properties_set(properties, argv[i], equal + 1);
+    }
+    own.stream = pw_stream_new_simple(loop, argv[2], properties, &events, NULL);
+    if (!own.stream) give_up("no connection");
+    uint8_t space[1024];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(space, sizeof space);
+    const struct spa_pod *format = offer(&builder);
+    const enum pw_stream_flags flags =
+        PW_STREAM_FLAG_DRIVER | (own.owns ? PW_STREAM_FLAG_ALLOC_BUFFERS : PW_STREAM_FLAG_MAP_BUFFERS);
+    if (pw_stream_connect(own.stream, PW_DIRECTION_OUTPUT, PW_ID_ANY, flags, &format, 1) < 0) {
+        give_up("no stream");
+    }
+    pw_main_loop_run(own.loop);
+    pw_stream_destroy(own.stream);
+    return 0;
+}
+
+#endif
