@@ -42,6 +42,31 @@ import Glibc
         gtk_window_present_with_time(window.asWindow, gdk_x11_get_server_time(surface))
     }
 
+    /// Keeps a window above all others, on X11, where a program can ask the window manager for it
+    /// (EWMH).
+    ///
+    /// On Wayland that is for the compositor alone to say.
+    package static func keepAbove(_ window: Widget) {
+        // Before there is a window to be seen GTK writes the states itself, and has none for this.
+        window.on("map") {
+            guard isX11, let surface = surface(of: window) else { return }
+            let display = gdk_display_get_default()
+            let server = gdk_x11_display_get_xdisplay(display)
+            func atom(_ name: String) -> Atom {
+                gdk_x11_get_xatom_by_name_for_display(display, name)
+            }
+            var request = XEvent()
+            request.xclient.type = ClientMessage
+            request.xclient.window = gdk_x11_surface_get_xid(surface)
+            request.xclient.message_type = atom("_NET_WM_STATE")
+            request.xclient.format = 32
+            // Add this state, and no second one; it comes from an application.
+            request.xclient.data.l = (1, Int(atom("_NET_WM_STATE_ABOVE")), 0, 1, 0)
+            let mask = SubstructureRedirectMask | SubstructureNotifyMask
+            XSendEvent(server, XDefaultRootWindow(server), False, mask, &request)
+        }
+    }
+
     /// Ties a window to the app's, as the desktop portals write that one.
     package static func setParent(of window: Widget, _ parent: String) {
         guard let surface = surface(of: window) else { return }

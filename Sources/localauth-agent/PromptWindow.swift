@@ -240,6 +240,7 @@ import Windows
         gtk_widget_realize(window.asWidget)
         Display.setParent(of: window, details.parentWindow)
         Display.setActivation(of: window, details.activationToken)
+        Display.keepAbove(window)
         Display.present(window)
         if state.takesSecret { part("secret").takeFocus() }
     }

@@ -115,6 +115,40 @@ struct DesktopTests {
         }
     }
 
+    @Test("R26: on X11 no window of an app that is raised covers the prompt")
+    func above() async throws {
+        try await Stage.run { stage in
+            let screen = stage.screen
+            let evaluation = stage.evaluate(1, "open it")
+            try await stage.waitUntilSettled()
+            let prompt = try #require(try await screen.window("class", "localauth-agent"))
+            let xev = ["/usr/bin/xev", "-event", "keyboard"]
+            try screen.bus.run(xev, environment: screen.environment)
+            var app: String?
+            try await eventually("another window", within: .seconds(60)) {
+                app = try await screen.window("name", "Event Tester")
+                return app != nil
+            }
+            let covering = try #require(app)
+            try await screen.run("/usr/bin/xdotool", "windowraise", covering)
+            // The topmost is the last.
+            let order = "_NET_CLIENT_LIST_STACKING"
+            func hexadecimal(_ window: String) -> String {
+                "0x" + String(UInt32(window) ?? 0, radix: 16)
+            }
+            try await eventually("both in the order of windows", within: .seconds(60)) {
+                let stack = try await screen.run("/usr/bin/xprop", "-root", order)
+                return stack.contains(hexadecimal(covering))
+                    && stack.contains(hexadecimal(prompt))
+            }
+            let stack = try await screen.run("/usr/bin/xprop", "-root", order)
+            let last = stack.split(whereSeparator: { ", \n".contains($0) }).last
+            #expect(last.map(String.init) == hexadecimal(prompt), "\(stack)")
+            try await stage.reader.press("Cancel")
+            try await expectError(.userCancel, of: "Cancel") { _ = try await evaluation.value }
+        }
+    }
+
     @Test("With two monitors the prompt is on one of them as a whole")
     func monitors() async throws {
         try await Stage.run { stage in
