@@ -38,13 +38,13 @@ public final class PipeWireConnection {
     private let address: PipeWireAddress
     // The C side's object, closed in `deinit`.
     private var handle: OpaquePointer?
-    private var graph = PipeWireGraph()
+    fileprivate var graph = PipeWireGraph()
     /// Whether the daemon ended the connection: another one is needed.
-    public private(set) var hasEnded = false
+    public fileprivate(set) var hasEnded = false
     private var hasList = false
     /// What was asked last, and has been answered last.
     private var asked: Int32 = -1
-    private var answered: Int32?
+    fileprivate var answered: Int32?
 
     /// Connects to the daemon, whose answers then are to be waited for.
     ///
@@ -55,7 +55,7 @@ public final class PipeWireConnection {
         let socket = try SystemSocket.connect(to: address.socket)
         // See `handle`. This object outlives the C side's, which has it as its context.
         let context = Unmanaged.passUnretained(self).toOpaque()
-        let result = withUnsafePointer(to: Self.events) {
+        let result = withUnsafePointer(to: events) {
             cpipewire_open(socket, $0, context, &handle)
         }
         switch cpipewire_result(UInt32(bitPattern: result)) {
@@ -104,7 +104,7 @@ public final class PipeWireConnection {
 
     // MARK: What the C side tells
 
-    private func see(_ format: Int32, _ size: (UInt32, UInt32)) {
+    fileprivate func see(_ format: Int32, _ size: (UInt32, UInt32)) {
         stream.format = Self.formats[format]
         stream.size = (Int(size.0), Int(size.1))
         // Of the format before.
@@ -112,9 +112,9 @@ public final class PipeWireConnection {
     }
 
     // The picture belongs to the C side, and is copied.
-    private func see(_ bytes: UnsafeBufferPointer<UInt8>?, _ stride: Int32) {
+    fileprivate func see(_ bytes: UnsafeBufferPointer<UInt8>?, _ stride: Int32) {
         guard let bytes, let format = stream.format else {
-            stream.broken += 1
+            stream.broken &+= 1
             return
         }
         if format == .mjpg {
@@ -137,37 +137,35 @@ public final class PipeWireConnection {
         Int32(CPIPEWIRE_BGR.rawValue): .bgr, Int32(CPIPEWIRE_RGBX.rawValue): .rgbx,
         Int32(CPIPEWIRE_BGRX.rawValue): .bgrx,
     ]
-
-    // The context is the connection, which closes the C side before it goes.
-    private static func connection(_ context: UnsafeMutableRawPointer?) -> PipeWireConnection? {
-        context.map { Unmanaged<PipeWireConnection>.fromOpaque($0).takeUnretainedValue() }
-    }
-
-    private static var events: cpipewire_events {
-        cpipewire_events(
-            object: { context, id, kind in
-                let isClient = kind == Int32(CPIPEWIRE_CLIENT.rawValue)
-                connection(context)?.graph.add(id, isClient: isClient)
-            },
-            property: { context, id, key, value in
-                guard let key, let value else { return }
-                connection(context)?.graph
-                    .set(String(cString: key), of: id, to: String(cString: value))
-            },
-            removed: { context, id in connection(context)?.graph.remove(id) },
-            synchronized: { context, sequence in connection(context)?.answered = sequence },
-            ended: { context in connection(context)?.hasEnded = true },
-            failed: { context, message in
-                connection(context)?.stream.failure = message.map { String(cString: $0) } ?? ""
-            },
-            streaming: { context in connection(context)?.stream.isRunning = true },
-            format: { context, format, width, height in
-                connection(context)?.see(format, (width, height))
-            },
-            picture: { context, bytes, count, stride in
-                let picture = bytes.map { UnsafeBufferPointer(start: $0, count: count) }
-                connection(context)?.see(picture, stride)
-            }
-        )
-    }
 }
+
+// The context is the connection, which closes the C side before it goes.
+private func connection(_ context: UnsafeMutableRawPointer?) -> PipeWireConnection? {
+    context.map { Unmanaged<PipeWireConnection>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private let events = cpipewire_events(
+    object: { context, id, kind in
+        let isClient = kind == Int32(CPIPEWIRE_CLIENT.rawValue)
+        connection(context)?.graph.add(id, isClient: isClient)
+    },
+    property: { context, id, key, value in
+        guard let key, let value else { return }
+        connection(context)?.graph
+            .set(String(cString: key), of: id, to: String(cString: value))
+    },
+    removed: { context, id in connection(context)?.graph.remove(id) },
+    synchronized: { context, sequence in connection(context)?.answered = sequence },
+    ended: { context in connection(context)?.hasEnded = true },
+    failed: { context, message in
+        connection(context)?.stream.failure = message.map { String(cString: $0) } ?? ""
+    },
+    streaming: { context in connection(context)?.stream.isRunning = true },
+    format: { context, format, width, height in
+        connection(context)?.see(format, (width, height))
+    },
+    picture: { context, bytes, count, stride in
+        let picture = bytes.map { UnsafeBufferPointer(start: $0, count: count) }
+        connection(context)?.see(picture, stride)
+    }
+)

@@ -6,7 +6,7 @@ public final class PipeWireSource: FrameSource {
     public var format: PixelFormat { connection.stream.format ?? .yuyv }
     /// A daemon that says nothing for so long, or a camera that gives no picture, is broken.
     private static let patience = Duration.seconds(3)
-    /// The number of bad pictures after which the camera is given up.
+    /// The number of bad pictures in a row after which the camera is given up.
     private static let mostBroken = 30
     /// Of the text of a daemon so much is passed on.
     private static let longestReason = 120
@@ -44,19 +44,22 @@ public final class PipeWireSource: FrameSource {
 
     /// Waits for the next frame.
     public func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
+        // One that came meanwhile is too old.
         connection.stream.frame = nil
-        connection.stream.broken = 0
         let silence = CameraFault.failed("The camera gives no pictures.")
-        return try Self.wait(for: connection, interruption, else: silence) {
-            standing throws(CameraFault) in
-            guard connection.node == node, standing == .camera(identity) else {
-                throw .disconnected
+        for _ in 0..<Self.mostBroken {
+            let broken = connection.stream.broken
+            try Self.wait(for: connection, interruption, else: silence) {
+                standing throws(CameraFault) in
+                guard connection.node == node, standing == .camera(identity) else {
+                    throw .disconnected
+                }
+                let isNew = connection.stream.frame != nil || connection.stream.broken != broken
+                return isNew ? () : nil
             }
-            guard connection.stream.broken < Self.mostBroken else {
-                throw .failed("The camera gives only broken pictures.")
-            }
-            return connection.stream.frame
+            if let frame = connection.stream.frame { return frame }
         }
+        throw .failed("The camera gives only broken pictures.")
     }
 
     /// Serves the connection until there is a result; what is wrong with it ends the wait.
