@@ -66,7 +66,7 @@ import TestSupport
             "--height=800", "--idle-time=0", "--use-pixman", "--no-config",
         ]
         try bus.run(words, environment: compositorEnvironment)
-        try await waitForCompositor("--class", "Weston")
+        try await waitForCompositor("Weston")
     }
 
     /// A new window has no focus there unless a token gives it.
@@ -89,7 +89,7 @@ import TestSupport
         }
         let variables = ["WLR_BACKENDS": "x11", "WLR_RENDERER": "pixman"]
         try bus.run(words, environment: compositorEnvironment.merging(variables) { $1 })
-        try await waitForCompositor("--name", "wlroots")
+        try await waitForCompositor("wlroots")
     }
 
     private var compositorEnvironment: [String: String] {
@@ -97,16 +97,19 @@ import TestSupport
     }
 
     /// Its keyboard is the display's, so a person's hands reach both.
-    private func waitForCompositor(_ words: String...) async throws {
+    private func waitForCompositor(_ title: String) async throws {
         try await eventually("a compositor with a window", within: .seconds(60)) {
             guard access(self.socket, F_OK) == 0 else { return false }
-            let find = ["/usr/bin/xdotool", "search"] + words
-            let window = try await self.run(find)
+            // xdotool finds by older properties, which wlroots doesn't set.
+            let tree = try await self.run("/usr/bin/xwininfo", "-root", "-tree", "-int")
+            let line = tree.split(separator: "\n").first { $0.contains("\"\(title)") }
+            guard let window = line?.split(separator: " ").first.map(String.init)
+            else { return false }
             // A window manager that has only just started may have overlooked it; and keys go there
             // from now on, whatever it does.
-            try await self.run(find + ["windowmap", "windowfocus"])
-            let focused = try await self.run(["/usr/bin/xdotool", "getwindowfocus"])
-            return !window.isEmpty && window == focused
+            try await self.run("/usr/bin/xdotool", "windowmap", window, "windowfocus", window)
+            let focused = try await self.run("/usr/bin/xdotool", "getwindowfocus")
+            return focused.split(separator: "\n").first.map(String.init) == window
         }
     }
 
@@ -129,9 +132,7 @@ import TestSupport
 
     /// Runs a tool to its end.
     /// - Returns: what it wrote.
-    @discardableResult func run(_ words: String...) async throws -> String { try await run(words) }
-
-    @discardableResult private func run(_ words: [String]) async throws -> String {
+    @discardableResult func run(_ words: String...) async throws -> String {
         try await ChildProcess(words, environment: environment).ended(within: .seconds(60)).output
     }
 

@@ -137,6 +137,7 @@ struct SettingsTests {
             // One thing is removed in its own row.
             #expect(try await reader.find("button", "Remove all of “\(title)”") == nil)
             _ = try await stage.daemon.sensor.addTemplate(uid: getuid(), label: "left thumb")
+            try await reader.press("Look Again")
             try await reader.press("Remove all of “\(title)”")
             let answer = try await reader.wait(for: "button", "Remove")
             #expect(try await Self.labels(stage) == ["left thumb", "right index"])
