@@ -206,6 +206,48 @@ struct FaceEngineTests {
         }
     }
 
+    @Test("The same picture in three or four bytes a pixel is the same face")
+    func colours() throws {
+        let yuyv = try TemporaryFolder.read("\(Studio.clips)/frame.yuyv")
+        let packed = Frame(format: .yuyv, width: 640, height: 480, stride: 1280, bytes: yuyv)
+        let mine = try #require(engine.look(packed)?.numbers)
+        // Blue light alone would be found as well: each colour has to be in its place.
+        for (format, order, size) in [
+            (PixelFormat.rgb, [0, 1, 2], 3), (.bgr, [2, 1, 0], 3), (.rgbx, [0, 1, 2], 4),
+            (.bgrx, [2, 1, 0], 4),
+        ] {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(640 * 480 * size)
+            for pixel in 0..<(640 * 480) {
+                let pair = pixel / 2 * 4
+                let (u, v) = (Int(yuyv[pair + 1]) - 128, Int(yuyv[pair + 3]) - 128)
+                let light = Int(yuyv[pixel * 2])
+                let colours = [
+                    light + 359 * v / 256, light - (88 * u + 183 * v) / 256, light + 454 * u / 256,
+                ]
+                for place in order { bytes.append(UInt8(max(0, min(255, colours[place])))) }
+                if size == 4 { bytes.append(255) }
+            }
+            let frame = Frame(
+                format: format,
+                width: 640,
+                height: 480,
+                stride: 640 * size,
+                bytes: bytes
+            )
+            let seen = try #require(engine.look(frame)?.numbers, "\(format)")
+            #expect(seen.distance(to: mine) < 0.1, "\(format)")
+            let cut = Frame(
+                format: format,
+                width: 640,
+                height: 480,
+                stride: 640 * size,
+                bytes: bytes.dropLast()
+            )
+            #expect(engine.look(cut) == nil)
+        }
+    }
+
     @Test("The eyes of people who look are open, and with lids over them they are not")
     func eyes() throws {
         for clip in ["enroll", "match", "other"] {
@@ -231,7 +273,7 @@ struct FaceEngineTests {
             let isCut = Bool.random(using: &generator)
             _ = engine.look(Frame(jpeg: isCut ? Array(bytes.prefix(cut)) : bytes))
         }
-        for format in [PixelFormat.yuyv, .grey, .nv12, .i420] {
+        for format in PixelFormat.allCases where format != .mjpg {
             for (width, height, stride) in [
                 (640, 480, 1280), (0, 0, 0), (-1, 5, 5), (1 << 40, 1, 1), (2000, 2000, 4000),
                 (640, 480, 1), (640, 480, -1280), (16, 1920, 1 << 20), (640, 481, 1280),

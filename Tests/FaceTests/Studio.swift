@@ -69,13 +69,22 @@ enum Stage {
 
     /// The program, on a state of its own.
     static func program(_ folder: TemporaryFolder, replay: String) -> [String] {
+        program(folder, ["--replay", replay])
+    }
+
+    /// The same, on a camera.
+    static func program(_ folder: TemporaryFolder, camera: String) -> [String] {
+        program(folder, ["--camera", camera])
+    }
+
+    private static func program(_ folder: TemporaryFolder, _ source: [String]) -> [String] {
         if let detector, mkdir(folder.path + "/state", 0o700) == 0 {
             try? folder.write("state/detector.cache", detector, mode: 0o600)
         }
         return [
-            "localauth-sensor-face", "--replay", replay, "--models", Studio.models.folder,
+            "localauth-sensor-face", "--models", Studio.models.folder,
             "--state-directory", folder.path + "/state",
-        ]
+        ] + source
     }
 }
 

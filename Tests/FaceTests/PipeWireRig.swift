@@ -1,0 +1,135 @@
+import CameraDevice
+import FaceSensor
+import Glibc
+import TestSupport
+import Testing
+
+/// A PipeWire daemon of the test's own, and cameras that it offers.
+final class PipeWireRig {
+    static let nobody: uid_t = 65_534
+    private static let missing: [String] = [
+        FaceEngine.isBuilt ? nil : "the package trait Face is off",
+        access("/usr/bin/pipewire", X_OK) == 0 ? nil : "pipewire-bin isn't installed",
+        geteuid() == 0 ? nil : "only a system user's PipeWire is taken: run as root",
+    ]
+    .compactMap(\.self)
+
+    /// Whether tests that need it can run.
+    static let isReady = missing.isEmpty
+    /// Why they are left out.
+    static let reason: Comment = "\(missing.joined(separator: ", "))"
+
+    /// Where its socket is.
+    let folder: TemporaryFolder
+    private(set) var daemon: ChildProcess?
+    private var cameras: [ChildProcess] = []
+
+    var socket: String { folder.path + "/run/pipewire-0" }
+    var name: String { "pipewire:\(socket)#CAM" }
+    var address: PipeWireAddress { get throws { try #require(PipeWireAddress(name)) } }
+
+    private static let configuration = """
+        context.properties = { core.daemon = true core.name = pipewire-0 support.dbus = false }
+        context.spa-libs = { support.* = support/libspa-support }
+        context.modules = [
+            { name = libpipewire-module-protocol-native }
+            { name = libpipewire-module-client-node }
+            { name = libpipewire-module-access }
+            { name = libpipewire-module-link-factory }
+        ]
+
+        """
+
+    /// Starts a daemon, as another user if one is named.
+    init(as user: uid_t? = nil) async throws {
+        folder = try TemporaryFolder()
+        chmod(folder.path, 0o755)
+        folder.make("run")
+        try folder.write("pipewire.conf", Self.configuration.utf8)
+        if let user { chown(folder.path + "/run", user, user) }
+        try await start(as: user)
+    }
+
+    /// Starts the daemon, and waits until it takes connections.
+    func start(as user: uid_t? = nil) async throws {
+        let prefix = user.map {
+            ["/usr/bin/setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"]
+        }
+        daemon = try ChildProcess(
+            (prefix ?? []) + ["/usr/bin/pipewire", "-c", folder.path + "/pipewire.conf"],
+            environment: ["PIPEWIRE_RUNTIME_DIR": folder.path + "/run"]
+        )
+        let socket = socket
+        let folder = folder.path + "/run"
+        try await eventually("a socket", within: .seconds(60)) {
+            access(socket, F_OK) == 0 && isListened(to: "pipewire-0", in: folder)
+        }
+    }
+
+    /// Adds a camera, and waits until the daemon has it.
+    func camera(
+        _ format: String = "yuyv",
+        clip: String = "-",
+        name: String = "CAM",
+        _ properties: [String] = ["api.libcamera.path=LENS", "device.serial=S1"]
+    ) throws -> ChildProcess {
+        let words = ["pipewire-camera", socket, name, format, "640x480", clip] + properties
+        let camera = try ChildProcess(words, hasStream: true)
+        let said = try camera.line()
+        try expect(said == "ready", "\(said ?? "the end"): \(camera.errors)")
+        cameras.append(camera)
+        return camera
+    }
+
+    /// Opens its camera as the sensor does.
+    func open(
+        as identity: CameraIdentity? = nil,
+        _ interruption: Interruption? = nil
+    ) throws -> PipeWireSource {
+        let identity = try identity ?? self.identity()
+        return try PipeWireSource(address, as: identity, interruption ?? Interruption())
+    }
+
+    /// What is known of its camera.
+    func standing() throws -> PipeWireConnection.Standing {
+        let address = try address
+        do throws(CameraFault) {
+            let connection = try PipeWireConnection(address)
+            var standing = connection.serve()
+            while standing == .unknown {
+                var waiting = [pollfd(fd: connection.descriptor, events: 1, revents: 0)]
+                guard poll(&waiting, 1, 60_000) > 0 else { return .unknown }
+                standing = connection.serve()
+            }
+            return standing
+        } catch {
+            return .fault(error)
+        }
+    }
+
+    private func identity() throws -> CameraIdentity {
+        let standing = try standing()
+        guard case .camera(let identity) = standing else {
+            throw TestFailure("no camera: \(standing)")
+        }
+        return identity
+    }
+}
+
+extension ChildProcess {
+    /// Gives a camera an order, and waits until it has obeyed.
+    func obey(_ order: String) throws {
+        tell(order)
+        let word = order.split(separator: " ").first.map(String.init)
+        let said = try line()
+        try expect(said == word, "\(order): \(said ?? "the end")")
+    }
+}
+
+/// Whether a socket of this folder takes connections: its file is there before it does.
+private func isListened(to name: String, in folder: String) -> Bool {
+    // As the kernel lists them: the flag of what listens, and the path.
+    let list = (try? TemporaryFolder.read("/proc/net/unix")) ?? []
+    return String(decoding: list, as: UTF8.self).split(separator: "\n")
+        .contains { $0.hasSuffix(" \(folder)/\(name)") && $0.contains(" 00010000 ") }
+}

@@ -1,0 +1,149 @@
+import DBus
+import FaceSensor
+import Glibc
+import LocalAuthBus
+import SensorContract
+import TestSupport
+import Testing
+
+/// The face sensor as a real process, on cameras of a real PipeWire.
+@Suite(
+    .serialized,
+    .timeLimit(.minutes(5)),
+    .enabled(if: Studio.isReady, Studio.reason),
+    .enabled(if: PipeWireRig.isReady, PipeWireRig.reason)
+)
+struct PipeWireSensorTests {
+    init() { EventLoop.shared.startThread() }
+
+    /// Loading everything takes a while on a busy machine.
+    private static let limit = Duration.seconds(60)
+
+    private func check(
+        _ rig: PipeWireRig,
+        _ body: @escaping @BusActor @Sendable (SensorBench) async throws -> Void
+    ) async throws {
+        let fixture = SensorFixture(
+            program: Stage.program(rig.folder, camera: rig.name),
+            name: "Face",
+            present: { _, _ in }
+        )
+        try await SensorCheck("pipewire", body).run(fixture)
+    }
+
+    @Test(
+        "Who was enrolled through PipeWire matches, in each format, and nobody else does",
+        arguments: ["yuyv", "nv12", "rgb", "bgrx", "mjpg"]
+    )
+    func matches(_ format: String) async throws {
+        let rig = try await PipeWireRig()
+        var camera = try rig.camera(format, clip: "\(Studio.clips)/enroll.mjpeg")
+        try await check(rig) { bench in _ = try await bench.enroll("me") }
+        await camera.end()
+        camera = try rig.camera(format, clip: "\(Studio.clips)/match.mjpeg")
+        try await check(rig) { bench in
+            let enrolled = try await bench.sensor.listTemplates(uid: SensorBench.user)
+            let (_, call) = try await bench.verify()
+            let id = try await call.reply()
+            try expect(enrolled.map(\.id) == [id], "\(enrolled), got \(id)")
+        }
+        await camera.end()
+        camera = try rig.camera(format, clip: "\(Studio.clips)/other.mjpeg")
+        try await check(rig) { bench in
+            let (number, call) = try await bench.verify()
+            _ = try await bench.events.first("a failed attempt", within: Self.limit) { _ in
+                bench.misses.count == 1
+            }
+            try await bench.sensor.cancel(operation: number)
+            try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
+        }
+    }
+
+    @Test("The sensor is absent while its camera or PipeWire is, says which, and comes back")
+    func comesAndGoes() async throws {
+        let rig = try await PipeWireRig()
+        let clip = "\(Studio.clips)/enroll.mjpeg"
+        let first = try rig.camera(clip: clip)
+        let steps = Steps(rig)
+        try await check(rig) { bench in
+            func becomes(_ isPresent: Bool, _ words: String) async throws {
+                try await eventually("\(isPresent), \(words)", within: Self.limit) {
+                    let message = try await bench.sensor.health().message
+                    let reason = try await bench.sensor.unavailability()
+                    return try await bench.sensor.present() == isPresent
+                        && reason == (isPresent ? "" : "no-hardware") && message.contains(words)
+                }
+            }
+            try await becomes(true, "")
+            _ = try await bench.enroll("me")
+            await first.end()
+            try await becomes(false, "PipeWire has no camera that is called CAM.")
+            try expect(
+                try await bench.sensor.health().state == "failed",
+                "what was named is missing"
+            )
+            let second = try steps.camera(clip)
+            try await becomes(true, "")
+            let (_, call) = try await bench.verify()
+            _ = try await call.reply()
+            await steps.end()
+            try await becomes(false, "PipeWire doesn't run at")
+            await second.end()
+            try await steps.start()
+            try await becomes(false, "PipeWire has no camera that is called CAM.")
+            let third = try steps.camera(clip)
+            try await becomes(true, "")
+            let (_, again) = try await bench.verify()
+            _ = try await again.reply()
+            await third.end()
+        }
+    }
+
+    @Test("A camera that goes while it is looked at ends the operation as one that is gone")
+    func goesMeanwhile() async throws {
+        let rig = try await PipeWireRig()
+        let enrolled = try rig.camera(clip: "\(Studio.clips)/enroll.mjpeg")
+        try await check(rig) { bench in _ = try await bench.enroll("me") }
+        await enrolled.end()
+        let camera = try rig.camera(clip: "\(Studio.clips)/empty.mjpeg")
+        try await check(rig) { bench in
+            let (_, call) = try await bench.verify()
+            await camera.end()
+            try await expectError(.sensorDisconnected, of: "Verify") { _ = try await call.reply() }
+        }
+    }
+
+    @Test("A person's PipeWire makes the sensor untrusted, with the reason")
+    func person() async throws {
+        let rig = try await PipeWireRig(as: PipeWireRig.nobody)
+        try await check(rig) { bench in
+            let health = try await bench.sensor.health()
+            try expect(health.state == "failed", "\(health)")
+            try expect(health.message.contains("belongs to the user 65534"), "\(health)")
+            try expect(try await bench.sensor.unavailability() == "untrusted", "untrusted")
+        }
+    }
+
+    @Test(
+        "A camera of PipeWire has a whole path and a name, and no light of its own",
+        arguments: [["--camera", "pipewire:x#y"], ["--infrared", "--camera", "pipewire:/x#y"]]
+    )
+    func options(_ options: [String]) throws {
+        let ended = try ChildProcess.run(["localauth-sensor-face", "--bus", "session"] + options)
+        #expect(
+            ended.status == 64 && ended.errors.contains("PipeWire")
+                || ended.errors.contains("pipewire:")
+        )
+    }
+}
+
+/// What a check does to the rig, on the loop's thread alone.
+private final class Steps: @unchecked Sendable {
+    private let rig: PipeWireRig
+
+    init(_ rig: PipeWireRig) { self.rig = rig }
+
+    func camera(_ clip: String) throws -> ChildProcess { try rig.camera(clip: clip) }
+    func end() async { await rig.daemon?.end() }
+    func start() async throws { try await rig.start() }
+}
