@@ -395,6 +395,7 @@ let package = Package(
             dependencies: [
                 "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Linux", "LocalAuthBus",
                 "SensorContract", "TestSupport", "localauth-sensor-face", "pipewire-camera",
+                .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
         .target(

@@ -15,6 +15,9 @@ extension AuthEngine {
                 keep(grant, in: context, for: request.operation, session: prompt.session)
             }
         }
+        if settings.learnsFaces, let lesson = prompt.lesson {
+            effects.append(.learn(lesson.operation, id, sensor: lesson.sensor))
+        }
         tell(id, .success)
         finish(id, .granted(.concluding(proofs, uid: request.uid)))
     }

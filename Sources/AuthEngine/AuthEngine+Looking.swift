@@ -40,6 +40,9 @@ extension AuthEngine {
         case .sensorMismatched(let operation, let attempt): mismatched(operation, attempt)
         case .sensorMatched(let operation, template: _):
             guard let (id, sensor) = end(operation) else { return }
+            if mayLearn(sensor, for: id) {
+                evaluations[id]?.prompt?.keep(Prompt.Match(operation, sensor.name))
+            }
             matched(id, sensor)
         case .sensorEnded(let operation):
             guard let (id, _) = end(operation) else { return }
@@ -58,7 +61,7 @@ extension AuthEngine {
         running(operation)?.1.sensor
     }
 
-    private func running(_ operation: OperationID) -> (EvaluationID, Operation)? {
+    func running(_ operation: OperationID) -> (EvaluationID, Operation)? {
         for id in prompts.values {
             let operations = evaluations[id]?.prompt?.stage.operations ?? []
             if let found = operations.first(where: { $0.id == operation }) { return (id, found) }

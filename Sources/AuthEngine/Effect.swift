@@ -14,6 +14,8 @@ public enum Effect: Hashable, Sendable {
     case startSensor(OperationID, EvaluationID, sensor: String)
     /// Cancel a sensor's operation; nothing is awaited.
     case cancelSensor(OperationID)
+    /// The passcode has confirmed this match of a sensor: it may learn from it.
+    case learn(OperationID, EvaluationID, sensor: String)
     /// Answer the sensor that told of this failed attempt, however often it did.
     case answerMismatch(OperationID, attempt: UInt32, MismatchAnswer)
     /// Have the waiting packet verified, then say `passcodeVerified`, even if the evaluation has

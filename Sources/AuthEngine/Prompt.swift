@@ -24,6 +24,16 @@ struct Prompt: Hashable, Sendable {
         case refusal
     }
 
+    /// A match that its sensor may learn from, if the passcode confirms it.
+    struct Match: Hashable, Sendable {
+        let operation: OperationID
+        let sensor: String
+
+        init(_ operation: OperationID, _ sensor: String) {
+            (self.operation, self.sensor) = (operation, sensor)
+        }
+    }
+
     let agent: AgentID
     let session: String
     /// What was found out, without the sensors that the request leaves out.
@@ -41,6 +51,8 @@ struct Prompt: Hashable, Sendable {
     private(set) var failures: [BiometryType: Int] = [:]
     /// Wrong passcodes in this prompt.
     private(set) var wrongPasscodes = 0
+    /// What was seen in this prompt and waits for the passcode; nil: nothing to learn from.
+    private var match: Match?
     /// Why the last sensor gave up that did; nil: none has.
     var fault: SensorFault?
     /// Verifications in a row that said nothing.
@@ -147,6 +159,15 @@ struct Prompt: Hashable, Sendable {
     /// A match has to be confirmed before it counts.
     mutating func confirm(_ sensor: SensorFact) {
         proving { $0.proof = .confirming(sensor) }
+    }
+
+    /// A sensor may learn from this match, once the passcode has confirmed it.
+    mutating func keep(_ match: Match) { self.match = match }
+
+    /// What may be learned from: a match in this prompt, for which the passcode was right in this
+    /// prompt as well.
+    var lesson: Match? {
+        proved.contains { $0.mechanism == .passcode } ? match : nil
     }
 
     /// One more non-match of this type; how many that makes.
@@ -318,6 +339,7 @@ struct Prompt: Hashable, Sendable {
 
     /// The present stage goes on without biometry.
     mutating func leaveOutBiometry() {
+        match = nil
         proving { proving in
             if proving.holdsMatch { proving.proof = .looking([]) }
             if proving.factors.contains(.biometry) { proving.setback = .lockedOut }

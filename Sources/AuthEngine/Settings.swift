@@ -18,6 +18,8 @@ public struct Settings: Hashable, Sendable {
     public var faceAttempts = 2
     /// When a passive match has to be confirmed.
     public var faceConfirmation = Confirmation.automatic
+    /// Whether a face may be learned from a match that the passcode has confirmed.
+    public var learnsFaces = false
     /// Whether biometry waits for a passcode after a boot and after a logout (L11).
     public var passcodeAfterBoot = false
     /// The time without any unlock after which it does; nil: never.

@@ -297,6 +297,16 @@ extension AuthService: EnrolmentEvents {
         items.enrolmentChanged(uid)
         for context in clients.contexts(of: uid) { context.announce("DomainState") }
     }
+
+    func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange) {
+        audit.write(
+            AuditRecord(
+                .learnedChanged,
+                uid: uid,
+                [.sensor: sensor, .operation: change.rawValue]
+            )
+        )
+    }
 }
 
 extension AuthService: AgentEvents {

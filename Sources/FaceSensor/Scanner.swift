@@ -19,6 +19,14 @@ public actor Scanner {
         case stage(UInt32)
     }
 
+    /// A match of Verify.
+    public struct Match: Hashable, Sendable {
+        /// The template that matched.
+        public let id: String
+        /// What was seen, where it is good enough for an enrolment.
+        public let face: FaceNumbers?
+    }
+
     /// Finds faces in a frame; nil: the frame isn't a picture.
     public typealias Eye = (Frame) -> Sight?
     /// Opens the camera, which then has to be the expected one.
@@ -83,7 +91,7 @@ public actor Scanner {
     /// Makes the engine, if it isn't there yet.
     public func warmUp() throws(FaceFault) { _ = try theEye() }
 
-    /// Looks until one of the templates matches, and answers its id.
+    /// Looks until one of the templates matches.
     ///
     /// `isWaiting` says whether a failed attempt is not counted yet: what is shown meanwhile
     /// is not looked at.
@@ -95,7 +103,7 @@ public actor Scanner {
         _ interruption: Interruption,
         isWaiting: @Sendable () -> Bool = { false },
         report: @Sendable (Report) -> Void
-    ) throws(FaceFault) -> String {
+    ) throws(FaceFault) -> Match {
         var random = SystemRandomNumberGenerator()
         var recognition = Recognition(
             templates: templates,
@@ -104,8 +112,10 @@ public actor Scanner {
             lifeCheck: asksForLife ? LifeCheck(using: &random) : nil
         )
         var attempt = FaceAttempt()
+        var advice = Advice()
         return try scan(camera, interruption, isWaiting, report) { sight in
             attempt.see(sight, at: now())
+            let isGood = advice.fault(of: sight) == nil && sight.face?.isAttentive == true
             switch recognition.see(sight) {
             case .nothing: break
             case .hint(let hint): report(.hint(hint))
@@ -114,7 +124,7 @@ public actor Scanner {
                 guard attempt.hasFailed(at: now()) else { break }
                 report(.noMatch)
                 report(.hint(.lookAtCamera))
-            case .match(let id): return id
+            case .match(let id): return Match(id: id, face: isGood ? sight.numbers : nil)
             }
             return nil
         }

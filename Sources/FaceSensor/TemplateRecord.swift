@@ -3,12 +3,29 @@ import Crypto
 /// A template as it is stored: magic number, camera and time in clear text, label and faces
 /// encrypted.
 ///
+/// As long as nothing was learned it is stored in format 1, as it always was; format 2 also has
+/// what was learned, and when that was last.
+///
 /// AES-GCM also authenticates the clear part and the user and id, which are not stored in the file.
 struct TemplateRecord {
     var entry: TemplateStore.Entry
     let faces: [FaceNumbers]
+    /// What was learned since the enrolment, the oldest first.
+    var learned: [LearnedFace] = []
+    /// When something was last learned, also if that was removed; seconds since 1970, 0: never.
+    var lastLearned: Int64 = 0
+
+    /// One face that was learned.
+    struct LearnedFace: Hashable {
+        /// 32 hexadecimal digits.
+        let id: String
+        /// Seconds since 1970.
+        let time: Int64
+        let face: FaceNumbers
+    }
 
     private static let magic = Array("LAFACE01".utf8)
+    private static let magicOfLearned = Array("LAFACE02".utf8)
 
     init(entry: TemplateStore.Entry, faces: [FaceNumbers]) {
         self.entry = entry
@@ -18,7 +35,8 @@ struct TemplateRecord {
     /// Nil: it was changed, or was sealed for another user, id or key.
     init?(_ content: [UInt8], id: String, user: UInt32, key: SymmetricKey) {
         var reader = ByteReader(content[...])
-        guard reader.take(Self.magic.count) == Self.magic[...],
+        guard let magic = reader.take(Self.magic.count),
+            magic == Self.magic[...] || magic == Self.magicOfLearned[...],
             let created: UInt64 = reader.integer(),
             let length: UInt8 = reader.integer(),
             let camera = reader.take(Int(length)).flatMap({ Self.text($0) })
@@ -41,6 +59,10 @@ struct TemplateRecord {
             guard let face = inside.face() else { return nil }
             faces.append(face)
         }
+        if magic == Self.magicOfLearned[...] {
+            guard let (last, learned) = inside.learned() else { return nil }
+            (lastLearned, self.learned) = (last, learned)
+        }
         guard inside.rest.isEmpty, !faces.isEmpty else { return nil }
         let created64 = Int64(bitPattern: created)
         entry = .init(id: id, label: label, created: created64, camera: camera)
@@ -51,9 +73,9 @@ struct TemplateRecord {
     func sealed(user: UInt32, key: SymmetricKey) -> [UInt8]? {
         guard let cameraLength = UInt8(exactly: entry.camera.utf8.count),
             let labelLength = UInt16(exactly: entry.label.utf8.count),
-            let count = UInt8(exactly: faces.count)
+            let count = UInt8(exactly: faces.count), learned.count <= Learning.maximum
         else { return nil }
-        var head = Self.magic
+        var head = lastLearned == 0 ? Self.magic : Self.magicOfLearned
         head.append(integer: UInt64(bitPattern: entry.created))
         head.append(cameraLength)
         head += entry.camera.utf8
@@ -62,6 +84,15 @@ struct TemplateRecord {
         plain += entry.label.utf8
         plain.append(count)
         for value in faces.flatMap(\.values) { plain.append(integer: value.bitPattern) }
+        if lastLearned != 0 {
+            plain.append(integer: UInt64(bitPattern: lastLearned))
+            plain.append(UInt8(clamping: learned.count))
+            for one in learned {
+                plain += one.id.utf8
+                plain.append(integer: UInt64(bitPattern: one.time))
+                for value in one.face.values { plain.append(integer: value.bitPattern) }
+            }
+        }
         let box = try? AES.GCM.seal(
             plain,
             using: key,
@@ -102,6 +133,24 @@ private struct ByteReader {
     /// The lowest byte first.
     mutating func integer<Number: FixedWidthInteger & UnsignedInteger>() -> Number? {
         take(Number.bitWidth / 8)?.reversed().reduce(0) { $0 << 8 | Number($1) }
+    }
+
+    /// When something was last learned, and what; nil: it isn't what ``TemplateRecord`` writes.
+    mutating func learned() -> (last: Int64, faces: [TemplateRecord.LearnedFace])? {
+        guard let last = time(), last > 0, let count: UInt8 = integer() else { return nil }
+        var faces: [TemplateRecord.LearnedFace] = []
+        for _ in 0..<count {
+            guard let id = take(32).flatMap({ String(validating: $0, as: UTF8.self) }),
+                TemplateStore.isIdentifier(id), let time = time(), let face = face()
+            else { return nil }
+            faces.append(.init(id: id, time: time, face: face))
+        }
+        return (last, faces)
+    }
+
+    private mutating func time() -> Int64? {
+        let bits: UInt64? = integer()
+        return bits.flatMap { Int64(exactly: $0) }
     }
 
     mutating func face() -> FaceNumbers? {

@@ -84,7 +84,9 @@ public actor TemplateStore {
                     + "Enrol again with it, or plug the other one in."
             )
         }
-        return fitting.map { FaceTemplate(id: $0.entry.id, faces: $0.faces) }
+        return fitting.map { record in
+            FaceTemplate(id: record.entry.id, faces: record.faces + record.learned.map(\.face))
+        }
     }
 
     /// Keeps the faces of an enrolment under a new id, and answers that.
@@ -94,8 +96,7 @@ public actor TemplateStore {
         user: UInt32,
         camera: String
     ) throws(FaceFault) -> String {
-        var random = SystemRandomNumberGenerator()
-        let id = (0..<16).map { _ in TemplateRecord.hexadecimal(random.next()) }.joined()
+        let id = Self.newIdentifier()
         let entry = Entry(id: id, label: label, created: Int64(time(nil)), camera: camera)
         try save(TemplateRecord(entry: entry, faces: faces), user: user)
         known[user, default: []].insert(id)
@@ -140,7 +141,12 @@ public actor TemplateStore {
 
     private static func name(_ user: UInt32, _ id: String) -> String { "\(user)-\(id).face" }
 
-    private static func isIdentifier(_ id: String) -> Bool {
+    static func newIdentifier() -> String {
+        var random = SystemRandomNumberGenerator()
+        return (0..<16).map { _ in TemplateRecord.hexadecimal(random.next()) }.joined()
+    }
+
+    static func isIdentifier(_ id: String) -> Bool {
         id.utf8.count == 32
             && id.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
@@ -166,7 +172,7 @@ public actor TemplateStore {
     }
 
     /// The usable ones: a damaged file doesn't affect the others.
-    private func records(of user: UInt32) throws(FaceFault) -> [TemplateRecord] {
+    func records(of user: UInt32) throws(FaceFault) -> [TemplateRecord] {
         try identifiers(of: user).compactMap { try? record($0, of: user) }
     }
 
@@ -187,7 +193,7 @@ public actor TemplateStore {
         return record
     }
 
-    private func save(_ record: TemplateRecord, user: UInt32) throws(FaceFault) {
+    func save(_ record: TemplateRecord, user: UInt32) throws(FaceFault) {
         guard record.entry.label.utf8.count <= Self.maximumLabel,
             record.entry.camera.utf8.count <= 255, record.faces.count <= Self.maximumFaces,
             let content = record.sealed(user: user, key: key)

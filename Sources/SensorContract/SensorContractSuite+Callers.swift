@@ -225,5 +225,14 @@ extension SensorContractSuite {
             ("Health", { _ = try await sensor.health() }),
         ]
         for (name, call) in calls { try await expectError(.accessDenied, of: name, call) }
+        // These may be missing.
+        let optional: [(String, @BusActor () async throws -> Void)] = [
+            ("Learn", { _ = try await sensor.learn(operation: 1) }),
+            ("ListLearned", { _ = try await sensor.listLearned(uid: user) }),
+            ("RemoveLearned", { try await sensor.removeLearned(uid: user, id: "a") }),
+        ]
+        for (name, call) in optional {
+            try await expectError(.accessDenied, .unknownMethod, of: name, call)
+        }
     }
 }

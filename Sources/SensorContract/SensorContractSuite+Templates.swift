@@ -76,6 +76,28 @@ extension SensorContractSuite {
                 try await bench.sensor.removeTemplate(uid: user, id: "nothing")
             }
         },
+        SensorCheck(
+            "Nothing is learned of a match that may not be learned from, or of none at all",
+            .sensor("Learn", "for an operation of which nothing may be learned")
+        ) { bench in
+            let user = SensorBench.user
+            try await expectError(.invalidArgs, .unknownMethod, of: "Learn of no operation") {
+                _ = try await bench.sensor.learn(operation: 4711)
+            }
+            let id = try await bench.enroll()
+            let (number, call) = try await bench.verify()
+            _ = try await bench.presenting(true) { try await call.answer() }
+            try await expectError(.invalidArgs, .unknownMethod, of: "Learn without the option") {
+                _ = try await bench.sensor.learn(operation: number)
+            }
+            let learned = (try? await bench.sensor.listLearned(uid: user)) ?? []
+            try expect(learned.isEmpty, "nothing learned, got \(learned)")
+            try await expectError(.sensorNoTemplates, .unknownMethod, of: "RemoveLearned") {
+                try await bench.sensor.removeLearned(uid: user, id: id)
+            }
+            let listed = try await bench.sensor.listTemplates(uid: user).map(\.id)
+            try expect(listed == [id], "the template, got \(listed)")
+        },
         SensorCheck("A uid that is no user and a label that is too long are refused", .bounds) {
             bench in
             try await expectError(.invalidArgs, of: "Verify") {

@@ -11,6 +11,8 @@ import LocalAuthBus
     private let notes: FaultNotes
     private var current: SensorOperation?
     private var isClosed = false
+    /// What the last match showed.
+    private let kept = KeptMatch()
     /// Ends with the present operation.
     private var task: Task<Void, Never>?
     private var watch: EventSource?
@@ -28,6 +30,7 @@ import LocalAuthBus
     func run(
         _ number: UInt64,
         user: UInt32,
+        mayLearn: Bool = false,
         caller: Peer,
         _ body:
             @escaping @BusActor @Sendable (SensorOperation) async throws(SensorFault) -> String
@@ -39,9 +42,11 @@ import LocalAuthBus
         let operation = SensorOperation(
             number: number,
             user: user,
+            mayLearn: mayLearn,
             caller: caller,
             connection: connection
         )
+        kept.drop()
         current = operation
         // Not the call's own task: the operation ends when the driver ends it, even if the caller
         // has gone.
@@ -55,7 +60,15 @@ import LocalAuthBus
         watchCaller()
         await task.value
         leaving.cancel()
-        return try operation.answer()
+        let template = try operation.answer()
+        if let lesson = operation.lesson { kept.keep(lesson, of: number, for: caller) }
+        return template
+    }
+
+    /// How to learn from a match of this caller's that its passcode has just confirmed; nil: there
+    /// is nothing to learn from, or not any more.
+    func lesson(of number: UInt64, caller: Peer) -> KeptMatch.Lesson? {
+        isIdle ? kept.take(number, for: caller) : nil
     }
 
     /// The signal that a caller has left may get lost, and its operation would run on.

@@ -35,6 +35,10 @@ public import LocalAuthBus
     func remove(_ id: String, of user: UInt32) async throws(SensorFault)
     /// Removes all templates of a user and says how many there were.
     func removeAll(of user: UInt32) async throws(SensorFault) -> UInt32
+    /// What was learned of a user since the enrolment; see ``SensorOperation/whenConfirmed(_:)``.
+    func learned(of user: UInt32) async throws(SensorFault) -> [LearnedEntry]
+    /// Removes something that was learned for good. Unknown: ``SensorFault/noTemplates``.
+    func removeLearned(_ id: String, of user: UInt32) async throws(SensorFault)
     /// Whether nothing would be lost if the process ended now: asked when it is idle, and the
     /// option `--idle-timeout` was given. The bus starts it again when it is needed.
     var mayEnd: Bool { get }
@@ -47,6 +51,12 @@ extension Sensor {
     public var health: SensorHealth { .ok }
     /// No further interfaces.
     public var interfaces: [any ServedInterface] { [] }
+    /// A sensor that doesn't learn has learned nothing.
+    public func learned(of user: UInt32) async throws(SensorFault) -> [LearnedEntry] { [] }
+    /// A sensor that doesn't learn has learned nothing.
+    public func removeLearned(_ id: String, of user: UInt32) async throws(SensorFault) {
+        throw .noTemplates
+    }
     /// Whatever counts is on the disk or in the hardware.
     public var mayEnd: Bool { true }
     /// Nothing to let go of.

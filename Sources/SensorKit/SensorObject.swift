@@ -44,9 +44,29 @@ import ServiceProgram
         let sensor = sensor
         return .later { [self] () async throws(DBusError) in
             try await check(call, uid)
-            return try await desk.run(operation, user: uid, caller: call.peer) {
-                (operation) async throws(SensorFault) in
+            let mayLearn = options["learn"]?.asBool == true
+            return try await desk.run(
+                operation,
+                user: uid,
+                mayLearn: mayLearn,
+                caller: call.peer
+            ) { (operation) async throws(SensorFault) in
                 try await sensor.verify(operation)
+            }
+        }
+    }
+
+    func learn(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
+        .later { [self] () async throws(DBusError) in
+            try await daemon.require(call.peer)
+            guard let lesson = desk.lesson(of: operation, caller: call.peer) else {
+                throw DBusError(.invalidArgs, "Nothing may be learned of this operation.")
+            }
+            do throws(SensorFault) {
+                return try await lesson()
+            } catch {
+                notes.failed(error, .operation)
+                throw error.error
             }
         }
     }
@@ -135,6 +155,29 @@ import ServiceProgram
             let removed = try await sensor.removeAll(of: uid)
             if removed > 0 { host.templatesChanged(of: uid) }
             return removed
+        }
+    }
+
+    func listLearned(
+        uid: UInt32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[LearnedEntry]> {
+        let sensor = sensor
+        return answer(call, uid, .list) { () async throws(SensorFault) in
+            try await sensor.learned(of: uid)
+        }
+    }
+
+    func removeLearned(
+        uid: UInt32,
+        id: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        let sensor = sensor
+        return answer(call, uid) { () throws(DBusError) in
+            try Self.check(id: id)
+        } body: { () async throws(SensorFault) in
+            try await sensor.removeLearned(id, of: uid)
         }
     }
 

@@ -7,6 +7,8 @@ import LocalAuthBus
     public nonisolated let user: UInt32
     /// Who asked: the daemon.
     public nonisolated let caller: Peer
+    /// Whether a match may be learned from, if the passcode confirms it.
+    public nonisolated let mayLearn: Bool
     /// Whether the operation was canceled; then nothing that it says is passed on.
     public private(set) var isCanceled = false
 
@@ -17,6 +19,8 @@ import LocalAuthBus
 
     let number: UInt64
     var result: Result<String, DBusError>?
+    /// How to learn from the match.
+    private(set) var lesson: KeptMatch.Lesson?
     private let signals: Sensor1Signals
     private let host: SensorHost1Proxy
     private var cancelations: [@BusActor () -> Void] = []
@@ -31,7 +35,14 @@ import LocalAuthBus
     /// How long after an error it is called again.
     private static let pauseAfterError = Duration.milliseconds(250)
 
-    init(number: UInt64, user: UInt32, caller: Peer, connection: Connection) {
+    init(
+        number: UInt64,
+        user: UInt32,
+        mayLearn: Bool,
+        caller: Peer,
+        connection: Connection
+    ) {
+        self.mayLearn = mayLearn
         self.number = number
         self.user = user
         self.caller = caller
@@ -103,6 +114,17 @@ import LocalAuthBus
         await call.value
         telling = nil
         return left
+    }
+
+    /// Calls `learn` if the person's passcode confirms the match of this Verify; it adds what was
+    /// seen to the template that matched, and answers whether it did.
+    ///
+    /// What it holds is let go of 30 s after the match, and as soon as another operation begins.
+    /// Nothing comes of it unless ``mayLearn``.
+    public func whenConfirmed(
+        _ learn: @escaping @BusActor @Sendable () async throws(SensorFault) -> Bool
+    ) {
+        if mayLearn { lesson = learn }
     }
 
     /// The number of enrolment stages that are done; `total` -1: unknown.

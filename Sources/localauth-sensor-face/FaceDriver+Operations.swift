@@ -13,13 +13,36 @@ extension FaceDriver {
                 of: operation.user,
                 camera: camera.description
             )
-            return try await self.scanner.verify(
+            let match = try await self.scanner.verify(
                 templates,
                 camera: camera,
                 interruption,
                 isWaiting: { count.isWaiting },
                 report: report
             )
+            self.offer(match, operation, camera)
+            return match.id
+        }
+    }
+
+    /// What was seen is kept only until the passcode may confirm it.
+    private func offer(
+        _ match: Scanner.Match,
+        _ operation: SensorOperation,
+        _ camera: CameraIdentity
+    ) {
+        guard operation.mayLearn, let face = match.face else { return }
+        let (store, threshold) = (store, settings.threshold)
+        operation.whenConfirmed { [self] () async throws(SensorFault) in
+            try await faults { () async throws(FaceFault) in
+                try await store.learn(
+                    face,
+                    into: match.id,
+                    of: operation.user,
+                    camera: camera.description,
+                    threshold: threshold
+                )
+            }
         }
     }
 

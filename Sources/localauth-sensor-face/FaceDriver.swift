@@ -137,6 +137,17 @@ import ServiceProgram
         }
     }
 
+    func learned(of user: UInt32) async throws(SensorFault) -> [LearnedEntry] {
+        try await faults { () async throws(FaceFault) in try await self.store.learned(of: user) }
+            .map { LearnedEntry(id: $0.id, template: $0.template, learned: $0.time) }
+    }
+
+    func removeLearned(_ id: String, of user: UInt32) async throws(SensorFault) {
+        try await faults { () async throws(FaceFault) in
+            try await self.store.removeLearned(id, of: user)
+        }
+    }
+
     func removeAll(of user: UInt32) async throws(SensorFault) -> UInt32 {
         try await faults { () async throws(FaceFault) in try await self.store.removeAll(of: user) }
     }

@@ -11,6 +11,8 @@ import Localization
     struct Lesson: Hashable {
         let sensor: RemoteSensor
         let template: Template
+        /// What it learned of it since, by itself; nil: this is what it was taught.
+        var learned: LearnedEntry?
         /// Its name as it may be shown.
         var label: String { plainText(template.label, limit: 128) }
     }
@@ -134,8 +136,17 @@ import Localization
         for sensor in new.sensors {
             let device = service.device(at: sensor.path)
             do throws(DBusError) {
-                new.lessons += try await device.listTemplates(options: [:])
-                    .map { Lesson(sensor: sensor, template: $0) }
+                let templates = try await device.listTemplates(options: [:])
+                let learned =
+                    templates.isEmpty ? [] : try await device.listLearned(options: [:])
+                for template in templates {
+                    new.lessons.append(Lesson(sensor: sensor, template: template))
+                    for entry in learned where entry.template == template.id {
+                        new.lessons.append(
+                            Lesson(sensor: sensor, template: template, learned: entry)
+                        )
+                    }
+                }
             } catch {
                 // One that can't be used has nothing to list.
                 guard !sensor.isAvailable else { throw error }
@@ -170,8 +181,12 @@ import Localization
 
     func remove(_ lesson: Lesson) {
         change { settings throws(DBusError) in
-            try await settings.device(lesson.sensor)
-                .removeTemplate(id: lesson.template.id, options: [:])
+            let device = try settings.device(lesson.sensor)
+            if let learned = lesson.learned {
+                try await device.removeLearned(id: learned.id, options: [:])
+            } else {
+                try await device.removeTemplate(id: lesson.template.id, options: [:])
+            }
         }
     }
 

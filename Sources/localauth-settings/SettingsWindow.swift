@@ -105,18 +105,11 @@ import Windows
     }
 
     private func addLesson(_ lesson: Settings.Lesson) {
-        let label = lesson.label.isEmpty ? localized("Without a name") : lesson.label
+        let name = lesson.label.isEmpty ? localized("Without a name") : lesson.label
+        let label = lesson.learned == nil ? name : localized("Learned of %1$s", name)
         let row = Row(label, lesson.sensor.title)
         row?.show(sensorIcon(lesson.sensor.biometryType), biometryTitle(lesson.sensor.biometryType))
-        let rename: @BusActor (String) -> Void = { [weak self] text in
-            guard text != lesson.label else { return }
-            self?.settings.rename(lesson, text)
-        }
-        let field = row?.addField(lesson.label, localized("Name of “%1$s”", label), rename)
-        row?
-            .addButton(localized("Rename “%1$s”", label), icon: "document-edit-symbolic") {
-                if let field { rename(field.content) }
-            }
+        if lesson.learned == nil { addName(of: lesson, label, to: row) }
         let remove = localized("Remove “%1$s”", label)
         row?
             .addButton(remove, icon: "user-trash-symbolic") { [weak self] in
@@ -126,6 +119,19 @@ import Windows
                     }
             }
         add(row, to: "templates")
+    }
+
+    /// The field for another name; what was learned by itself has none.
+    private func addName(of lesson: Settings.Lesson, _ label: String, to row: Row?) {
+        let rename: @BusActor (String) -> Void = { [weak self] text in
+            guard text != lesson.label else { return }
+            self?.settings.rename(lesson, text)
+        }
+        let field = row?.addField(lesson.label, localized("Name of “%1$s”", label), rename)
+        row?
+            .addButton(localized("Rename “%1$s”", label), icon: "document-edit-symbolic") {
+                if let field { rename(field.content) }
+            }
     }
 
     private func addFinding(_ finding: Finding) {

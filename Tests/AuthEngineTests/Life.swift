@@ -222,6 +222,7 @@ struct Life {
         settings.passcodeAfterWithBiometry = hours(156)
         settings.faceConfirmation =
             one(of: [.automatic, .automatic, .always, .never]) ?? .automatic
+        settings.learnsFaces = chance(50)
         settings.queuePerSession = chance(80) ? 8 : Int.random(in: 1...8, using: &random)
         settings.pendingPerConnection = chance(80) ? 8 : Int.random(in: 1...8, using: &random)
         witness.confirmation = settings.faceConfirmation

@@ -2,6 +2,27 @@
 
 /// Whether what was granted was proved.
 extension Witness {
+    /// A sensor learns only from a match and a right passcode of the same prompt.
+    mutating func seeLesson(
+        _ operation: OperationID,
+        _ id: EvaluationID,
+        _ name: String,
+        _ engine: AuthEngine
+    ) {
+        guard let known = live[id], let sensor = known.seen[operation] else {
+            complain("something is learned of \(operation), which did not match in \(id)")
+            return
+        }
+        if sensor.name != name || sensor.type != .face && sensor.type != .iris {
+            complain("\(name) is to learn from \(sensor.name)")
+        }
+        if !known.isPasscodeCorrect || known.isEnded {
+            complain("something is learned without a passcode: \(id)")
+        }
+        if !engine.settings.learnsFaces { complain("something is learned, and must not be") }
+        live[id]?.seen[operation] = nil
+    }
+
     mutating func seeGrant(
         _ id: EvaluationID,
         _ grant: Grant,

@@ -14,6 +14,8 @@ struct Witness: Hashable {
         var isEnded = false
         var operations: [OperationID: SensorFact] = [:]
         var match: SensorFact?
+        /// What matched and may be learned from.
+        var seen: [OperationID: SensorFact] = [:]
         var isConfirmed = false
         var isVerifying = false
         var isPasscodeCorrect = false
@@ -112,6 +114,7 @@ struct Witness: Hashable {
             if let id = owner(of: operation), let sensor = live[id]?.operations[operation] {
                 let isConfirmed = !mustConfirm(sensor, live[id]?.request)
                 live[id]?.match = sensor
+                live[id]?.seen[operation] = sensor
                 live[id]?.isConfirmed = isConfirmed
             }
         case .sensorMismatched(let operation, _):
@@ -208,6 +211,7 @@ struct Witness: Hashable {
         unlocks[uid] = nil
         for id in live.keys where live[id]?.request.uid == uid {
             if let match = live[id]?.match, match.type != .none { live[id]?.match = nil }
+            live[id]?.seen = [:]
         }
     }
 
@@ -274,6 +278,7 @@ struct Witness: Hashable {
             seeReply(id, outcome, event, write, engine)
         case .listen(let id):
             if live[id] == nil { complain("nobody to listen to: \(id)") }
+        case .learn(let operation, let id, let sensor): seeLesson(operation, id, sensor, engine)
         case .takePassword, .answerMismatch: break
         }
     }

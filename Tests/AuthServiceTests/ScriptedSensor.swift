@@ -20,12 +20,20 @@ final class ScriptedSensor: Sensor1Service {
         let number: UInt64
         let uid: UInt32
         let daemon: String
+        /// Whether its match may be learned from.
+        let mayLearn: Bool
         fileprivate let result = Witness<Result<String, DBusError>>()
         let canceled = Witness<Bool>()
         /// The failed attempts that were told of it.
         fileprivate(set) var attempts: UInt32 = 0
 
-        fileprivate init(_ number: UInt64, _ uid: UInt32, _ call: IncomingCall) {
+        fileprivate init(
+            _ number: UInt64,
+            _ uid: UInt32,
+            _ call: IncomingCall,
+            mayLearn: Bool = false
+        ) {
+            self.mayLearn = mayLearn
             self.number = number
             self.uid = uid
             daemon = call.peer.name
@@ -52,6 +60,12 @@ final class ScriptedSensor: Sensor1Service {
     var onCancel = OnCancel.obey
     /// What ListTemplates is refused with; nil: it is answered.
     var listError: DBusError.Name?
+    /// What was learned, of any user.
+    var learned: [LearnedEntry] = []
+    /// The operations that were confirmed.
+    let lessons = Witness<UInt64>()
+    /// What Learn and ListLearned are refused with; nil: they are answered.
+    var learnError: DBusError.Name?
     /// What the question what it is is refused with; nil: it is answered.
     var propertyError: DBusError.Name?
     /// Answers no method any more.
@@ -170,7 +184,8 @@ final class ScriptedSensor: Sensor1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
-        begin("Verify", Operation(operation, uid, call))
+        let mayLearn = options["learn"] == .bool(true)
+        return begin("Verify", Operation(operation, uid, call, mayLearn: mayLearn))
     }
 
     func enroll(
@@ -247,6 +262,32 @@ final class ScriptedSensor: Sensor1Service {
             self.templates[uid]?.remove(at: position)
             self.signals.templatesChanged(uid: uid)
         }
+    }
+
+    func learn(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
+        lessons.record(operation)
+        return answer("Learn") { () throws(DBusError) in
+            if let learnError = self.learnError { throw DBusError(learnError, "scripted") }
+            return true
+        }
+    }
+
+    func listLearned(
+        uid: UInt32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[LearnedEntry]> {
+        answer("ListLearned") { () throws(DBusError) in
+            if let learnError = self.learnError { throw DBusError(learnError, "scripted") }
+            return self.learned
+        }
+    }
+
+    func removeLearned(
+        uid: UInt32,
+        id: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        answer("RemoveLearned") { self.learned.removeAll { $0.id == id } }
     }
 
     func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32> {

@@ -1,5 +1,6 @@
 import DBus
 import Foundation
+import LocalAuthBus
 import TestSupport
 import Testing
 
@@ -153,6 +154,30 @@ import Testing
         #expect(removed.status == 0)
         let left = try await control("templates", "--json", "--bus", address)
         #expect(try rows(left.output).isEmpty)
+        try await onBus { service.leave() }
+    }
+
+    @Test("What was learned is listed below its template, and removed alone")
+    func learned() async throws {
+        let service = try await service {
+            let sensor = StandInSensor("Face", at: $0)
+            sensor.learned = [
+                LearnedEntry(id: "seen", template: "template1", learned: 1_800_000_000)
+            ]
+            $0.isInteractive = true
+        }
+        let address = bus.address
+        #expect(try await control("enroll", "--label", "me", "--bus", address).status == 0)
+        let listed = try rows(try await control("templates", "--json", "--bus", address).output)
+        #expect(listed.map { $0["id"] as? String } == ["template1", "seen"])
+        #expect(listed.map { $0["learned-for"] as? String } == [nil, "template1"])
+        let text = try await control("templates", "--bus", address)
+        let lines = text.output.split(separator: "\n").map(String.init)
+        #expect(lines.count == 3 && lines.last?.hasSuffix("(learned)") == true, "\(lines)")
+        #expect(lines.last?.contains("2027-01-1") == true, "the day that it was learned on")
+        #expect(try await control("remove", "seen", "--bus", address).status == 0)
+        let left = try rows(try await control("templates", "--json", "--bus", address).output)
+        #expect(left.map { $0["id"] as? String } == ["template1"])
         try await onBus { service.leave() }
     }
 

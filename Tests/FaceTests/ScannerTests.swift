@@ -72,9 +72,9 @@ import Testing
     func verify() async throws {
         let frames = [0] + [UInt8](repeating: 2, count: 10) + [9, 1, 1]
         let reports = Reports()
-        let id = try await scanner(frames)
+        let match = try await scanner(frames)
             .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
-        #expect(id == "mine")
+        #expect(match.id == "mine")
         #expect(reports.all == [.ready, .noMatch, .hint(.lookAtCamera)])
     }
 
@@ -82,9 +82,9 @@ import Testing
     func passing() async throws {
         let frames = [UInt8](repeating: 2, count: 30) + [1, 1]
         let reports = Reports()
-        let id = try await scanner(frames, pace: .milliseconds(10))
+        let match = try await scanner(frames, pace: .milliseconds(10))
             .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
-        #expect(id == "mine")
+        #expect(match.id == "mine")
         #expect(reports.all == [.ready])
     }
 
@@ -93,9 +93,9 @@ import Testing
         // Two clocks' ticks a frame: 1.2 s of a stranger, nobody, and 1.2 s again.
         let passing = [UInt8](repeating: 2, count: 10) + [UInt8](repeating: 0, count: 12)
         let reports = Reports()
-        let id = try await scanner(passing + passing + [1, 1], pace: .milliseconds(40))
+        let match = try await scanner(passing + passing + [1, 1], pace: .milliseconds(40))
             .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
-        #expect(id == "mine")
+        #expect(match.id == "mine")
         #expect(!reports.all.contains(.noMatch))
     }
 
@@ -104,9 +104,9 @@ import Testing
         let clock = ContinuousClock()
         let begin = clock.now
         let empty = [UInt8](repeating: 0, count: 4)
-        let id = try await scanner(empty + [1, 1], pace: .seconds(6))
+        let match = try await scanner(empty + [1, 1], pace: .seconds(6))
             .verify(Self.templates, camera: .replay, Interruption()) { _ in }
-        #expect(id == "mine")
+        #expect(match.id == "mine")
         #expect(clock.now - begin > .milliseconds(900))
     }
 
@@ -136,12 +136,12 @@ import Testing
                 return List([1, 1])
             }
         )
-        let id = try await scanner.verify(
+        let match = try await scanner.verify(
             Self.templates,
             camera: .replay,
             Interruption()
         ) { reports.add($0) }
-        #expect(id == "mine")
+        #expect(match.id == "mine")
         // One pause after each refusal: it looks within half a second of the camera's being free.
         #expect(reports.all == [.busy, .busy, .ready])
         #expect(tries.withLock { $0 } == 3)

@@ -110,6 +110,21 @@ import TestSupport
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> { .now(()) }
 
+    func learn(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
+        .now(false)
+    }
+
+    func listLearned(
+        uid: UInt32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[LearnedEntry]> { .now([]) }
+
+    func removeLearned(
+        uid: UInt32,
+        id: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> { .now(()) }
+
     func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
         .now(0)
     }

@@ -6,6 +6,8 @@ package import LocalAuthBus
     package let name: String
     /// What it knows: the labels by their ids.
     package private(set) var templates: [Template] = []
+    /// What it learned of them.
+    package var learned: [LearnedEntry] = []
 
     private let connection: Connection
     private let path: ObjectPath
@@ -33,6 +35,22 @@ extension StandInSensor: Device1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<[Template]> {
         .now(templates)
+    }
+
+    package func listLearned(
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[LearnedEntry]> {
+        .now(learned)
+    }
+
+    package func removeLearned(
+        id: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        learned.removeAll { $0.id == id }
+        return .now(())
     }
 
     package func enroll(

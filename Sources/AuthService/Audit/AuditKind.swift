@@ -9,6 +9,7 @@ enum AuditKind: String, CaseIterable, Sendable {
     case passcodeDelayBegan = "passcode-delay-began"
     case passcodeRequired = "passcode-required"
     case enrolmentChanged = "enrolment-changed"
+    case learnedChanged = "learned-changed"
     case itemAdded = "item-added"
     case itemChanged = "item-changed"
     case itemDeleted = "item-deleted"
@@ -34,6 +35,7 @@ enum AuditKind: String, CaseIterable, Sendable {
         case .passcodeDelayBegan: "b382faae24f34ce19f8f298b4d5d9a3e"
         case .passcodeRequired: "460e43af153940e4b0c0b65c1afbb2c4"
         case .enrolmentChanged: "0c17829cefee42dc8cc3cc8fa640276e"
+        case .learnedChanged: "6956c4d6ed4e4d56baaf2cc123a74437"
         case .itemAdded: "67b02612f61f431ebca3677bd55e41bf"
         case .itemChanged: "16e7c2b2c72c426c9c84e665c9d1f637"
         case .itemDeleted: "7df966535f134896b503afc57242ea45"
@@ -59,8 +61,9 @@ enum AuditKind: String, CaseIterable, Sendable {
         case .evaluationEnded, .passcodeRequired, .enrolmentChanged, .itemAdded, .itemChanged,
             .itemDeleted, .itemUsed, .agentRegistered, .agentLeft, .sensorFailed, .sensorUntrusted:
             true
-        case .lockoutBegan, .lockoutCleared, .passcodeDelayBegan, .configurationReloaded,
-            .configurationRefused, .databaseSetAside, .serviceStarted, .serviceStopped, .repeated:
+        case .lockoutBegan, .lockoutCleared, .passcodeDelayBegan, .learnedChanged,
+            .configurationReloaded, .configurationRefused, .databaseSetAside, .serviceStarted,
+            .serviceStopped, .repeated:
             false
         }
     }

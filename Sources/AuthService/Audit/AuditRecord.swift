@@ -76,6 +76,8 @@ struct AuditRecord: Hashable, Sendable {
             "No passcode of \(user) is taken for \(fields[.seconds] ?? "?") seconds."
         case .passcodeRequired: "Biometry of \(user) waits for a passcode: \(cause)."
         case .enrolmentChanged: "The templates of \(user) changed."
+        case .learnedChanged:
+            "What the sensor \(sensor) learned of \(user) changed: \(fields[.operation] ?? "?")."
         case .itemAdded: "A keychain item of \(user) was to be added: \(outcome)."
         case .itemChanged: "A keychain item of \(user) was to be changed: \(outcome)."
         case .itemDeleted: "A keychain item of \(user) was to be deleted: \(outcome)."
@@ -101,7 +103,7 @@ struct AuditRecord: Hashable, Sendable {
         case .lockoutBegan, .passcodeDelayBegan, .sensorFailed, .sensorUntrusted, .repeated:
             .warning
         case .evaluationEnded where fields[.mechanism] == nil: .notice
-        case .passcodeRequired, .enrolmentChanged, .lockoutCleared: .notice
+        case .passcodeRequired, .enrolmentChanged, .learnedChanged, .lockoutCleared: .notice
         default: .info
         }
     }

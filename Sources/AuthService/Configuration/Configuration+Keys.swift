@@ -37,6 +37,12 @@ extension Configuration {
                 ),
                 choice(
                     "Biometry",
+                    "FaceLearning",
+                    \.faceLearning,
+                    [("yes", true), ("no", false)]
+                ),
+                choice(
+                    "Biometry",
                     "KeychainStrength",
                     \.keychainStrength,
                     [("strong", .strong), ("weak", .weak), ("convenience", .convenience)]

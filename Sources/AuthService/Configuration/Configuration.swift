@@ -16,6 +16,8 @@ public struct Configuration: Hashable, Sendable {
     public var attemptsFace = 2
     /// When a passive match has to be confirmed.
     public var faceConfirmation = Settings.Confirmation.automatic
+    /// Whether a face may be learned from a match that the passcode has confirmed.
+    public var faceLearning = false
     /// The weakest sensor that may open a keychain item.
     public var keychainStrength = Strength.strong
     /// The longest that a success stays with its context, in minutes.
@@ -48,6 +50,7 @@ public struct Configuration: Hashable, Sendable {
         settings.fingerprintAttempts = attemptsFingerprint
         settings.faceAttempts = attemptsFace
         settings.faceConfirmation = faceConfirmation
+        settings.learnsFaces = faceLearning
         settings.contextLifetime = .seconds(successMinutes * 60)
         settings.passcodeAttempts = passcodeAttempts
         settings.queuePerSession = queuePerSession

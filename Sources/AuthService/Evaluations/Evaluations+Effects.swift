@@ -16,6 +16,7 @@ extension Evaluations {
         case .answerMismatch(let operation, let attempt, let answer):
             let miss = Miss(operation: operation, attempt: attempt)
             for call in misses.removeValue(forKey: miss) ?? [] { call.resume(returning: answer) }
+        case .learn(let operation, let id, let sensor): learn(from: operation, id, sensor)
         case .verifyPasscode(let id): verify(id)
         case .takePassword(let id): takePassword(id)
         case .discardPasscode(let id):
@@ -186,8 +187,21 @@ extension Evaluations {
         }
         looking[operation] = sensor
         let uid = evaluation.request.uid
-        sensor.operations.verify(operation: operation.rawValue, uid: uid) { [weak self] progress in
+        sensor.operations.verify(
+            operation: operation.rawValue,
+            uid: uid,
+            mayLearn: engine.mayLearn(from: operation)
+        ) { [weak self] progress in
             self?.received(progress, operation, id, uid)
+        }
+    }
+
+    /// The passcode has confirmed a match of this sensor; nobody waits for what comes of it.
+    private func learn(from operation: OperationID, _ id: EvaluationID, _ name: String) {
+        guard let uid = pending[id]?.request.uid, let sensor = sensors.sensors[name] else { return }
+        onLoop {
+            guard await sensor.templates.learn(from: operation.rawValue, of: uid) else { return }
+            self.facts.enrolments.learned(of: uid, at: name, .added)
         }
     }
 

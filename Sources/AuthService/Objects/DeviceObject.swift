@@ -89,6 +89,23 @@ final class DeviceObject: Device1Service {
         return list
     }
 
+    func listLearned(
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[LearnedEntry]> {
+        let options = try DeviceOptions(options, of: call.peer)
+        return .later { [self] () throws(DBusError) in
+            try await authorization(.remove, options).admit(call.peer)
+            return try await learned(of: options.uid)
+        }
+    }
+
+    /// What was learned of a user, of templates that were asked for anew.
+    private func learned(of uid: UInt32) async throws(DBusError) -> [LearnedEntry] {
+        guard try await !templates(of: uid).isEmpty else { return [] }
+        return try await sensor.templates.learned(of: uid)
+    }
+
     private func checkUsable() throws(DBusError) {
         guard sensor.isUsable else { throw sensor.process.refusal }
     }
@@ -202,6 +219,30 @@ final class DeviceObject: Device1Service {
                 try await proxy.removeTemplate(uid: uid, id: id, timeout: SensorTemplates.patience)
             }
             await enrolments.refresh(uid)
+        }
+    }
+
+    func removeLearned(
+        id: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        let options = try DeviceOptions(options, of: call.peer)
+        let uid = options.uid
+        try Self.check(id: id)
+        return .later { [self] () throws(DBusError) in
+            let authorization = authorization(.remove, options)
+            try await authorization.admit(call.peer)
+            guard try await learned(of: uid).contains(where: { $0.id == id }) else {
+                throw DBusError(sensor: .sensorNoTemplates)
+            }
+            if !options.isForOther {
+                try await authorize(authorization, call, "remove from what \(sensor.name) knows")
+            }
+            try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
+                try await proxy.removeLearned(uid: uid, id: id, timeout: SensorTemplates.patience)
+            }
+            enrolments.learned(of: uid, at: sensor.name, .removed)
         }
     }
 

@@ -38,8 +38,9 @@ enum MethodQuotas {
             "IsCredentialSet": .immediate, "Release": .immediate, "SetCredential": .immediate,
         ],
         Device1.interface: [
-            "CancelEnroll": .immediate, "Enroll": .use, "ListTemplates": .question,
-            "RemoveAllTemplates": .use, "RemoveTemplate": .use, "RenameTemplate": .question,
+            "CancelEnroll": .immediate, "Enroll": .use, "ListLearned": .question,
+            "ListTemplates": .question, "RemoveAllTemplates": .use, "RemoveLearned": .use,
+            "RemoveTemplate": .use, "RenameTemplate": .question,
         ],
         Keychain1.interface: [
             "Add": .question, "CreateKey": .question, "Decrypt": .use, "Delete": .question,

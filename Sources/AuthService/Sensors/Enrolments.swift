@@ -143,6 +143,12 @@ final class Enrolments {
         postponed = []
     }
 
+    /// Something that was learned of a user came or went: no template is another one by that, so
+    /// neither the domain state nor what rests on it changes.
+    func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange) {
+        events.learned(of: uid, at: sensor, change)
+    }
+
     // MARK: - For the engine
 
     /// What the sensors are for this user, as last listed; none is of use before it has listed, or
@@ -307,6 +313,12 @@ final class Enrolments {
     }
 }
 
+/// What became of something that was learned; raw values are what the audit says.
+enum LearnedChange: String {
+    case added = "add"
+    case removed = "delete"
+}
+
 /// What the service hears of enrolments, and says of their users.
 @BusActor
 protocol EnrolmentEvents: AnyObject {
@@ -316,4 +328,6 @@ protocol EnrolmentEvents: AnyObject {
     func enrolmentWillChange(_ uid: UInt32)
     /// A user's templates have changed, and that is on the disk.
     func enrolmentChanged(_ uid: UInt32)
+    /// Something that was learned of a user came or went.
+    func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange)
 }

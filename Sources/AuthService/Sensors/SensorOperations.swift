@@ -71,10 +71,22 @@ final class SensorOperations {
     // MARK: - From start to end
 
     /// Looks for the user until something comes of it.
-    func verify(operation number: UInt64, uid: UInt32, report: @escaping Report) {
+    ///
+    /// `mayLearn`: the passcode may confirm the match, so that the sensor keeps what it saw for a
+    /// moment.
+    func verify(
+        operation number: UInt64,
+        uid: UInt32,
+        mayLearn: Bool = false,
+        report: @escaping Report
+    ) {
         let operation = Operation(isEnrolment: false, uid: uid, report: report)
         start(number, operation) { proxy throws(DBusError) in
-            let template = try await proxy.verify(operation: number, uid: uid, options: [:])
+            let template = try await proxy.verify(
+                operation: number,
+                uid: uid,
+                options: mayLearn ? ["learn": .bool(true)] : [:]
+            )
             // A match with a template that isn't the user's doesn't count.
             guard await self.templates.contains(template, of: uid) else {
                 if !self.templates.isUnknown(of: uid) {

@@ -139,6 +139,39 @@ final class SensorTemplates {
         }
     }
 
+    // MARK: - What was learned
+
+    /// Has the sensor learn from a match of this operation, which the passcode has confirmed.
+    ///
+    /// - Returns: Whether it added something: one that doesn't learn, or has let go of the match by
+    ///   now, adds nothing.
+    func learn(from operation: UInt64, of uid: UInt32) async -> Bool {
+        guard let proxy = process.proxy else { return false }
+        let hasLearned = try? await change(of: uid, proxy) { proxy throws(DBusError) in
+            try await proxy.learn(operation: operation, timeout: Self.patience)
+        }
+        return hasLearned == true
+    }
+
+    /// What the sensor has learned of a user, in the templates that it has of them.
+    ///
+    /// - Throws: BiometryNotAvailable, or an error of Sensor1.
+    func learned(of uid: UInt32) async throws(DBusError) -> [LearnedEntry] {
+        let list = try await change(of: uid) { proxy throws(DBusError) -> [LearnedEntry] in
+            do throws(DBusError) {
+                return try await proxy.listLearned(uid: uid, timeout: SensorProcess.patience)
+            } catch {
+                // It doesn't learn.
+                guard error.name == .unknownMethod else { throw error }
+                return []
+            }
+        }
+        guard list.count <= 256, Set(list.map { Array($0.id.utf8) }).count == list.count,
+            list.allSatisfy({ Self.isIdentifier($0.id) })
+        else { throw DBusError(sensor: .sensorFailed) }
+        return list.filter { entry in lists[uid]?.contains { $0.id == entry.template } == true }
+    }
+
     /// Whether a template could have this id.
     static func isIdentifier(_ id: String) -> Bool { (1...256).contains(id.utf8.count) }
 

@@ -15,6 +15,8 @@ extension Device1Interface {
             "ListTemplates": .init(name: "ListTemplates", input: "a{sv}", output: "a(ssx)"),
             "Enroll": .init(name: "Enroll", input: "sa{sv}", output: "s"),
             "CancelEnroll": .init(name: "CancelEnroll", input: "", output: ""),
+            "ListLearned": .init(name: "ListLearned", input: "a{sv}", output: "a(ssx)"),
+            "RemoveLearned": .init(name: "RemoveLearned", input: "sa{sv}", output: ""),
             "RenameTemplate": .init(name: "RenameTemplate", input: "ssa{sv}", output: ""),
             "RemoveTemplate": .init(name: "RemoveTemplate", input: "sa{sv}", output: ""),
             "RemoveAllTemplates": .init(name: "RemoveAllTemplates", input: "a{sv}", output: "u"),
@@ -41,11 +43,11 @@ private let introspection = """
     option `context` an evaluated context whose mechanism was `passcode`, else the daemon prompts \
     for it first. Root needs none.&#10;&#10;With option `uid` root acts for another user, and so \
     does whom polkit allows it to: the actions are `org.localauth.enroll-others` (Enroll, \
-    RenameTemplate) and `org.localauth.remove-others` (ListTemplates, RemoveTemplate, \
-    RemoveAllTemplates). It is asked for each call, and its yes takes the place of the passcode. \
-    Where there is no polkit, the answer is `org.freedesktop.DBus.Error.AccessDenied`; while it is \
-    asked about another call of the same user, `LimitsExceeded`.&#10;&#10;Source: R50, R51, L3, \
-    L4."/>
+    RenameTemplate) and `org.localauth.remove-others` (ListTemplates, ListLearned, RemoveTemplate, \
+    RemoveLearned, RemoveAllTemplates). It is asked for each call, and its yes takes the place of \
+    the passcode. Where there is no polkit, the answer is \
+    `org.freedesktop.DBus.Error.AccessDenied`; while it is asked about another call of the same \
+    user, `LimitsExceeded`.&#10;&#10;Source: R50, R51, L3, L4."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Error.AuthenticationFailed&#10; org.localauth.Error.UserCancel&#10; \
     org.localauth.Error.SystemCancel&#10; org.localauth.Error.PasscodeNotSet&#10; \
@@ -89,6 +91,24 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Cancels the enrolment of this caller on \
     this sensor.&#10;&#10;Its Enroll call is answered with `org.localauth.Error.AppCancel`. \
     Nothing running: nothing happens."/>
+      </method>
+      <method name="ListLearned">
+        <annotation name="org.gtk.GDBus.DocString" value="Lists what the sensor has learned of the \
+    user since the enrolment: its id, the id of the template that it is a part of, and when it was \
+    learned (Unix seconds).&#10;&#10;Empty for a sensor that doesn't learn. It is no part of the \
+    domain state.&#10;&#10;Options: as of ListTemplates.&#10;&#10;Errors: as of \
+    ListTemplates.&#10;&#10;Source: L12."/>
+        <arg name="options" type="a{sv}" direction="in"/>
+        <arg name="learned" type="a(ssx)" direction="out">
+          <annotation name="org.localauth.Type" value="LearnedEntry(id,template,learned)"/>
+        </arg>
+      </method>
+      <method name="RemoveLearned">
+        <annotation name="org.gtk.GDBus.DocString" value="Removes something that was learned; what \
+    was enrolled stays, and so does the domain state.&#10;&#10;Options: as of \
+    RemoveTemplate.&#10;&#10;Errors: as of RemoveTemplate.&#10;&#10;Source: L12."/>
+        <arg name="id" type="s" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
       </method>
       <method name="RenameTemplate">
         <annotation name="org.gtk.GDBus.DocString" value="Gives a template another \

@@ -110,6 +110,61 @@ public struct Device1Proxy: Sendable {
         )
     }
 
+    /// Lists what the sensor has learned of the user since the enrolment: its id, the id of the
+    /// template that it is a part of, and when it was learned (Unix seconds).
+    public func listLearned(
+        options: [String: Variant],
+        timeout: Duration? = nil
+    ) async throws(DBusError) -> [LearnedEntry] {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "ListLearned",
+            signature: "a{sv}",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(options)
+        }
+        return try reply.read("a(ssx)") { (reader) throws(DBusError) in
+            try reader.read([LearnedEntry].self)
+        }
+    }
+
+    /// Removes something that was learned; what was enrolled stays, and so does the domain state.
+    public func removeLearned(
+        id: String,
+        options: [String: Variant],
+        timeout: Duration? = nil
+    ) async throws(DBusError) {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "RemoveLearned",
+            signature: "sa{sv}",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(id)
+            try writer.write(options)
+        }
+        try reply.read("") { (_) throws(DBusError) in }
+    }
+
+    /// Sends `RemoveLearned` and asks for no reply.
+    public func sendRemoveLearned(id: String, options: [String: Variant]) {
+        connection.send(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "RemoveLearned",
+            signature: "sa{sv}"
+        ) { (writer) throws(DBusError) in
+            try writer.write(id)
+            try writer.write(options)
+        }
+    }
+
     /// Gives a template another label.
     public func renameTemplate(
         id: String,

@@ -10,8 +10,8 @@ public import DBus
 ///
 /// With option `uid` root acts for another user, and so does whom polkit allows it to: the actions
 /// are `org.localauth.enroll-others` (Enroll, RenameTemplate) and `org.localauth.remove-others`
-/// (ListTemplates, RemoveTemplate, RemoveAllTemplates). It is asked for each call, and its yes
-/// takes the place of the passcode. Where there is no polkit, the answer is
+/// (ListTemplates, ListLearned, RemoveTemplate, RemoveLearned, RemoveAllTemplates). It is asked for
+/// each call, and its yes takes the place of the passcode. Where there is no polkit, the answer is
 /// `org.freedesktop.DBus.Error.AccessDenied`; while it is asked about another call of the same
 /// user, `LimitsExceeded`.
 ///
@@ -64,6 +64,34 @@ public protocol Device1Service: AnyObject {
     /// Its Enroll call is answered with `org.localauth.Error.AppCancel`. Nothing running: nothing
     /// happens.
     func cancelEnroll(call: IncomingCall) throws(DBusError) -> Answer<Void>
+
+    /// Lists what the sensor has learned of the user since the enrolment: its id, the id of the
+    /// template that it is a part of, and when it was learned (Unix seconds).
+    ///
+    /// Empty for a sensor that doesn't learn. It is no part of the domain state.
+    ///
+    /// Options: as of ListTemplates.
+    ///
+    /// Errors: as of ListTemplates.
+    ///
+    /// Source: L12.
+    func listLearned(
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[LearnedEntry]>
+
+    /// Removes something that was learned; what was enrolled stays, and so does the domain state.
+    ///
+    /// Options: as of RemoveTemplate.
+    ///
+    /// Errors: as of RemoveTemplate.
+    ///
+    /// Source: L12.
+    func removeLearned(
+        id: String,
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void>
 
     /// Gives a template another label.
     ///
@@ -162,6 +190,8 @@ public struct Device1Interface: ServedInterface {
         case "ListTemplates": try listTemplates(call)
         case "Enroll": try enroll(call)
         case "CancelEnroll": try cancelEnroll(call)
+        case "ListLearned": try listLearned(call)
+        case "RemoveLearned": try removeLearned(call)
         case "RenameTemplate": try renameTemplate(call)
         case "RemoveTemplate": try removeTemplate(call)
         case "RemoveAllTemplates": try removeAllTemplates(call)
@@ -219,6 +249,24 @@ public struct Device1Interface: ServedInterface {
     private func cancelEnroll(_ call: IncomingCall) throws(DBusError) {
         try call.read("") { (_) throws(DBusError) in }
         let answer = try service.cancelEnroll(call: call)
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func listLearned(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("a{sv}") { (reader) throws(DBusError) in
+            try reader.read([String: Variant].self)
+        }
+        let answer = try service.listLearned(options: input, call: call)
+        call.answer(answer, "a(ssx)") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    private func removeLearned(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("sa{sv}") { (reader) throws(DBusError) in
+            (id: try reader.read(String.self), options: try reader.read([String: Variant].self))
+        }
+        let answer = try service.removeLearned(id: input.id, options: input.options, call: call)
         call.answer(answer, "") { (_, _) throws(DBusError) in }
     }
 

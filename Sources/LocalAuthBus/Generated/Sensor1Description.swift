@@ -18,6 +18,9 @@ extension Sensor1Interface {
             "Verify": .init(name: "Verify", input: "tua{sv}", output: "s"),
             "Enroll": .init(name: "Enroll", input: "tusa{sv}", output: "s"),
             "Cancel": .init(name: "Cancel", input: "t", output: ""),
+            "Learn": .init(name: "Learn", input: "t", output: "b"),
+            "ListLearned": .init(name: "ListLearned", input: "u", output: "a(ssx)"),
+            "RemoveLearned": .init(name: "RemoveLearned", input: "us", output: ""),
             "ListTemplates": .init(name: "ListTemplates", input: "u", output: "a(ssx)"),
             "RenameTemplate": .init(name: "RenameTemplate", input: "uss", output: ""),
             "RemoveTemplate": .init(name: "RemoveTemplate", input: "us", output: ""),
@@ -65,11 +68,12 @@ private let introspection = """
     Cancel, or a fault; the reply is the template that matched.&#10;&#10;Each failed attempt is \
     told by a call: NoMatch of `org.localauth.SensorHost1`, on the connection that called Verify. \
     The sensor looks at nothing until that is answered. A canceled scan or a fault of the sensor \
-    is not an attempt. No options are defined yet; unknown ones are ignored.&#10;&#10;Errors: \
-    `org.localauth.Sensor1.Error.Canceled` after Cancel; `Busy` while another operation runs; \
-    `NoTemplates` when nothing is enrolled for the user; `Disconnected`; `Denied` when the sensor \
-    is not allowed what it needs; `Failed`. The message of `Denied` and `Failed` is one sentence \
-    for people: what went wrong, and what to do about it.&#10;&#10;Source: R1, R8, L5, L20."/>
+    is not an attempt.&#10;&#10;Options: `learn` (b, default false: whether Learn may follow the \
+    match). Unknown ones are ignored.&#10;&#10;Errors: `org.localauth.Sensor1.Error.Canceled` \
+    after Cancel; `Busy` while another operation runs; `NoTemplates` when nothing is enrolled for \
+    the user; `Disconnected`; `Denied` when the sensor is not allowed what it needs; `Failed`. The \
+    message of `Denied` and `Failed` is one sentence for people: what went wrong, and what to do \
+    about it.&#10;&#10;Source: R1, R8, L5, L20."/>
         <arg name="operation" type="t" direction="in"/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
@@ -98,14 +102,53 @@ private let introspection = """
     its operation 5 s later counts as failed.&#10;&#10;Source: L4, L5, L16."/>
         <arg name="operation" type="t" direction="in"/>
       </method>
+      <method name="Learn">
+        <annotation name="org.gtk.GDBus.DocString" value="Adds what was seen in a match to the \
+    template that matched; the reply is whether it was added.&#10;&#10;Optional: a sensor that \
+    doesn't learn may answer `org.freedesktop.DBus.Error.UnknownMethod`.&#10;&#10;Called once the \
+    person's passcode was right in the same prompt as the match, and never after a match alone. \
+    Only the connection that called Verify may call it, with the number of the last operation, if \
+    that had the option `learn`, ended with a match at most 30 s ago, and no other began since. \
+    The sensor keeps what it saw no longer than that. It adds only what is far inside its \
+    threshold, measured by what was enrolled and not by what was learned, at most once in 24 h and \
+    at most five times for a user.&#10;&#10;The template keeps its id, and no TemplatesChanged is \
+    sent: it stands for the same person, as the passcode said.&#10;&#10;Errors: \
+    `org.freedesktop.DBus.Error.InvalidArgs` for an operation of which nothing may be learned; \
+    `org.localauth.Sensor1.Error.NoTemplates` when the template is gone; \
+    `Failed`.&#10;&#10;Source: L12."/>
+        <arg name="operation" type="t" direction="in"/>
+        <arg name="learned" type="b" direction="out"/>
+      </method>
+      <method name="ListLearned">
+        <annotation name="org.gtk.GDBus.DocString" value="Lists what was learned of a user: its \
+    id, the id of the template that it is a part of, and when it was learned (Unix \
+    seconds).&#10;&#10;Optional: a sensor that doesn't learn may answer \
+    `org.freedesktop.DBus.Error.UnknownMethod`.&#10;&#10;Errors: \
+    `org.localauth.Sensor1.Error.Disconnected`, `Failed`.&#10;&#10;Source: L12."/>
+        <arg name="uid" type="u" direction="in"/>
+        <arg name="learned" type="a(ssx)" direction="out">
+          <annotation name="org.localauth.Type" value="LearnedEntry(id,template,learned)"/>
+        </arg>
+      </method>
+      <method name="RemoveLearned">
+        <annotation name="org.gtk.GDBus.DocString" value="Removes something that was learned, for \
+    good. What was enrolled stays, and so does the template's id; no TemplatesChanged is \
+    sent.&#10;&#10;Optional: a sensor that doesn't learn may answer \
+    `org.freedesktop.DBus.Error.UnknownMethod`.&#10;&#10;Errors: \
+    `org.localauth.Sensor1.Error.NoTemplates` for an unknown id; `Busy`; `Disconnected`; \
+    `Failed`.&#10;&#10;Source: L12."/>
+        <arg name="uid" type="u" direction="in"/>
+        <arg name="id" type="s" direction="in"/>
+      </method>
       <method name="ListTemplates">
         <annotation name="org.gtk.GDBus.DocString" value="Lists what is enrolled for a \
     user.&#10;&#10;Each template has an id, a label and the time it was created (Unix seconds, 0 \
-    unknown). The id must change whenever the biometric data behind it changes. Answers while an \
-    operation runs.&#10;&#10;It is asked before each decision, together with the properties. A \
-    sensor that refuses, or doesn't answer within 2 s, isn't used for this user until it answers, \
-    and items of `biometryCurrentSet` are neither opened nor deleted meanwhile: what isn't known \
-    is never taken for unchanged.&#10;&#10;Errors: `org.localauth.Sensor1.Error.Disconnected`, \
+    unknown). The id must change whenever the biometric data behind it changes. Only what Learn \
+    adds, and RemoveLearned removes, changes no id. Answers while an operation runs.&#10;&#10;It \
+    is asked before each decision, together with the properties. A sensor that refuses, or doesn't \
+    answer within 2 s, isn't used for this user until it answers, and items of \
+    `biometryCurrentSet` are neither opened nor deleted meanwhile: what isn't known is never taken \
+    for unchanged.&#10;&#10;Errors: `org.localauth.Sensor1.Error.Disconnected`, \
     `Failed`.&#10;&#10;Source: R40, L11b, L12."/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="templates" type="a(ssx)" direction="out">
@@ -122,9 +165,9 @@ private let introspection = """
         <arg name="label" type="s" direction="in"/>
       </method>
       <method name="RemoveTemplate">
-        <annotation name="org.gtk.GDBus.DocString" value="Removes a template for \
-    good.&#10;&#10;Errors: `org.localauth.Sensor1.Error.NoTemplates` for an unknown id; `Busy`; \
-    `Disconnected`; `Failed`.&#10;&#10;Source: R40, L12."/>
+        <annotation name="org.gtk.GDBus.DocString" value="Removes a template for good, and what \
+    was learned with it.&#10;&#10;Errors: `org.localauth.Sensor1.Error.NoTemplates` for an unknown \
+    id; `Busy`; `Disconnected`; `Failed`.&#10;&#10;Source: R40, L12."/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="id" type="s" direction="in"/>
       </method>

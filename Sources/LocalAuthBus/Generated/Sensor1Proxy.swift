@@ -151,6 +151,79 @@ public struct Sensor1Proxy: Sendable {
         }
     }
 
+    /// Adds what was seen in a match to the template that matched; the reply is whether it was
+    /// added.
+    public func learn(operation: UInt64, timeout: Duration? = nil) async throws(DBusError) -> Bool {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "Learn",
+            signature: "t",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(operation)
+        }
+        return try reply.read("b") { (reader) throws(DBusError) in
+            try reader.read(Bool.self)
+        }
+    }
+
+    /// Lists what was learned of a user: its id, the id of the template that it is a part of, and
+    /// when it was learned (Unix seconds).
+    public func listLearned(
+        uid: UInt32,
+        timeout: Duration? = nil
+    ) async throws(DBusError) -> [LearnedEntry] {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "ListLearned",
+            signature: "u",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(uid)
+        }
+        return try reply.read("a(ssx)") { (reader) throws(DBusError) in
+            try reader.read([LearnedEntry].self)
+        }
+    }
+
+    /// Removes something that was learned, for good.
+    public func removeLearned(
+        uid: UInt32,
+        id: String,
+        timeout: Duration? = nil
+    ) async throws(DBusError) {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "RemoveLearned",
+            signature: "us",
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(uid)
+            try writer.write(id)
+        }
+        try reply.read("") { (_) throws(DBusError) in }
+    }
+
+    /// Sends `RemoveLearned` and asks for no reply.
+    public func sendRemoveLearned(uid: UInt32, id: String) {
+        connection.send(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "RemoveLearned",
+            signature: "us"
+        ) { (writer) throws(DBusError) in
+            try writer.write(uid)
+            try writer.write(id)
+        }
+    }
+
     /// Lists what is enrolled for a user.
     public func listTemplates(
         uid: UInt32,
@@ -208,7 +281,7 @@ public struct Sensor1Proxy: Sendable {
         }
     }
 
-    /// Removes a template for good.
+    /// Removes a template for good, and what was learned with it.
     public func removeTemplate(
         uid: UInt32,
         id: String,

@@ -24,8 +24,10 @@ public protocol Sensor1Service: AnyObject {
     ///
     /// Each failed attempt is told by a call: NoMatch of `org.localauth.SensorHost1`, on the
     /// connection that called Verify. The sensor looks at nothing until that is answered. A
-    /// canceled scan or a fault of the sensor is not an attempt. No options are defined yet;
-    /// unknown ones are ignored.
+    /// canceled scan or a fault of the sensor is not an attempt.
+    ///
+    /// Options: `learn` (b, default false: whether Learn may follow the match). Unknown ones are
+    /// ignored.
     ///
     /// Errors: `org.localauth.Sensor1.Error.Canceled` after Cancel; `Busy` while another operation
     /// runs; `NoTemplates` when nothing is enrolled for the user; `Disconnected`; `Denied` when the
@@ -70,11 +72,58 @@ public protocol Sensor1Service: AnyObject {
     /// Source: L4, L5, L16.
     func cancel(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Void>
 
+    /// Adds what was seen in a match to the template that matched; the reply is whether it was
+    /// added.
+    ///
+    /// Optional: a sensor that doesn't learn may answer `org.freedesktop.DBus.Error.UnknownMethod`.
+    ///
+    /// Called once the person's passcode was right in the same prompt as the match, and never after
+    /// a match alone. Only the connection that called Verify may call it, with the number of the
+    /// last operation, if that had the option `learn`, ended with a match at most 30 s ago, and no
+    /// other began since. The sensor keeps what it saw no longer than that. It adds only what is
+    /// far inside its threshold, measured by what was enrolled and not by what was learned, at most
+    /// once in 24 h and at most five times for a user.
+    ///
+    /// The template keeps its id, and no TemplatesChanged is sent: it stands for the same person,
+    /// as the passcode said.
+    ///
+    /// Errors: `org.freedesktop.DBus.Error.InvalidArgs` for an operation of which nothing may be
+    /// learned; `org.localauth.Sensor1.Error.NoTemplates` when the template is gone; `Failed`.
+    ///
+    /// Source: L12.
+    func learn(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Bool>
+
+    /// Lists what was learned of a user: its id, the id of the template that it is a part of, and
+    /// when it was learned (Unix seconds).
+    ///
+    /// Optional: a sensor that doesn't learn may answer `org.freedesktop.DBus.Error.UnknownMethod`.
+    ///
+    /// Errors: `org.localauth.Sensor1.Error.Disconnected`, `Failed`.
+    ///
+    /// Source: L12.
+    func listLearned(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[LearnedEntry]>
+
+    /// Removes something that was learned, for good.
+    ///
+    /// What was enrolled stays, and so does the template's id; no TemplatesChanged is sent.
+    ///
+    /// Optional: a sensor that doesn't learn may answer `org.freedesktop.DBus.Error.UnknownMethod`.
+    ///
+    /// Errors: `org.localauth.Sensor1.Error.NoTemplates` for an unknown id; `Busy`; `Disconnected`;
+    /// `Failed`.
+    ///
+    /// Source: L12.
+    func removeLearned(
+        uid: UInt32,
+        id: String,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void>
+
     /// Lists what is enrolled for a user.
     ///
     /// Each template has an id, a label and the time it was created (Unix seconds, 0 unknown). The
-    /// id must change whenever the biometric data behind it changes. Answers while an operation
-    /// runs.
+    /// id must change whenever the biometric data behind it changes. Only what Learn adds, and
+    /// RemoveLearned removes, changes no id. Answers while an operation runs.
     ///
     /// It is asked before each decision, together with the properties. A sensor that refuses, or
     /// doesn't answer within 2 s, isn't used for this user until it answers, and items of
@@ -101,7 +150,7 @@ public protocol Sensor1Service: AnyObject {
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void>
 
-    /// Removes a template for good.
+    /// Removes a template for good, and what was learned with it.
     ///
     /// Errors: `org.localauth.Sensor1.Error.NoTemplates` for an unknown id; `Busy`; `Disconnected`;
     /// `Failed`.
@@ -175,6 +224,9 @@ public struct Sensor1Interface: ServedInterface {
         case "Verify": try verify(call)
         case "Enroll": try enroll(call)
         case "Cancel": try cancel(call)
+        case "Learn": try learn(call)
+        case "ListLearned": try listLearned(call)
+        case "RemoveLearned": try removeLearned(call)
         case "ListTemplates": try listTemplates(call)
         case "RenameTemplate": try renameTemplate(call)
         case "RemoveTemplate": try removeTemplate(call)
@@ -257,6 +309,34 @@ public struct Sensor1Interface: ServedInterface {
             try reader.read(UInt64.self)
         }
         let answer = try service.cancel(operation: input, call: call)
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func learn(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("t") { (reader) throws(DBusError) in
+            try reader.read(UInt64.self)
+        }
+        let answer = try service.learn(operation: input, call: call)
+        call.answer(answer, "b") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    private func listLearned(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("u") { (reader) throws(DBusError) in
+            try reader.read(UInt32.self)
+        }
+        let answer = try service.listLearned(uid: input, call: call)
+        call.answer(answer, "a(ssx)") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
+    }
+
+    private func removeLearned(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("us") { (reader) throws(DBusError) in
+            (uid: try reader.read(UInt32.self), id: try reader.read(String.self))
+        }
+        let answer = try service.removeLearned(uid: input.uid, id: input.id, call: call)
         call.answer(answer, "") { (_, _) throws(DBusError) in }
     }
 

@@ -2,6 +2,48 @@
 public import DBus
 
 /// The structure `(ssx)` of the wire.
+public struct LearnedEntry: WireType, Hashable, Sendable {
+    /// The D-Bus type.
+    public static let signature = "(ssx)"
+
+    /// Field 1, a `s`.
+    public let id: String
+
+    /// Field 2, a `s`.
+    public let template: String
+
+    /// Field 3, a `x`.
+    public let learned: Int64
+
+    /// Makes one of its fields.
+    public init(id: String, template: String, learned: Int64) {
+        self.id = id
+        self.template = template
+        self.learned = learned
+    }
+
+    /// Reads one from a message.
+    public init(from reader: inout MessageReader) throws(DBusError) {
+        self = try reader.structure("ssx") { (reader) throws(DBusError) in
+            Self(
+                id: try reader.read(String.self),
+                template: try reader.read(String.self),
+                learned: try reader.read(Int64.self)
+            )
+        }
+    }
+
+    /// Writes it into a message.
+    public func write(to writer: inout MessageWriter) throws(DBusError) {
+        try writer.structure("ssx") { (writer) throws(DBusError) in
+            try writer.write(id)
+            try writer.write(template)
+            try writer.write(learned)
+        }
+    }
+}
+
+/// The structure `(ssx)` of the wire.
 public struct Template: WireType, Hashable, Sendable {
     /// The D-Bus type.
     public static let signature = "(ssx)"

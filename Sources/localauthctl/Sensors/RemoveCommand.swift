@@ -69,8 +69,12 @@ struct RemoveCommand: ParsableCommand {
     for sensor in sensors {
         let templates = try await list(sensor, service, options, isOnly: sensors.count == 1)
         let device = service.device(at: sensor.path)
-        if let id, templates.contains(where: { $0.id == id }) {
-            try await device.removeTemplate(id: id, options: options)
+        if let id, let row = templates.first(where: { $0.id == id }) {
+            if row.learnedFor == nil {
+                try await device.removeTemplate(id: id, options: options)
+            } else {
+                try await device.removeLearned(id: id, options: options)
+            }
             removed += 1
         } else if id == nil, !templates.isEmpty {
             removed += try await device.removeAllTemplates(options: options)

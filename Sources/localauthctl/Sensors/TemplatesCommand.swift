@@ -47,18 +47,22 @@ struct TemplatesCommand: ParsableCommand {
     }
 }
 
-/// One template and the sensor that has it.
+/// One template and the sensor that has it; or something that the sensor learned since.
 struct TemplateRow: Sendable {
     let sensor: RemoteSensor
     let id: String
     let label: String
     let created: Int64
+    /// The template that what was learned is a part of; nil: it is a template.
+    var learnedFor: String?
 
     var json: JSON {
-        .object([
+        var fields: [(String, JSON)] = [
             ("sensor", .string(sensor.name)), ("id", .string(id)), ("label", .string(label)),
             ("created", .int(created)),
-        ])
+        ]
+        if let learnedFor { fields.append(("learned-for", .string(learnedFor))) }
+        return .object(fields)
     }
 
     var row: [String] {
@@ -74,10 +78,30 @@ struct TemplateRow: Sendable {
     isOnly: Bool
 ) async throws(DBusError) -> [TemplateRow] {
     do {
-        return try await service.device(at: sensor.path).listTemplates(options: options)
-            .map {
-                TemplateRow(sensor: sensor, id: $0.id, label: $0.label, created: $0.created)
-            }
+        let device = service.device(at: sensor.path)
+        let templates = try await device.listTemplates(options: options)
+        guard !templates.isEmpty else { return [] }
+        let learned = try await device.listLearned(options: options)
+        return templates.flatMap { template in
+            [
+                TemplateRow(
+                    sensor: sensor,
+                    id: template.id,
+                    label: template.label,
+                    created: template.created
+                )
+            ]
+                + learned.filter { $0.template == template.id }
+                .map {
+                    TemplateRow(
+                        sensor: sensor,
+                        id: $0.id,
+                        label: localized("(learned)"),
+                        created: $0.learned,
+                        learnedFor: template.id
+                    )
+                }
+        }
     } catch {
         guard isOnly || sensor.isAvailable else { return [] }
         throw error

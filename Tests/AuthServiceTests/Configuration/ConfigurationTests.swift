@@ -31,6 +31,7 @@ struct ConfigurationTests {
         #expect(configuration.attemptsFingerprint == 3)
         #expect(configuration.attemptsFace == 2)
         #expect(configuration.faceConfirmation == .automatic)
+        #expect(!configuration.faceLearning)
         #expect(configuration.keychainStrength == .strong)
         #expect(configuration.passcodeAttempts == 5)
         #expect(configuration.disabledSensors.isEmpty)
@@ -79,6 +80,7 @@ struct ConfigurationTests {
             AttemptsFingerprint=7
             AttemptsFace=6
             FaceConfirmation=always
+            FaceLearning=yes
             [Passcode]
             Attempts=4
             [Limits]
@@ -95,6 +97,7 @@ struct ConfigurationTests {
         expected.fingerprintAttempts = 7
         expected.faceAttempts = 6
         expected.faceConfirmation = .always
+        expected.learnsFaces = true
         expected.passcodeAttempts = 4
         expected.pendingPerConnection = 12
         expected.queuePerSession = 13
@@ -219,6 +222,11 @@ struct ConfigurationTests {
         #expect(try parse("[Biometry]\nFaceConfirmation=\(word)").faceConfirmation == value)
     }
 
+    @Test("FaceLearning is yes or no", arguments: [("yes", true), ("no", false)])
+    func faceLearning(_ word: String, _ value: Bool) throws {
+        #expect(try parse("[Biometry]\nFaceLearning=\(word)").faceLearning == value)
+    }
+
     @Test(
         "KeychainStrength is strong, weak or convenience",
         arguments: [("strong", Strength.strong), ("weak", .weak), ("convenience", .convenience)]
@@ -232,6 +240,7 @@ struct ConfigurationTests {
         arguments: [
             ("PasscodeAfterBoot", "yes, no"),
             ("FaceConfirmation", "auto, always, never"),
+            ("FaceLearning", "yes, no"),
             ("KeychainStrength", "strong, weak, convenience"),
         ]
     )

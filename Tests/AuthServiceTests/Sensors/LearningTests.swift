@@ -1,0 +1,173 @@
+import DBus
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// What a sensor may learn from, on the real daemon.
+@Suite("Learning", .timeLimit(.minutes(2)))
+struct LearningTests {
+    private static let isOn = "[Biometry]\nFaceLearning=yes\n"
+
+    /// A bench with a webcam that has a template of somebody.
+    private func run(
+        _ configuration: String = isOn,
+        _ body:
+            @escaping @BusActor (
+                ServiceBench, Person, ScriptedSensor, _ template: String
+            ) async throws -> Void
+    ) async throws {
+        try await ServiceBench.run(configuration: configuration) { bench in
+            let (person, sensor, template) = try await bench.enrolled { sensor in
+                sensor.type = 2
+                sensor.saidStrength = "convenience"
+            }
+            try await body(bench, person, sensor, template)
+        }
+    }
+
+    @Test("A match that the passcode confirms in its prompt is told to the sensor, by its number")
+    func confirmed() async throws {
+        try await run { bench, person, sensor, template in
+            person.passcode = nil
+            let call = try bench.begin(person.connection, 2)
+            let operation = try await sensor.operation()
+            #expect(operation.mayLearn)
+            operation.succeed(template)
+            _ = try await person.updates.first("the question whether it is meant") {
+                $0.kind == "confirmation-required"
+            }
+            #expect(sensor.lessons.seen.isEmpty)
+            person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
+            #expect(try await call.reply()["mechanism"] == .string("passcode"))
+            let lesson = try await sensor.lessons.first("a lesson") { _ in true }
+            #expect(lesson == operation.number)
+        }
+    }
+
+    @Test("After a match alone the sensor hears nothing")
+    func matchAlone() async throws {
+        try await run { bench, person, sensor, template in
+            person.passcode = nil
+            let call = try bench.begin(person.connection, 2)
+            try await sensor.operation().succeed(template)
+            _ = try await person.updates.first("the question whether it is meant") {
+                $0.kind == "confirmation-required"
+            }
+            let prompt = try await person.prompt()
+            try await bench.manager(person.connection).submitConfirm(prompt: prompt.handle)
+            #expect(try await call.reply()["mechanism"] == .string("biometry"))
+            // A passcode that comes in another prompt changes nothing of that.
+            person.passcode = ScriptedVerifier.passcode
+            let options: [String: Variant] = ["sensors": .strings([])]
+            _ = try await bench.begin(person.connection, 2, options).reply()
+            for _ in 0..<3 { await bench.heard() }
+            #expect(sensor.lessons.seen.isEmpty)
+        }
+    }
+
+    @Test("Unless the settings say so, no sensor is told that it may learn, nor to")
+    func off() async throws {
+        try await run("") { bench, person, sensor, template in
+            person.passcode = nil
+            let call = try bench.begin(person.connection, 2)
+            let operation = try await sensor.operation()
+            #expect(!operation.mayLearn)
+            operation.succeed(template)
+            _ = try await person.updates.first("the question whether it is meant") {
+                $0.kind == "confirmation-required"
+            }
+            person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
+            #expect(try await call.reply()["mechanism"] == .string("passcode"))
+            for _ in 0..<3 { await bench.heard() }
+            #expect(sensor.lessons.seen.isEmpty)
+        }
+    }
+
+    @Test("A sensor that doesn't learn, or fails at it, costs nobody anything")
+    func unknown() async throws {
+        for error in [DBusError.Name.unknownMethod, .sensorFailed] {
+            try await run { bench, person, sensor, template in
+                sensor.learnError = error
+                person.passcode = nil
+                let call = try bench.begin(person.connection, 2)
+                try await sensor.operation().succeed(template)
+                _ = try await person.updates.first("the question whether it is meant") {
+                    $0.kind == "confirmation-required"
+                }
+                person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
+                _ = try await call.reply()
+                _ = try await sensor.lessons.first("a lesson") { _ in true }
+                for _ in 0..<3 { await bench.heard() }
+                #expect(try await bench.device().unavailability().isEmpty)
+                guard error == .unknownMethod else { return }
+                let device = bench.device("Third", on: person.connection)
+                #expect(try await device.listLearned(options: [:]).isEmpty)
+            }
+        }
+    }
+
+    @Test("L12: what is learned, and what of it is removed, leaves the domain state as it was")
+    func domainState() async throws {
+        try await run { bench, person, sensor, template in
+            let context = try await bench.context(on: person.connection)
+            let before = try await bench.state(context)
+            sensor.learned = [LearnedEntry(id: "seen", template: template, learned: 5)]
+            let device = bench.device("Third", on: person.connection)
+            #expect(try await device.listLearned(options: [:]) == sensor.learned)
+            try await device.removeLearned(id: "seen", options: [:])
+            #expect(sensor.learned.isEmpty && person.prompts.seen.count == 1)
+            let after = try await bench.state(context)
+            #expect(!before.isEmpty && after == before)
+        }
+    }
+
+    @Test("What was learned is its user's: others neither see nor remove it, nor a passcode less")
+    func owners() async throws {
+        try await run { bench, person, sensor, template in
+            sensor.learned = [
+                LearnedEntry(id: "seen", template: template, learned: 5),
+                LearnedEntry(id: "stray", template: "another's", learned: 5),
+            ]
+            let device = bench.device("Third", on: person.connection)
+            #expect(try await device.listLearned(options: [:]).map(\.id) == ["seen"])
+            for id in ["stray", "unknown", template] {
+                await expectName(.sensorNoTemplates) {
+                    try await device.removeLearned(id: id, options: [:])
+                }
+            }
+            await expectName(.invalidArgs) { try await device.removeLearned(id: "", options: [:]) }
+            let other: [String: Variant] = ["uid": .uint32(person.peer.uid + 1)]
+            await expectName(.accessDenied) { _ = try await device.listLearned(options: other) }
+            await expectName(.accessDenied) {
+                try await device.removeLearned(id: "seen", options: other)
+            }
+            #expect(person.prompts.seen.isEmpty)
+            person.passcode = nil
+            let removal = onLoop {
+                await expectName(.userCancel) {
+                    try await device.removeLearned(id: "seen", options: [:])
+                }
+            }
+            let prompt = try await person.prompt()
+            try await bench.manager(person.connection).submitCancel(prompt: prompt.handle)
+            await removal.value
+            #expect(sensor.count(of: "RemoveLearned") == 0 && sensor.learned.count == 2)
+        }
+    }
+
+    @Test("L16: a list of what was learned that no sound sensor has is refused")
+    func unsound() async throws {
+        try await run { bench, person, sensor, template in
+            let device = bench.device("Third", on: person.connection)
+            let entry = LearnedEntry(id: "seen", template: template, learned: 5)
+            let lists = [
+                [entry, entry], [LearnedEntry(id: "", template: template, learned: 5)],
+                (0..<300).map { LearnedEntry(id: "\($0)", template: template, learned: 5) },
+            ]
+            for list in lists {
+                sensor.learned = list
+                await expectName(.sensorFailed) { _ = try await device.listLearned(options: [:]) }
+            }
+        }
+    }
+}

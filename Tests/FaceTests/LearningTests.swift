@@ -1,0 +1,345 @@
+import CameraDevice
+import Crypto
+import DBus
+import Glibc
+import LocalAuthBus
+import SensorContract
+import TestSupport
+import Testing
+
+@testable import FaceSensor
+
+/// Faces that are learned after the enrolment, on the disk.
+@Suite struct LearningTests {
+    private static let camera = "usb 046d:085c - at here"
+    private static let day: Int64 = 24 * 3600
+    private static let now: Int64 = 1_900_000_000
+
+    /// One template, whose faces lie at 0 and at 0.4.
+    private func store(
+        _ folder: TemporaryFolder,
+        user: UInt32 = 1000
+    ) async throws -> (TemplateStore, String) {
+        let store = try TemplateStore(folder: folder.path + "/state")
+        let faces = [Seen.numbers(), Seen.numbers(0.4)]
+        return (store, try await store.add(faces, label: "me", user: user, camera: Self.camera))
+    }
+
+    private func learn(
+        _ store: TemplateStore,
+        _ id: String,
+        _ face: FaceNumbers,
+        at time: Int64 = now,
+        camera: String = camera,
+        threshold: FaceThreshold = .ordinary
+    ) async throws -> Bool {
+        try await store.learn(
+            face,
+            into: id,
+            of: 1000,
+            camera: camera,
+            threshold: threshold,
+            at: time
+        )
+    }
+
+    @Test("What is learned is a part of its template, which keeps its id, at the next start, too")
+    func keeps() async throws {
+        let folder = try TemporaryFolder()
+        let (store, id) = try await store(folder)
+        #expect(try await learn(store, id, Seen.numbers(0.2)))
+        #expect(try await store.changedUsers().isEmpty)
+        let again = try TemplateStore(folder: folder.path + "/state")
+        #expect(try await again.entries(of: 1000).map(\.id) == [id])
+        let faces = try await again.templates(of: 1000, camera: Self.camera).flatMap(\.faces)
+        #expect(faces == [Seen.numbers(), Seen.numbers(0.4), Seen.numbers(0.2)])
+        let learned = try await again.learned(of: 1000)
+        #expect(learned.map(\.template) == [id] && learned.map(\.time) == [Self.now])
+        #expect(learned.allSatisfy { $0.id != id && $0.id.utf8.count == 32 })
+        try await again.rename(id, of: 1000, to: "with glasses")
+        #expect(try await again.learned(of: 1000) == learned)
+        #expect(try await again.learned(of: 1001).isEmpty)
+        try await again.remove(id, of: 1000)
+        #expect(try await again.learned(of: 1000).isEmpty)
+    }
+
+    @Test("A second one on the same day is refused, of whichever template, and one of tomorrow")
+    func daily() async throws {
+        let folder = try TemporaryFolder()
+        let (store, id) = try await store(folder)
+        let other = try await store.add(
+            [Seen.numbers()],
+            label: "two",
+            user: 1000,
+            camera: Self.camera
+        )
+        #expect(try await learn(store, id, Seen.numbers(0.2)))
+        for (template, time) in [(id, 1), (other, 60), (id, Self.day - 1), (other, Self.day - 1)] {
+            #expect(try await !learn(store, template, Seen.numbers(0.1), at: Self.now + time))
+        }
+        // A clock that was set back is no new day.
+        for time in [Self.now - 1, Self.now - 10 * Self.day, 0, -1, .min] {
+            #expect(try await !learn(store, id, Seen.numbers(0.1), at: time), "\(time)")
+        }
+        #expect(try await learn(store, other, Seen.numbers(0.1), at: Self.now + Self.day))
+        #expect(try await store.learned(of: 1000).map(\.template) == [id, other])
+    }
+
+    @Test("A sixth is refused, until one is removed; what was removed doesn't come back that day")
+    func five() async throws {
+        let folder = try TemporaryFolder()
+        let (store, id) = try await store(folder)
+        // Five places that are new each time.
+        let places: [Float] = [0.06, 0.12, 0.18, 0.24, -0.1, -0.2]
+        for (number, place) in places.enumerated() {
+            let time = Self.now + Int64(number) * Self.day
+            let isLearned = try await learn(store, id, Seen.numbers(place), at: time)
+            #expect(isLearned == (number < 5), "the one at \(place)")
+        }
+        let learned = try await store.learned(of: 1000)
+        #expect(learned.count == 5)
+        // The last one's day is not over when it is removed.
+        let last = Self.now + 4 * Self.day
+        for entry in learned { try await store.removeLearned(entry.id, of: 1000) }
+        #expect(try await store.learned(of: 1000).isEmpty)
+        let again = try TemplateStore(folder: folder.path + "/state")
+        #expect(try await !learn(again, id, Seen.numbers(0.2), at: last + 60))
+        #expect(try await learn(again, id, Seen.numbers(0.2), at: last + Self.day))
+        let faces = try await again.templates(of: 1000, camera: Self.camera).flatMap(\.faces)
+        #expect(faces == [Seen.numbers(), Seen.numbers(0.4), Seen.numbers(0.2)])
+        for bad in [id, learned[0].id, "", String(repeating: "0", count: 32)] {
+            await #expect(throws: FaceFault.noTemplate) {
+                try await again.removeLearned(bad, of: 1000)
+            }
+        }
+        let own = try await again.learned(of: 1000)
+        await #expect(throws: FaceFault.noTemplate) {
+            try await again.removeLearned(own[0].id, of: 1001)
+        }
+    }
+
+    @Test("A match that is not far inside the threshold is not learned, nor what is known already")
+    func near() async throws {
+        let folder = try TemporaryFolder()
+        let (store, id) = try await store(folder)
+        // Far from both; far from the first though near the second; and seen at the enrolment.
+        let stranger = Seen.numbers(0.2, person: 1)
+        for face in [Seen.numbers(-0.31), Seen.numbers(0.46), Seen.numbers(0.01), stranger] {
+            #expect(try await !learn(store, id, face))
+        }
+        let strict = FaceThreshold.strict
+        #expect(try await !learn(store, id, Seen.numbers(-0.28), threshold: strict))
+        #expect(try await learn(store, id, Seen.numbers(-0.28)))
+        let next = Self.now + Self.day
+        #expect(try await !learn(store, id, Seen.numbers(-0.25), at: next), "learned already")
+        #expect(try await !learn(store, id, Seen.numbers(0.2), at: next, camera: "usb of another"))
+        await #expect(throws: FaceFault.noTemplate) {
+            try await learn(store, String(id.reversed()), Seen.numbers(0.2), at: next)
+        }
+    }
+
+    @Test("A template can't wander: what was learned brings nothing closer")
+    func wandering() async throws {
+        let folder = try TemporaryFolder()
+        let store = try TemplateStore(folder: folder.path + "/state")
+        let id = try await store.add(
+            [Seen.numbers()],
+            label: "me",
+            user: 1000,
+            camera: Self.camera
+        )
+        // Each step is near what was learned last, and the person changes a little every day.
+        var learned: [Float] = []
+        for step in 1...10 {
+            let place = Float(step) * 0.09
+            if try await learn(
+                store,
+                id,
+                Seen.numbers(place),
+                at: Self.now + Int64(step) * Self.day
+            ) {
+                learned.append(place)
+            }
+        }
+        #expect(learned.allSatisfy { $0 < 0.3 } && learned.count == 3, "\(learned)")
+    }
+
+    @Test("A template of the format before is read, learns, and stays as it was until it does")
+    func formerFormat() async throws {
+        let folder = try TemporaryFolder()
+        let (key, id) = ([UInt8](repeating: 7, count: 32), String(repeating: "ab", count: 16))
+        let faces = [Seen.numbers(), Seen.numbers(0.4)]
+        let old = try Self.former(id: id, faces: faces, key: key)
+        try folder.write("state/face.key", key, mode: 0o600)
+        chmod(folder.path + "/state", 0o700)
+        try folder.write("state/1000-\(id).face", old, mode: 0o600)
+        let store = try TemplateStore(folder: folder.path + "/state")
+        #expect(try await store.damaged().isEmpty)
+        #expect(try await store.entries(of: 1000).map(\.label) == ["me"])
+        let read = try await store.templates(of: 1000, camera: Self.camera)
+        #expect(read == [FaceTemplate(id: id, faces: faces)])
+        // An earlier build reads it still, also after a rename.
+        try await store.rename(id, of: 1000, to: "two")
+        #expect(try folder.read("state/1000-\(id).face").starts(with: Array("LAFACE01".utf8)))
+        #expect(try await learn(store, id, Seen.numbers(0.2)))
+        let new = try folder.read("state/1000-\(id).face")
+        #expect(new.starts(with: Array("LAFACE02".utf8)))
+        #expect(try await store.entries(of: 1000).map(\.created) == [1_600_000_000])
+        // The new one can't be passed off as the old one, nor the other way round.
+        for (content, magic) in [(new, "LAFACE01"), (old, "LAFACE02"), (new, "LAFACE03")] {
+            let forged = Array(magic.utf8) + content.dropFirst(8)
+            try folder.write("state/1000-\(id).face", forged, mode: 0o600)
+            #expect(try await store.damaged().count == 1, "\(magic)")
+        }
+    }
+
+    /// A template as it was written before anything could be learned.
+    private static func former(
+        id: String,
+        faces: [FaceNumbers],
+        key: [UInt8]
+    ) throws -> [UInt8] {
+        func little(_ number: UInt64, _ size: Int) -> [UInt8] {
+            (0..<size).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        }
+        let head =
+            Array("LAFACE01".utf8) + little(1_600_000_000, 8) + [UInt8(camera.utf8.count)]
+            + camera.utf8
+        var plain = little(2, 2) + Array("me".utf8) + [UInt8(faces.count)]
+        for value in faces.flatMap(\.values) { plain += little(UInt64(value.bitPattern), 4) }
+        let box = try AES.GCM.seal(
+            plain,
+            using: SymmetricKey(data: key),
+            authenticating: head + little(1000, 4) + id.utf8
+        )
+        return head + (try #require(box.combined))
+    }
+
+    @Test("A crash while something is learned leaves the template as it was")
+    func crash() async throws {
+        let folder = try TemporaryFolder()
+        let (store, id) = try await store(folder)
+        let name = "1000-\(id).face"
+        let before = try folder.read("state/\(name)")
+        // What can't be written is not learned.
+        try folder.write("state/\(name).new/x", [1])
+        await #expect(throws: FaceFault.self) { try await learn(store, id, Seen.numbers(0.2)) }
+        #expect(try folder.read("state/\(name)") == before)
+        #expect(try await store.learned(of: 1000).isEmpty)
+        // What a crash left half written is nothing, and no obstacle.
+        try #require(unlink(folder.path + "/state/\(name).new/x") == 0)
+        try #require(rmdir(folder.path + "/state/\(name).new") == 0)
+        try folder.write("state/\(name).new", before.prefix(100), mode: 0o600)
+        let again = try TemplateStore(folder: folder.path + "/state")
+        #expect(try await again.learned(of: 1000).isEmpty)
+        #expect(try await learn(again, id, Seen.numbers(0.2)))
+        #expect(try await again.damaged().isEmpty)
+    }
+}
+
+/// The same in the sensor's process, with the real engine, on a clip.
+@Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: Studio.isReady, Studio.reason))
+struct LearningSensorTests {
+    init() { EventLoop.shared.startThread() }
+
+    /// A sensor that looks at a clip of somebody whose template is so far from what it sees.
+    private func run(
+        _ distance: Float,
+        _ body:
+            @escaping @BusActor @Sendable (SensorBench, _ template: String) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let program = Stage.program(folder, replay: "\(Studio.clips)/enroll.mjpeg")
+        let engine = try FaceEngine(models: Studio.models, state: folder.path + "/state")
+        let seen = try #require(
+            Studio.frames("enroll").lazy.compactMap { engine.look($0)?.numbers }.first
+        )
+        // A little of everything: as far from each picture of the clip, whatever that shows.
+        let step = distance / Float(FaceNumbers.count).squareRoot()
+        var random = SeededGenerator(1)
+        let values = seen.values.map { $0 + (Bool.random(using: &random) ? step : -step) }
+        let face = FaceNumbers(values)
+        let store = try TemplateStore(folder: folder.path + "/state")
+        let id = try await store.add(
+            [try #require(face)],
+            label: "me",
+            user: SensorBench.user,
+            camera: CameraIdentity.replay.description
+        )
+        let fixture = SensorFixture(program: program, name: "Face", present: { _, _ in })
+        try await SensorCheck("learning") { bench in try await body(bench, id) }.run(fixture)
+    }
+
+    /// A match, whose number Learn takes.
+    @BusActor private static func match(
+        _ bench: SensorBench,
+        _ options: [String: Variant] = ["learn": .bool(true)]
+    ) async throws -> UInt64 {
+        let number = bench.nextOperation()
+        _ = try await bench.sensor.verify(
+            operation: number,
+            uid: SensorBench.user,
+            options: options,
+            timeout: .seconds(60)
+        )
+        return number
+    }
+
+    @Test("A match that is confirmed is learned once, for the one who asked, and listed")
+    func learns() async throws {
+        try await run(0.15) { bench, template in
+            let number = try await Self.match(bench)
+            let stranger = SensorBench.proxy(try bench.bus.connect(), bench.owner)
+            try await expectError(.accessDenied, of: "Learn") {
+                _ = try await stranger.learn(operation: number)
+            }
+            try await expectError(.invalidArgs, of: "another operation's Learn") {
+                _ = try await bench.sensor.learn(operation: number + 1)
+            }
+            try expect(try await bench.sensor.learn(operation: number), "it is learned")
+            try await expectError(.invalidArgs, of: "a second Learn") {
+                _ = try await bench.sensor.learn(operation: number)
+            }
+            let learned = try await bench.sensor.listLearned(uid: SensorBench.user)
+            try expect(learned.map(\.template) == [template], "\(learned)")
+            let listed = try await bench.sensor.listTemplates(uid: SensorBench.user)
+            try expect(listed.map(\.id) == [template], "the id stays, got \(listed)")
+            let next = try await Self.match(bench)
+            try expect(try await !bench.sensor.learn(operation: next), "not on the same day")
+            try await bench.sensor.removeLearned(uid: SensorBench.user, id: learned[0].id)
+            let left = try await bench.sensor.listLearned(uid: SensorBench.user)
+            try expect(left.isEmpty, "\(left)")
+            try expect(bench.changes.seen.isEmpty, "no TemplatesChanged")
+        }
+    }
+
+    @Test("Nothing is learned of a far match, without the option, or after another operation")
+    func doesNotLearn() async throws {
+        try await run(0.36) { bench, _ in
+            let far = try await Self.match(bench)
+            try expect(try await !bench.sensor.learn(operation: far), "it is far")
+            let unasked = try await Self.match(bench, [:])
+            try await expectError(.invalidArgs, of: "Learn without the option") {
+                _ = try await bench.sensor.learn(operation: unasked)
+            }
+            let former = try await Self.match(bench)
+            let next = bench.nextOperation()
+            let call = try bench.sensor.verifyStream(
+                operation: next,
+                uid: SensorBench.user + 1,
+                options: [:]
+            )
+            try await expectError(.sensorNoTemplates, of: "Verify") { _ = try await call.reply() }
+            try await expectError(.invalidArgs, of: "Learn after another operation") {
+                _ = try await bench.sensor.learn(operation: former)
+            }
+            let last = try await Self.match(bench)
+            try await bench.replaceDaemon()
+            try await expectError(.invalidArgs, of: "Learn of another daemon") {
+                _ = try await bench.sensor.learn(operation: last)
+            }
+            let learned = try await bench.sensor.listLearned(uid: SensorBench.user)
+            try expect(learned.isEmpty, "\(learned)")
+        }
+    }
+}
