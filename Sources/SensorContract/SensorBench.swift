@@ -226,8 +226,11 @@ public struct SeenEvent: Hashable, Sendable {
     }
 
     /// The first event of a kind of an operation.
+    ///
+    /// How long it takes is not what is tested: a face is looked at for three seconds before an
+    /// attempt has failed, and a busy machine looks at few pictures a second.
     public func event(_ kind: String, of operation: UInt64) async throws -> SeenEvent {
-        try await events.first("\(kind) of operation \(operation)") {
+        try await events.first("\(kind) of operation \(operation)", within: .seconds(30)) {
             $0.operation == operation && $0.kind == kind
         }
     }

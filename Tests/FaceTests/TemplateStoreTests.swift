@@ -213,7 +213,7 @@ import Testing
     func halfWritten() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await enrolled(folder)
-        try folder.write("state/.1000-\(id).face.new", [1, 2], mode: 0o600)
+        try folder.write("state/1000-\(id).face.new", [1, 2], mode: 0o600)
         #expect(try await store.entries(of: 1000).count == 1)
         try await store.rename(id, of: 1000, to: "two")
         #expect(try await store.entries(of: 1000).map(\.label) == ["two"])
