@@ -1,4 +1,5 @@
 public import DBus
+internal import Localization
 
 /// What a prompt has to show, decoded and bounded; all text is plain.
 public struct PromptDetails: Hashable, Sendable {
@@ -38,6 +39,10 @@ public struct PromptDetails: Hashable, Sendable {
     public let biometryTypes: [UInt32]
     /// The sensors that look.
     public let sensors: [String]
+    /// What the sensors look at, each of ``sensors``; 0 for a companion, empty when it is not told.
+    let sensorTypes: [UInt32]
+    /// What sensors ask for in their own words, in the user's language, by their names.
+    public let instructions: [String: String]
     /// The cancel button's title; nil is the default.
     public let cancelTitle: String?
     /// The fallback button's title; nil is the default, empty means no button.
@@ -79,6 +84,8 @@ public struct PromptDetails: Hashable, Sendable {
             .map {
                 plainText($0, limit: 64)
             }
+        sensorTypes = Array(try fields.numbers("sensor-types").prefix(32))
+        instructions = try fields.instructions(of: sensors)
         let cancel = try fields.text("cancel-title", limit: 64) ?? ""
         cancelTitle = cancel.isEmpty ? nil : cancel
         fallbackTitle = try fields.text("fallback-title", limit: 64)
@@ -109,6 +116,23 @@ struct Fields {
 
     func text(_ key: String, limit: Int) throws(DBusError) -> String? {
         try value(key, \.asString).map { plainText($0, limit: limit) }
+    }
+
+    /// Each sensor's text in the language that the user prefers, else in English.
+    func instructions(of sensors: [String]) throws(DBusError) -> [String: String] {
+        let all = try value("instructions", \.asDictionary) ?? [:]
+        var chosen: [String: String] = [:]
+        for sensor in sensors {
+            guard case .entries(key: .string, value: .string, let entries) = all[sensor] else {
+                continue
+            }
+            let words = preferredLanguages().lazy
+                .compactMap { language in entries.first { $0.key.asString == language } }
+            guard let entry = words.first ?? entries.first else { continue }
+            let text = plainText(entry.value.asString ?? "", limit: 80)
+            if text.contains(where: { $0 != " " }) { chosen[sensor] = text }
+        }
+        return chosen
     }
 
     func numbers(_ key: String) throws(DBusError) -> [UInt32] {

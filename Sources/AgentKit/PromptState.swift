@@ -54,7 +54,9 @@ public struct PromptState: Hashable, Sendable {
     /// Something happened.
     public mutating func take(_ progress: PromptProgress) {
         guard !isOver else { return }
-        if let sentence = PromptText.sentence(progress) { words = sentence }
+        if let sentence = PromptText.sentence(progress, instructions: details.instructions) {
+            words = sentence
+        }
         switch progress {
         case .promptShown:
             break

@@ -62,7 +62,7 @@ public enum PromptText {
         case .applicationPassword:
             return localized("Type the password of this item.")
         case .biometry:
-            let ways = details.biometryTypes.map(gesture)
+            let ways = ways(details)
             let way =
                 ways.isEmpty
                 ? localized("Use your security key")
@@ -70,6 +70,21 @@ public enum PromptText {
             return details.takesPasscodeAtOnce
                 ? localized("%1$s, or type your password.", way) : localized("%1$s.", way)
         }
+    }
+
+    /// What to do at the sensors, each way once: in their own words where they have some.
+    private static func ways(_ details: PromptDetails) -> [String] {
+        var ways: [String] = []
+        guard !details.instructions.isEmpty, details.sensorTypes.count == details.sensors.count
+        else { return details.biometryTypes.map(gesture) }
+        for (sensor, type) in zip(details.sensors, details.sensorTypes) {
+            // Companions have no words of a type beside others.
+            guard let way = details.instructions[sensor] ?? (type == 0 ? nil : gesture(type)),
+                !ways.contains(way)
+            else { continue }
+            ways.append(way)
+        }
+        return ways
     }
 
     /// The label before the typed passcode.
@@ -90,9 +105,18 @@ public enum PromptText {
 
     /// What has just happened; nil when there is nothing to say.
     public static func sentence(_ progress: PromptProgress) -> String? {
+        sentence(progress, instructions: [:])
+    }
+
+    /// The same, with the sensors' own words of ``PromptDetails``.
+    public static func sentence(
+        _ progress: PromptProgress,
+        instructions: [String: String]
+    ) -> String? {
         switch progress {
         case .promptShown: nil
-        case .sensorReady(let sensor, let type): ready(sensor, type)
+        case .sensorReady(let sensor, let type):
+            ready(sensor, instructions[sensor] ?? gesture(type))
         case .sensorBusy(let sensor, let type, let program): busy(sensor, type, program)
         case .sensorFailed(let sensor, let type, let cause): failed(sensor, type, cause)
         case .hint(let hint): advice(hint)
@@ -176,10 +200,9 @@ public enum PromptText {
         }
     }
 
-    private static func ready(_ sensor: String, _ type: UInt32) -> String {
+    private static func ready(_ sensor: String, _ gesture: String) -> String {
         sensor.isEmpty
-            ? localized("%1$s.", gesture(type))
-            : localized("%1$s (%2$s is ready).", gesture(type), sensor)
+            ? localized("%1$s.", gesture) : localized("%1$s (%2$s is ready).", gesture, sensor)
     }
 
     private static func device(_ sensor: String, _ type: UInt32) -> String {

@@ -18,6 +18,8 @@ public struct Signature: Hashable, Sendable, CustomStringConvertible {
         rawValue = unchecked
     }
 
+    /// `s`, one `String`.
+    public static let string = Signature(unchecked: "s")
     /// `u`, one `UInt32`.
     public static let uint32 = Signature(unchecked: "u")
 

@@ -54,6 +54,19 @@ public func filled(_ text: String, _ arguments: [String]) -> String {
     return result + rest
 }
 
+/// The user's languages, as catalogues are named: the preferred one first, English last.
+public func preferredLanguages() -> [String] {
+    _ = catalogue
+    let locale = setlocale(LC_MESSAGES, nil).map { String(cString: $0) } ?? "C"
+    let isPlain = locale == "C" || locale == "POSIX" || locale.hasPrefix("C.")
+    let list = isPlain ? "" : getenv("LANGUAGE").map { String(cString: $0) } ?? ""
+    let names = list.split(separator: ":").map(String.init) + (isPlain ? [] : [locale])
+    return names.flatMap { name in
+        let full = String(name.prefix { $0 != "." && $0 != "@" })
+        return [full, String(full.prefix { $0 != "_" })]
+    } + ["en"]
+}
+
 /// Opened at the first text.
 private let catalogue = Catalogue()
 

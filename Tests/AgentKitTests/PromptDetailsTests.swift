@@ -37,6 +37,39 @@ import Testing
         }
     }
 
+    @Test("A sensor's own words take the place of those of its type, and of no other sensor's")
+    func instructions() throws {
+        let words: [String: Variant] = [
+            "sensors": .strings(["Palm", "Camera", "Key"]),
+            "sensor-types": .array(element: .uint32, [.uint32(1), .uint32(2), .uint32(0)]),
+            "biometry-types": .array(element: .uint32, [.uint32(1), .uint32(2)]),
+        ]
+        let plain = try details(words)
+        #expect(
+            PromptText.invitation(plain) == "Touch the fingerprint sensor or Look at the camera."
+        )
+        let texts = Variant.entries(
+            key: .string,
+            value: .string,
+            [
+                .init(key: .string("de"), value: .string("Hand auflegen")),
+                .init(key: .string("en"), value: .string("Hold\u{202E} your palm")),
+            ]
+        )
+        let own = try details(
+            words.merging(["instructions": .dictionary(["Palm": texts, "Camera": .string("x")])]) {
+                $1
+            }
+        )
+        #expect(PromptText.invitation(own) == "Hold your palm or Look at the camera.")
+        var state = PromptState(own)
+        state.take(.sensorReady(sensor: "Palm", biometryType: 1))
+        #expect(state.words == "Hold your palm (Palm is ready).")
+        state.take(.sensorReady(sensor: "Camera", biometryType: 2))
+        #expect(state.words == "Look at the camera (Camera is ready).")
+        #expect(throws: DBusError.self) { try details(["instructions": .string("Palm")]) }
+    }
+
     @Test("Unknown keys are ignored")
     func unknown() throws {
         #expect(try details(["new-thing": .bool(true)]) == details([:]))

@@ -93,7 +93,10 @@ internal import Localization
             guard shown.state.canFallBack else { return }
             offerFallback(shown)
         }
-        if let sentence = PromptText.sentence(progress) { say(shown, sentence) }
+        let instructions = prompt.details.instructions
+        if let sentence = PromptText.sentence(progress, instructions: instructions) {
+            say(shown, sentence)
+        }
         ask(shown)
     }
 

@@ -86,7 +86,7 @@ extension Evaluations {
             do throws(DBusError) {
                 call = try prompt.proxy.startBegin(
                     prompt: prompt.handle,
-                    details: evaluation.details(presentation),
+                    details: evaluation.details(presentation, sensors),
                     passcode: passcode,
                     timeout: engine.settings.agentPatience + .seconds(1)
                 )

@@ -104,7 +104,10 @@ final class PendingEvaluation {
     }
 
     /// What Begin tells the agent.
-    func details(_ presentation: Presentation) -> [String: Variant] {
+    func details(
+        _ presentation: Presentation,
+        _ directory: SensorDirectory
+    ) -> [String: Variant] {
         let app = process.identity
         var details: [String: Variant] = [
             "app-name": .string(app.name),
@@ -125,6 +128,17 @@ final class PendingEvaluation {
             ),
             "require-confirmation": .bool(presentation.requiresConfirmation),
         ]
+        let looking = presentation.sensors.map { ($0, directory.sensors[$0]?.facts) }
+        details["sensor-types"] = .array(
+            element: .uint32,
+            looking.map { .uint32($1?.type.rawValue ?? 0) }
+        )
+        let texts = looking.compactMap { name, facts in
+            facts.flatMap { $0.instructions.isEmpty ? nil : (name, $0.shownInstructions) }
+        }
+        if !texts.isEmpty {
+            details["instructions"] = .dictionary(Dictionary(texts) { first, _ in first })
+        }
         details["fallback-title"] = text.fallbackTitle.map(Variant.string)
         if let title = text.cancelTitle, !title.isEmpty { details["cancel-title"] = .string(title) }
         details["parent-window"] = text.parentWindow.map(Variant.string)

@@ -17,6 +17,12 @@ struct SensorProperties: Equatable {
     var enrollStages: Int32 = -1
     /// Whether it sits under the lid; nil when it doesn't say.
     var isBuiltIn: Bool?
+    /// What a person is asked to do, in its own words, by language; empty: it has none.
+    var instructions: [String: String] = [:]
+    /// The most languages, and the longest name of one.
+    private static let (languages, languageLimit) = (64, 16)
+    /// The longest instruction, in characters.
+    private static let instructionLimit = 80
 
     /// Whether these are all that a sensor must say.
     static func isComplete(_ properties: [String: Variant]) -> Bool {
@@ -69,9 +75,37 @@ struct SensorProperties: Equatable {
             case "BuiltIn":
                 guard let isBuiltIn = value.asBool else { return name }
                 self.isBuiltIn = isBuiltIn
+            case "Instructions":
+                guard let texts = Self.instructions(value) else { return name }
+                instructions = texts
             default: break
             }
         }
         return nil
+    }
+
+    private static func instructions(_ value: Variant) -> [String: String]? {
+        guard case .entries(key: .string, value: .string, let entries) = value,
+            entries.count <= languages
+        else { return nil }
+        var texts: [String: String] = [:]
+        for entry in entries {
+            guard let language = entry.key.asString, let text = entry.value.asString,
+                1...languageLimit ~= language.utf8.count
+            else { return nil }
+            let shown = DisplayText.cleaned(text, limit: instructionLimit)
+            if !DisplayText.isBlank(shown) { texts[language] = shown }
+        }
+        return texts
+    }
+
+    /// The same for a prompt.
+    var shownInstructions: Variant {
+        .entries(
+            key: .string,
+            value: .string,
+            instructions.sorted { $0.key < $1.key }
+                .map { Variant.Entry(key: .string($0.key), value: .string($0.value)) }
+        )
     }
 }

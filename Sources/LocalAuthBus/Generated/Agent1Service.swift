@@ -33,7 +33,9 @@ public protocol Agent1Service: AnyObject {
     /// - `policy` (u)
     /// - `stage` (s, `biometry`, `passcode` or `application-password`)
     /// - `biometry-types` (au)
-    /// - `sensors` (as)
+    /// - `sensors` (as), `sensor-types` (au, of each of them)
+    /// - `instructions` (a{sv}, by the name of a sensor: a{ss}, by language what a person is asked
+    ///   to do, in the sensor's own words; those that have none are not in it)
     /// - `cancel-title` (s, absent: default)
     /// - `fallback-title` (s, absent: default; empty: no button)
     /// - `require-confirmation` (b)

@@ -11,10 +11,14 @@ public import DBus
 /// templates never cross the bus. A label and an id have at most 256 bytes, and 4294967295 is no
 /// uid: else the answer is `org.freedesktop.DBus.Error.InvalidArgs`.
 ///
-/// A sensor may also answer one property that is not declared here, because it may be missing:
+/// A sensor may also answer two properties that are not declared here, because they may be missing:
 /// `BuiltIn` b, read by Get, GetAll and PropertiesChanged like the others. True: the sensor sits
 /// under the lid and can't be used while the lid is closed. False: it is external, and the lid
 /// doesn't matter. Without it a closed lid counts for the sensor unless the machine is docked.
+///
+/// Likewise `Instructions` a{ss}: by language, such as `en`, `de` or `zh_CN`, what a person is
+/// asked to do, plain text of at most 80 characters without a full stop: Hold your palm over the
+/// reader. Without it prompts have the words of the biometry type.
 ///
 /// Source: R8, R51, L3, L5, L16.
 @BusActor

@@ -46,6 +46,43 @@ struct PromptRuleTests {
         }
     }
 
+    @Test("What a sensor asks for in its own words reaches the prompt, plain and short")
+    func instructions() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let before = try await Self.shown(bench.begin(person.connection), to: person, on: bench)
+            #expect(before["instructions"] == nil)
+            #expect(before["sensor-types"] == .array(element: .uint32, [.uint32(1)]))
+            let long = String(repeating: "x", count: 100)
+            sensor.connection.emit(
+                path: ScriptedSensor.path,
+                interface: "org.freedesktop.DBus.Properties",
+                member: "PropertiesChanged",
+                signature: "sa{sv}as"
+            ) { writer throws(DBusError) in
+                try writer.write("org.localauth.Sensor1")
+                let texts = Self.texts([
+                    "de": long, "en": "Hold your \u{202E}palm\n", "fr": "\u{1B}",
+                ])
+                try writer.write(["Instructions": texts])
+                try writer.write([String]())
+            }
+            await bench.heard()
+            let after = try await Self.shown(bench.begin(person.connection), to: person, on: bench)
+            let expected = Self.texts(["de": String(long.prefix(80)), "en": "Hold your palm"])
+            #expect(after["instructions"] == .dictionary([sensor.name: expected]))
+        }
+    }
+
+    private static func texts(_ texts: [String: String]) -> Variant {
+        .entries(
+            key: .string,
+            value: .string,
+            texts.sorted { $0.key < $1.key }
+                .map { Variant.Entry(key: .string($0.key), value: .string($0.value)) }
+        )
+    }
+
     @Test("R22: no fallback title is the default, an empty one no button, another is shown")
     func fallbackTitle() async throws {
         try await ServiceBench.run { bench in

@@ -42,6 +42,25 @@ struct SessionSurroundingsTests {
         #expect(fault == "BuiltIn")
     }
 
+    @Test("A sensor's own words are texts by language, or a fault")
+    func instructions() {
+        var properties = SensorProperties()
+        let many = (0..<65)
+            .map { Variant.Entry(key: .string("l\($0)"), value: .string("Do it")) }
+        let long = Variant.Entry(key: .string("a-language-without-end"), value: .string("Do it"))
+        for wrong: Variant in [
+            .string("Do it"), .dictionary(["en": .string("Do it")]),
+            .entries(key: .string, value: .string, many),
+            .entries(key: .string, value: .string, [long]),
+        ] {
+            #expect(properties.update(["Instructions": wrong]) == "Instructions")
+            #expect(properties.instructions.isEmpty)
+        }
+        let few = Variant.entries(key: .string, value: .string, Array(many.prefix(64)))
+        #expect(properties.update(["Instructions": few]) == nil)
+        #expect(properties.instructions.count == 64)
+    }
+
     @Test("A session is known by all that matters, of its type")
     func session() {
         let user = Variant.structure([
