@@ -27,7 +27,7 @@ let package = Package(
         .library(name: "FaceSensor", targets: ["FaceSensor", "CameraDevice"]),
     ]
         + [
-            "AgentKit", "CryptoKit", "DBus", "LocalAuthBus", "LocalAuthClient",
+            "AgentKit", "CryptoKit", "DBus", "Linux", "LocalAuthBus", "LocalAuthClient",
             "LocalAuthentication", "Security", "SensorKit", "ServiceProgram",
         ]
         .map { .library(name: $0, targets: [$0]) },
@@ -185,28 +185,34 @@ let package = Package(
                 "AuthService", "AuthStore", "DBus", "KeychainStore", "Linux", "ServiceProgram",
             ]
         ),
+        // Sensors and prompts have no access to what is internal to this package: they get along
+        // with what an author has.
         .executableTarget(
             name: "localauth-sensor-simulated",
-            dependencies: ["SensorKit", "DBus", "LocalAuthBus", "ServiceProgram"]
+            dependencies: ["SensorKit", "DBus", "LocalAuthBus", "ServiceProgram"],
+            packageAccess: false
         ),
         .executableTarget(
             name: "localauth-sensor-fingerprint",
             dependencies: [
                 "DBus", "Fingerprint", "Linux", "LocalAuthBus", "SensorKit", "ServiceProgram",
-            ]
+            ],
+            packageAccess: false
         ),
         .executableTarget(
             name: "localauth-sensor-face",
             dependencies: [
                 "CameraDevice", "DBus", "FaceSensor", "Linux", "LocalAuthBus", "SensorKit",
                 "ServiceProgram",
-            ]
+            ],
+            packageAccess: false
         ),
         .executableTarget(
             name: "localauth-sensor-fido2",
             dependencies: [
                 "DBus", "Linux", "LocalAuthBus", "SecurityKey", "SensorKit", "ServiceProgram",
-            ]
+            ],
+            packageAccess: false
         ),
         .executableTarget(
             name: "localauth-passcode",

@@ -2,19 +2,19 @@ import Glibc
 
 /// A process that has a file open, as far as the kernel tells it to this process: of other users'
 /// processes only root learns it.
-package struct FileHolder: Hashable {
+public struct FileHolder: Hashable {
     /// The file.
-    package let path: String
+    public let path: String
     /// The process.
-    package let pid: Int32
+    public let pid: Int32
     /// What it calls itself.
-    package let program: String
+    public let program: String
 
     /// So many processes are looked at, and so many descriptors of each.
     private static let most = 4096
 
     /// The other processes that have any of these files open, in the order of their numbers.
-    package static func all(of paths: Set<String>) -> [Self] {
+    public static func all(of paths: Set<String>) -> [Self] {
         let pids = names(in: "/proc").compactMap { Int32($0) }.filter { $0 != getpid() }.sorted()
         return pids.flatMap { pid in
             let folder = "/proc/\(pid)/fd"

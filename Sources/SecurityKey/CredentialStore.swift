@@ -1,34 +1,34 @@
 import Glibc
-package import Linux
+public import Linux
 
 /// The credentials of all users: one file each, in a folder that is this process's own.
-package actor CredentialStore {
+public actor CredentialStore {
     /// A credential, and what its user calls it.
-    package struct Entry: Hashable, Sendable {
+    public struct Entry: Hashable, Sendable {
         /// 32 hexadecimal digits, at random.
-        package let id: String
+        public let id: String
         /// What its user calls it.
-        package let label: String
+        public let label: String
         /// Seconds since 1970.
-        package let created: Int64
+        public let created: Int64
         /// What it is.
-        package let credential: Credential
+        public let credential: Credential
     }
 
     /// Credentials of one user.
-    package static let maximum = 10
+    public static let maximum = 10
     private static let suffix = ".credential"
     private static let partyFile = "machine"
     private static let maximumFile = 4096
 
     /// What all credentials are made for.
-    package nonisolated let party: RelyingParty
+    public nonisolated let party: RelyingParty
     private let folder: PrivateDirectory
     /// The state of the folder at the last look, plus the changes made here since.
     private var known: [UInt32: Set<String>]
 
     /// Opens the store in a folder, which is made where it is missing.
-    package init(folder path: String) throws(SystemError) {
+    public init(folder path: String) throws(SystemError) {
         folder = try PrivateDirectory(path)
         party = try Self.party(in: folder)
         known = try Self.identifiers(in: folder)
@@ -36,14 +36,14 @@ package actor CredentialStore {
 
     /// The users whose credentials were added or removed other than through this store since the
     /// last look.
-    package func changedUsers() throws(SystemError) -> [UInt32] {
+    public func changedUsers() throws(SystemError) -> [UInt32] {
         let now = try Self.identifiers(in: folder)
         defer { known = now }
         return Set(now.keys).union(known.keys).filter { now[$0] != known[$0] }.sorted()
     }
 
     /// The paths of the files that can't be used.
-    package func damaged() throws(SystemError) -> [String] {
+    public func damaged() throws(SystemError) -> [String] {
         var paths: [String] = []
         for (user, ids) in try Self.identifiers(in: folder) {
             for id in ids where (try? record(id, of: user)) == nil {
@@ -54,7 +54,7 @@ package actor CredentialStore {
     }
 
     /// The credentials of a user that are not damaged, the oldest first.
-    package func entries(of user: UInt32) throws(SystemError) -> [Entry] {
+    public func entries(of user: UInt32) throws(SystemError) -> [Entry] {
         try identifiers(of: user)
             .compactMap { id in
                 (try? record(id, of: user))
@@ -71,7 +71,7 @@ package actor CredentialStore {
     }
 
     /// Keeps a credential under a new id, and answers that.
-    package func add(
+    public func add(
         _ credential: Credential,
         label: String,
         user: UInt32
@@ -90,7 +90,7 @@ package actor CredentialStore {
     /// Takes over the counter of a credential that has signed: on the disk when this returns.
     ///
     /// - Returns: false when there is no such credential any more, or its counter isn't a new one.
-    package func take(
+    public func take(
         _ signed: Credential,
         of id: String,
         user: UInt32
@@ -105,7 +105,7 @@ package actor CredentialStore {
     }
 
     /// Gives a credential another label; false: there is none.
-    package func rename(
+    public func rename(
         _ id: String,
         of user: UInt32,
         to label: String
@@ -117,7 +117,7 @@ package actor CredentialStore {
     }
 
     /// Removes a credential, damaged or not; false: there was none.
-    package func remove(_ id: String, of user: UInt32) throws(SystemError) -> Bool {
+    public func remove(_ id: String, of user: UInt32) throws(SystemError) -> Bool {
         guard Self.isIdentifier(id), try folder.remove(Self.name(user, id)) else { return false }
         known[user]?.remove(id)
         if known[user]?.isEmpty == true { known[user] = nil }
@@ -125,7 +125,7 @@ package actor CredentialStore {
     }
 
     /// Removes all credentials of a user, damaged or not, and says how many there were.
-    package func removeAll(of user: UInt32) throws(SystemError) -> UInt32 {
+    public func removeAll(of user: UInt32) throws(SystemError) -> UInt32 {
         var count: UInt32 = 0
         for id in try identifiers(of: user) where try remove(id, of: user) { count += 1 }
         return count

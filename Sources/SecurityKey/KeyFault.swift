@@ -1,5 +1,5 @@
 /// Why a security key can't do what it was asked to.
-package enum KeyFault: Error, Hashable, Sendable {
+public enum KeyFault: Error, Hashable, Sendable {
     /// It was told to stop.
     case interrupted
     /// It was pulled out.

@@ -1,20 +1,21 @@
 import CFido2
-package import Linux
+public import Linux
 
 /// What a credential is made for, and signs for: this machine.
-package struct RelyingParty: Hashable, Sendable {
+public struct RelyingParty: Hashable, Sendable {
     /// The name that the security key binds its credentials to.
-    package let id: String
+    public let id: String
     /// What a security key with a display calls it.
     static let name = "LocalAuthentication"
 
-    package init(id: String) { self.id = id }
+    /// The one of this name.
+    public init(id: String) { self.id = id }
 }
 
 /// One security key that is plugged in; each thing that it is asked takes a thread of its own.
 ///
 /// A key is open only while it is asked something: in between other programs may have it.
-package actor SecurityKey {
+public actor SecurityKey {
     /// What libfido2 holds of an open key.
     private struct Session {
         let device: OpaquePointer
@@ -36,19 +37,19 @@ package actor SecurityKey {
     }
 
     /// Where it is.
-    package nonisolated let place: KeyPlace
+    public nonisolated let place: KeyPlace
     private let thread: SerialThread
 
     /// How long it may take to say what it is; milliseconds.
     private static let patience: Int32 = 3000
 
     /// The thread on which the key may block.
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
         thread.asUnownedSerialExecutor()
     }
 
     /// - Throws: ``KeyFault/failed(_:)`` when the kernel refuses a thread.
-    package init(_ place: KeyPlace) throws(KeyFault) {
+    public init(_ place: KeyPlace) throws(KeyFault) {
         self.place = place
         do throws(SystemError) {
             thread = try SerialThread(named: place.path)
@@ -66,7 +67,7 @@ package actor SecurityKey {
     ///
     /// - Returns: What the key made.
     /// - Throws: Why it didn't.
-    package func makeCredential(
+    public func makeCredential(
         for party: RelyingParty,
         besides enrolled: [Credential],
         stop: EventDescriptor,
@@ -121,7 +122,7 @@ package actor SecurityKey {
     /// - Throws: ``KeyFault/stranger`` without a touch when it has none of them,
     ///   ``KeyFault/unproven(_:)`` when its answer is no signature of one for this challenge, this
     ///   machine and this touch, or was there before.
-    package func sign(
+    public func sign(
         with credentials: [Credential],
         for party: RelyingParty,
         stop: EventDescriptor,
