@@ -4,6 +4,8 @@ import DBus
 /// The connections that have state here, each from its first call that needs it until it leaves.
 @BusActor
 final class Clients {
+    /// What they misspelled.
+    let unknownOptions = UnknownOptions()
     private var clients: [String: Client] = [:]
     private var lastID: UInt64 = 0
     private let left: @BusActor (Client) -> Void

@@ -40,6 +40,12 @@ public final class IncomingCall {
     /// The caller's number of the call.
     public var serial: UInt32 { message.serial }
 
+    /// The interface of the method, as the caller named it; empty: none.
+    public var interface: String { message.interface ?? "" }
+
+    /// The method that was called.
+    public var member: String { message.member ?? "" }
+
     /// The object that was called.
     public var path: ObjectPath { ObjectPath(unchecked: message.path ?? "/") }
 

@@ -45,6 +45,7 @@ extension AuthService {
         case .failure(let absence): diagnosis.absence = absence
         }
         diagnosis.monitors = monitors.count
+        diagnosis.unknownOptions = clients.unknownOptions.phrases(for: uid)
         return diagnosis
     }
 

@@ -89,6 +89,8 @@ struct Diagnosis: Sendable {
     /// Why nobody can be asked; nil: somebody can.
     var absence: Absence? = .noAgent
     var monitors = 0
+    /// Options that no method knows, and the methods.
+    var unknownOptions: [String] = []
 
     /// Every check, in the order in which an evaluation would fail.
     var checks: [Check] {
@@ -97,7 +99,7 @@ struct Diagnosis: Sendable {
             session, lid, fprintd,
         ]
         return machine.compactMap(\.self) + sensorChecks
-            + [enrolment, biometry, agent, monitor].compactMap(\.self)
+            + [enrolment, biometry, agent, monitor, options].compactMap(\.self)
     }
 
     // MARK: - The service
@@ -319,6 +321,17 @@ struct Diagnosis: Sendable {
 
     private var monitor: Check {
         ok("monitors", monitors == 0 ? "Nobody watches." : "Connections that watch: \(monitors).")
+    }
+
+    private var options: Check? {
+        guard !unknownOptions.isEmpty else { return nil }
+        let names = unknownOptions.joined(separator: ", ")
+        return Check(
+            name: "options",
+            state: .warning,
+            message: "Programs gave options that are not known, and were ignored: \(names).",
+            remedy: "Correct their names: man 5 org.localauth.Authentication1, and its like."
+        )
     }
 
     func ok(_ name: String, _ message: String) -> Check {

@@ -141,6 +141,9 @@ struct NewItem: Sendable {
         _ call: IncomingCall,
         _ clients: Clients
     ) throws(DBusError) {
+        let unknown = clients.unknownOptions
+        unknown.take(accessControl, of: call, among: OptionNames.accessControl)
+        unknown.take(options, of: call)
         var attributes = attributes
         let accessible = attributes.removeValue(forKey: "pdmn")
         self.accessControl = try KeychainValues.accessControl(accessControl, attribute: accessible)

@@ -171,6 +171,7 @@ final class KeychainUse {
         _ call: IncomingCall,
         _ evaluations: Evaluations
     ) throws(DBusError) {
+        evaluations.clients.unknownOptions.take(options, of: call)
         self.id = id
         self.operation = operation
         self.kind = kind

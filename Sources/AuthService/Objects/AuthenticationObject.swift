@@ -39,6 +39,7 @@ final class AuthenticationObject: Authentication1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<[String: Variant]> {
+        service.clients.unknownOptions.take(options, of: call)
         let policy = try Checked.policy(policy)
         let reason = try Checked.reason(reason)
         let options = try EvaluateOptions(options)
@@ -94,6 +95,7 @@ final class AuthenticationObject: Authentication1Service {
         properties: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<ObjectPath> {
+        service.clients.unknownOptions.take(properties, of: call)
         let client = service.clients[call.peer]
         let limits = service.configuration
         guard client.contexts.count < limits.contextsPerConnection else {
@@ -120,7 +122,8 @@ final class AuthenticationObject: Authentication1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
-        try service.agents.register(call.peer, path: agent, options: options)
+        service.clients.unknownOptions.take(options, of: call)
+        return try service.agents.register(call.peer, path: agent, options: options)
     }
 
     func unregisterAgent(agent: ObjectPath, call: IncomingCall) throws(DBusError) -> Answer<Void> {
@@ -201,7 +204,8 @@ final class AuthenticationObject: Authentication1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        .now(try service.monitors.add(call.peer))
+        service.clients.unknownOptions.take(options, of: call)
+        return .now(try service.monitors.add(call.peer))
     }
 
     func diagnose(call: IncomingCall) throws(DBusError) -> Answer<[[String: Variant]]> {

@@ -12,6 +12,9 @@ extension ContextObject {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<[String: Variant]> {
+        let unknown = evaluations.clients.unknownOptions
+        unknown.take(accessControl, of: call, among: OptionNames.accessControl)
+        unknown.take(options, of: call)
         let reason = try Checked.reason(reason)
         guard let operation = AccessOperation(rawValue: operation) else {
             throw .invalid("operation \(operation) is none of 0 to 5")

@@ -146,6 +146,7 @@ final class ContextObject: Context1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<[String: Variant]> {
+        evaluations.clients.unknownOptions.take(options, of: call)
         let policy = try Checked.policy(policy)
         let reason = try Checked.reason(reason)
         var options = try EvaluateOptions(options)

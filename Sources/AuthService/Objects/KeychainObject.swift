@@ -84,6 +84,7 @@ final class KeychainObject: Keychain1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<[[String: Variant]]> {
+        evaluations.clients.unknownOptions.take(options, of: call)
         let values = try KeychainValues.attributes(query)
         let skips = try OptionReader(options).value("skip-authenticated", \.asBool) ?? false
         return .later { () throws(DBusError) in
@@ -128,6 +129,7 @@ final class KeychainObject: Keychain1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
+        evaluations.clients.unknownOptions.take(options, of: call)
         let changes = try KeychainValues.attributes(attributes)
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
@@ -146,6 +148,7 @@ final class KeychainObject: Keychain1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         let given = try GivenSecret(secret, of: call)
+        evaluations.clients.unknownOptions.take(options, of: call)
         let password = try NewItem.password(options, call, evaluations.clients)
         let date = KeychainValues.date
         return .later { () throws(DBusError) in

@@ -1,0 +1,46 @@
+import LocalAuthBus
+
+/// The names of the options that each method has a meaning for; all others are ignored, and told in
+/// a diagnosis (``UnknownOptions``).
+enum OptionNames {
+    /// By interface and method.
+    ///
+    /// Methods without options are not in it.
+    static let table: [String: [String: Set<String>]] = [
+        Authentication1.interface: [
+            "Evaluate": evaluation.union(["fallback-title", "uid"]),
+            "CreateContext": [
+                "LocalizedFallbackTitle", "LocalizedCancelTitle", "LocalizedReason",
+                "InteractionNotAllowed", "ReuseDuration", "SuccessDuration", "MaxBiometryFailures",
+            ],
+            "RegisterAgent": ["fallback", "process"],
+            "Monitor": [],
+        ],
+        Context1.interface: [
+            "Evaluate": evaluation.union(["fallback-title"]),
+            "EvaluateAccessControl": evaluation,
+        ],
+        Device1.interface: [
+            "ListTemplates": ["uid"], "RenameTemplate": ["uid"],
+            "Enroll": change, "RemoveTemplate": change, "RemoveAllTemplates": change,
+        ],
+        Keychain1.interface: [
+            "Add": ["context", "replaces", "key-material", "created"],
+            "CreateKey": ["context", "temporary"],
+            "Search": ["skip-authenticated"],
+            "Update": [],
+            "SetSecret": ["context"],
+            "Read": use, "Sign": use, "Decrypt": use,
+            "KeyExchange": use.union(["shared-info", "size"]),
+        ],
+    ]
+
+    private static let evaluation: Set = [
+        "timeout", "cancel-title", "interaction-not-allowed", "reuse-duration", "sensors",
+        "minimum-strength", "require-confirmation", "parent-window", "activation-token",
+    ]
+    /// What an access control says, a dictionary of its own in such a call.
+    static let accessControl: Set = ["flags", "accessible"]
+    private static let change: Set = ["context", "timeout", "uid"]
+    private static let use = evaluation.union(["context"])
+}

@@ -1,0 +1,73 @@
+import DBus
+
+/// The options that callers gave and no method knows, for each user the last ones.
+///
+/// An option may come with a later version, so it is no error; who misspelled one learns it from a
+/// diagnosis.
+@BusActor
+final class UnknownOptions {
+    /// One name, and the method that it was given to.
+    struct Use: Hashable {
+        /// Without what could mislead a reader, in at most ``longestName`` bytes.
+        let name: String
+        /// The interface without its prefix, and the method.
+        let method: String
+    }
+
+    /// How many are kept of a user.
+    static let limit = 8
+    /// The longest name that is kept, in bytes.
+    static let longestName = 64
+    /// Of how many users they are kept: user namespaces have more than anybody needs.
+    static let userLimit = 64
+
+    /// The newest last, of users and of each one's.
+    private var users: [(uid: UInt32, uses: [Use])] = []
+
+    /// Keeps the names that the method has no meaning for.
+    ///
+    /// - Parameters:
+    ///   - options: a dictionary of the call.
+    ///   - call: whose method says which names are known.
+    ///   - names: those of a dictionary that is not the method's options.
+    func take(
+        _ options: [String: Variant],
+        of call: IncomingCall,
+        among names: Set<String>? = nil
+    ) {
+        guard let known = names ?? OptionNames.table[call.interface]?[call.member] else { return }
+        let unknown = options.keys.filter { !known.contains($0) }.sorted().prefix(Self.limit)
+        guard !unknown.isEmpty else { return }
+        let interface = call.interface.split(separator: ".").last ?? ""
+        let index = users.firstIndex { $0.uid == call.peer.uid }
+        var user = index.map { users.remove(at: $0) } ?? (uid: call.peer.uid, uses: [])
+        for name in unknown {
+            let use = Use(name: Self.plain(name), method: "\(interface).\(call.member)")
+            user.uses.removeAll { $0 == use }
+            user.uses.append(use)
+        }
+        user.uses = user.uses.suffix(Self.limit)
+        users = users.suffix(Self.userLimit - 1) + [user]
+    }
+
+    /// Those of a user, the newest first, each as one phrase; root learns everybody's.
+    func phrases(for uid: UInt32) -> [String] {
+        let own = users.filter { $0.uid == uid }
+        let others = uid == 0 ? users.filter { $0.uid != 0 }.reversed() : []
+        let phrases = (own + others)
+            .flatMap { user in
+                user.uses.reversed()
+                    .map { use in
+                        let user = user.uid == uid ? "" : ", user \(user.uid)"
+                        return "\(use.name) (\(use.method)\(user))"
+                    }
+            }
+        return Array(phrases.prefix(Self.limit))
+    }
+
+    private static func plain(_ name: String) -> String {
+        var plain = DisplayText.cleaned(name, limit: longestName)
+        while plain.utf8.count > longestName { plain.unicodeScalars.removeLast() }
+        return DisplayText.isBlank(plain) ? "?" : plain
+    }
+}

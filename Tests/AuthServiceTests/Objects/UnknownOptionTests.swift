@@ -1,0 +1,325 @@
+import DBus
+import LocalAuthBus
+import TestSupport
+import Testing
+
+@testable import AuthService
+
+/// Options that no method knows: ignored, and told to whom they concern.
+@Suite("Options that are not known", .timeLimit(.minutes(2)))
+struct UnknownOptionTests {
+    /// What Diagnose says of options; nil: nothing.
+    @BusActor
+    private static func finding(
+        _ bench: ServiceBench,
+        for connection: Connection? = nil
+    ) async throws -> [String: Variant]? {
+        try await bench.manager(connection ?? bench.client).diagnose()
+            .first { $0["name"] == .string("options") }
+    }
+
+    /// A method, and a call of it.
+    private typealias Call = (String, @BusActor @Sendable () async throws -> Void)
+
+    private static let odd: [String: Variant] = ["time-out": .uint64(5)]
+
+    @Test("An option that is not known is no error; a diagnosis names it, its method and a remedy")
+    func told() async throws {
+        try await ServiceBench.run { bench in
+            #expect(try await Self.finding(bench) == nil)
+            _ = try await bench.manager.createContext(properties: [
+                "LocalizedReason": .string("x"), "ReuseDuration": .double(1),
+            ])
+            #expect(try await Self.finding(bench) == nil)
+            let path = try await bench.manager.createContext(properties: [
+                "LocalisedReason": .string("x")
+            ])
+            #expect(!path.rawValue.isEmpty)
+            let finding = try #require(try await Self.finding(bench))
+            #expect(finding["state"] == .string("warning"))
+            let message = "LocalisedReason (Authentication1.CreateContext)."
+            #expect(finding["message"]?.asString?.hasSuffix(": " + message) == true)
+            #expect(finding["remedy"]?.asString?.contains("man 5 org.localauth.") == true)
+        }
+    }
+
+    @Test("Each method with options tells those that it does not know")
+    func methods() async throws {
+        try await ServiceBench.run { bench in
+            _ = try await bench.sensor()
+            let calls =
+                try await Self.calls(bench) + Self.deviceCalls(bench) + Self.keychainCalls(bench)
+                + Self.useCalls(bench)
+            for (method, call) in calls {
+                // Whatever else is wrong with the call.
+                do { try await call() } catch is DBusError {}
+                let message = try await Self.finding(bench)?["message"]?.asString ?? ""
+                #expect(message.contains(": time-out (\(method))"), "\(method): \(message)")
+            }
+        }
+    }
+
+    /// A call of each method, with an option that it doesn't know.
+    @BusActor
+    private static func calls(_ bench: ServiceBench) async throws -> [Call] {
+        let (manager, odd) = (bench.manager, Self.odd)
+        let context = try await bench.context()
+        return [
+            (
+                "Authentication1.CreateContext",
+                { _ = try await manager.createContext(properties: odd) }
+            ),
+            (
+                "Authentication1.RegisterAgent",
+                {
+                    _ = try await manager.registerAgent(
+                        agent: ObjectPath(unchecked: "/x"),
+                        options: odd
+                    )
+                }
+            ),
+            ("Authentication1.Monitor", { try await manager.monitor(options: odd) }),
+            (
+                "Authentication1.Evaluate",
+                {
+                    _ = try await manager.evaluate(policy: 9, reason: "x", options: odd)
+                }
+            ),
+            (
+                "Context1.Evaluate",
+                {
+                    _ = try await context.evaluate(policy: 9, reason: "x", options: odd)
+                }
+            ),
+            (
+                "Context1.EvaluateAccessControl",
+                {
+                    _ = try await context.evaluateAccessControl(
+                        accessControl: odd,
+                        operation: 9,
+                        reason: "x",
+                        options: [:]
+                    )
+                }
+            ),
+            (
+                "Context1.EvaluateAccessControl",
+                {
+                    _ = try await context.evaluateAccessControl(
+                        accessControl: [:],
+                        operation: 9,
+                        reason: "x",
+                        options: odd
+                    )
+                }
+            ),
+        ]
+    }
+
+    /// The same of a sensor's methods.
+    @BusActor
+    private static func deviceCalls(_ bench: ServiceBench) -> [Call] {
+        let device = bench.device()
+        let wrong = odd.merging(["uid": .string("nobody")]) { $1 }
+        return [
+            ("Device1.ListTemplates", { _ = try await device.listTemplates(options: wrong) }),
+            ("Device1.Enroll", { _ = try await device.enroll(label: "x", options: wrong) }),
+            (
+                "Device1.RenameTemplate",
+                {
+                    try await device.renameTemplate(id: "x", label: "x", options: wrong)
+                }
+            ),
+            (
+                "Device1.RemoveTemplate",
+                {
+                    try await device.removeTemplate(id: "x", options: wrong)
+                }
+            ),
+            (
+                "Device1.RemoveAllTemplates",
+                {
+                    _ = try await device.removeAllTemplates(options: wrong)
+                }
+            ),
+        ]
+    }
+
+    /// The same of the keychain's methods.
+    @BusActor
+    private static func keychainCalls(_ bench: ServiceBench) throws -> [Call] {
+        let (keychain, odd, secret) = (bench.keychain().proxy, Self.odd, try sealed("word"))
+        return [
+            (
+                "Keychain1.Add",
+                {
+                    _ = try await keychain.add(
+                        attributes: [:],
+                        secret: secret,
+                        accessControl: odd,
+                        options: [:]
+                    )
+                }
+            ),
+            (
+                "Keychain1.CreateKey",
+                {
+                    _ = try await keychain.createKey(
+                        attributes: [:],
+                        accessControl: [:],
+                        options: odd
+                    )
+                }
+            ),
+            ("Keychain1.Search", { _ = try await keychain.search(query: [:], options: odd) }),
+            (
+                "Keychain1.Update",
+                {
+                    try await keychain.update(id: "x", attributes: [:], options: odd)
+                }
+            ),
+            (
+                "Keychain1.SetSecret",
+                {
+                    try await keychain.setSecret(id: "x", secret: secret, options: odd)
+                }
+            ),
+        ]
+    }
+
+    /// The same of the methods that use an item.
+    @BusActor
+    private static func useCalls(_ bench: ServiceBench) throws -> [Call] {
+        let (keychain, odd, pair) = (bench.keychain().proxy, Self.odd, try SecretPair())
+        return [
+            (
+                "Keychain1.Read",
+                {
+                    try await keychain.read(id: "x", receiver: pair.end, reason: "x", options: odd)
+                }
+            ),
+            (
+                "Keychain1.Sign",
+                {
+                    _ = try await keychain.sign(
+                        id: "x",
+                        algorithm: "ecdsa-message-sha256",
+                        data: [],
+                        reason: "x",
+                        options: odd
+                    )
+                }
+            ),
+            (
+                "Keychain1.Decrypt",
+                {
+                    try await keychain.decrypt(
+                        id: "x",
+                        algorithm: KeychainObject.encryption,
+                        data: [],
+                        receiver: pair.end,
+                        reason: "x",
+                        options: odd
+                    )
+                }
+            ),
+            (
+                "Keychain1.KeyExchange",
+                {
+                    try await keychain.keyExchange(
+                        id: "x",
+                        algorithm: "ecdh",
+                        publicKey: [],
+                        receiver: pair.end,
+                        reason: "x",
+                        options: odd
+                    )
+                }
+            ),
+        ]
+    }
+
+    @Test("A user learns of no other user's; root learns everybody's, and whose they are")
+    func users() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let other = try Connection(.address(Person.address(bench.bus, uid: 65533)))
+            for connection in [person.connection, other] {
+                await expectName(.invalidArgs) {
+                    _ = try await bench.manager(connection)
+                        .evaluate(
+                            policy: 9,
+                            reason: "x",
+                            options: [
+                                "for-\(connection === other ? "other" : "person")": .bool(true)
+                            ]
+                        )
+                }
+            }
+            let own = try await Self.finding(bench, for: other)?["message"]?.asString ?? ""
+            #expect(own.hasSuffix(": for-other (Authentication1.Evaluate)."))
+            let all = try await Self.finding(bench)?["message"]?.asString ?? ""
+            #expect(all.contains("for-other (Authentication1.Evaluate, user 65533)"))
+            #expect(all.contains("for-person (Authentication1.Evaluate, user 65534)"))
+        }
+    }
+
+    @Test("The last eight are kept, plain and short, whatever names come")
+    func bounds() async throws {
+        try await ServiceBench.run { bench in
+            let long = String(repeating: "ä", count: 500)
+            _ = try await bench.manager.createContext(properties: [
+                "a\u{1B}[2J\u{202E}b\nc": .bool(true), "": .bool(true), long: .bool(true),
+            ])
+            let plain = try await Self.finding(bench)?["message"]?.asString ?? ""
+            #expect(plain.contains("a[2Jbc (Authentication1.CreateContext)"))
+            #expect(plain.contains("? (Authentication1.CreateContext)"))
+            #expect(plain.contains(" " + String(repeating: "ä", count: 32) + " ("))
+            #expect(!plain.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202E })
+            for number in 0..<20 {
+                _ = try await bench.manager.createContext(properties: ["x\(number)": .bool(true)])
+            }
+            let last = try await Self.finding(bench)?["message"]?.asString ?? ""
+            let names = last.matches(of: /x[0-9]+/).map { String($0.output) }
+            #expect(names == (12..<20).reversed().map { "x\($0)" })
+            let many = (0..<1000).map { ("y\($0)", Variant.bool(true)) }
+            _ = try await bench.manager.createContext(
+                properties: Dictionary(uniqueKeysWithValues: many)
+            )
+            let few = try await Self.finding(bench)?["message"]?.asString ?? ""
+            #expect(few.matches(of: /y[0-9]+/).count == 8)
+        }
+    }
+
+    private static let interfaces = [
+        Authentication1Interface.description, Context1Interface.description,
+        Device1Interface.description, Keychain1Interface.description,
+    ]
+
+    @Test("The names are those that the interface documents", arguments: interfaces.map(\.name))
+    func documented(interface: String) throws {
+        let description = try #require(Self.interfaces.first { $0.name == interface })
+        let table = try #require(OptionNames.table[interface])
+        let methods = description.introspection.split(separator: "<method ").dropFirst()
+            .map { String($0.split(separator: "</method>")[0]) }
+        #expect(methods.count == description.methods.count)
+        var withOptions: Set<String> = []
+        for method in methods {
+            let name = try #require(method.firstMatch(of: /^name="([A-Za-z]+)"/)).output.1
+            guard method.contains(/name="(options|properties)" type="a{sv}" direction="in"/) else {
+                continue
+            }
+            withOptions.insert(String(name))
+            let known = try #require(table[String(name)], "\(name)")
+            // What stands there with its type: “`timeout` (t, …”.
+            let options = method.split(separator: /Errors:|Result/)[0].split(separator: "Options:")
+            let named = options.dropFirst().joined().matches(of: /`([A-Za-z-]+)` \([a-z]+,/)
+                .map { String($0.output.1) }
+            #expect(Set(named).isSubset(of: known), "\(name)")
+            for option in known where !named.contains(option) {
+                #expect(description.introspection.contains("`\(option)`"), "\(name): \(option)")
+            }
+        }
+        #expect(withOptions == Set(table.keys))
+    }
+}
