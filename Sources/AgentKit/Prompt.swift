@@ -15,6 +15,8 @@ import LocalAuthBus
     /// Whether the app's own password is asked for now, and no longer the passcode.
     public private(set) var asksApplicationPassword: Bool
 
+    /// What tells the rest of a delay.
+    var countdown: EventSource?
     private var channel: OwnedDescriptor
     /// If an answer is lost, the prompt ends at the deadline, which the service reports with End.
     private let service: Authentication1Proxy

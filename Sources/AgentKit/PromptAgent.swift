@@ -165,6 +165,28 @@ public import LocalAuthBus
         view.end(prompt, outcome)
     }
 
+    /// A delay is told anew each second, until something else is said of the passcode.
+    private func count(down progress: PromptProgress, _ prompt: Prompt) {
+        switch progress {
+        case .passcodeDelayed(let seconds):
+            prompt.countdown?.cancel()
+            let end = ContinuousClock.now + .seconds(seconds)
+            prompt.countdown = tick(prompt, until: end)
+        case .passcodeRequired, .passcodeRejected, .applicationPasswordRequired, .success:
+            prompt.countdown?.cancel()
+        default: break
+        }
+    }
+
+    private func tick(_ prompt: Prompt, until end: ContinuousClock.Instant) -> EventSource {
+        EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
+            let left = (end - .now) / .seconds(1)
+            guard let self, !prompt.hasEnded, left > 0 else { return }
+            view.update(prompt, .passcodeDelayed(seconds: Int(left.rounded(.up))))
+            prompt.countdown = tick(prompt, until: end)
+        }
+    }
+
     /// Only the service's own connection is listened to, whoever else knows the path.
     private func admit(_ call: IncomingCall) throws(DBusError) {
         guard call.peer.name == owner else {
@@ -221,6 +243,7 @@ extension PromptAgent: Agent1Service {
                 try prompt.askApplicationPassword(on: channel)
             }
             view.update(prompt, progress)
+            count(down: progress, prompt)
         }
         return .now(())
     }

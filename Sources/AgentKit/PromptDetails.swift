@@ -1,5 +1,4 @@
 public import DBus
-internal import Localization
 
 /// What a prompt has to show, decoded and bounded; all text is plain.
 public struct PromptDetails: Hashable, Sendable {
@@ -122,16 +121,7 @@ struct Fields {
     func instructions(of sensors: [String]) throws(DBusError) -> [String: String] {
         let all = try value("instructions", \.asDictionary) ?? [:]
         var chosen: [String: String] = [:]
-        for sensor in sensors {
-            guard case .entries(key: .string, value: .string, let entries) = all[sensor] else {
-                continue
-            }
-            let words = preferredLanguages().lazy
-                .compactMap { language in entries.first { $0.key.asString == language } }
-            guard let entry = words.first ?? entries.first else { continue }
-            let text = plainText(entry.value.asString ?? "", limit: 80)
-            if text.contains(where: { $0 != " " }) { chosen[sensor] = text }
-        }
+        for sensor in sensors { chosen[sensor] = all[sensor]?.asTexts.flatMap(ownWords) }
         return chosen
     }
 

@@ -23,6 +23,8 @@ public enum PromptProgress: Hashable, Sendable {
     case passcodeRequired(cause: String)
     /// A wrong passcode, and how many attempts are left.
     case passcodeRejected(attemptsLeft: UInt32)
+    /// No passcode is taken for so many seconds, after too many wrong ones; told each second.
+    case passcodeDelayed(seconds: Int)
     /// The app's own password is asked for from now on.
     case applicationPasswordRequired
     /// It was the user.
@@ -68,7 +70,11 @@ public enum PromptProgress: Hashable, Sendable {
             )
         case .passcodeRejected:
             guard let left else { return nil }
-            self = .passcodeRejected(attemptsLeft: left)
+            let delay = detail["delay"]?.asUInt64 ?? 0
+            self =
+                delay == 0
+                ? .passcodeRejected(attemptsLeft: left)
+                : .passcodeDelayed(seconds: Int(min(delay, 86_400_000) + 999) / 1000)
         case .applicationPasswordRequired:
             self = .applicationPasswordRequired
         case .success:

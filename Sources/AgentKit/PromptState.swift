@@ -87,6 +87,9 @@ public struct PromptState: Hashable, Sendable {
         case .passcodeRejected(let left):
             mood = .failed
             takesSecret = left > 0
+        case .passcodeDelayed:
+            mood = .failed
+            takesSecret = false
         case .applicationPasswordRequired:
             ask(forApplicationPassword: true)
             sensors = []

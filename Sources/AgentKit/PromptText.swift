@@ -78,10 +78,14 @@ public enum PromptText {
         guard !details.instructions.isEmpty, details.sensorTypes.count == details.sensors.count
         else { return details.biometryTypes.map(gesture) }
         for (sensor, type) in zip(details.sensors, details.sensorTypes) {
+            let own = details.instructions[sensor]
+                .map {
+                    localized("“%1$s” (%2$s)", $0, sensor)
+                }
             // Companions have no words of a type beside others.
-            guard let way = details.instructions[sensor] ?? (type == 0 ? nil : gesture(type)),
-                !ways.contains(way)
-            else { continue }
+            guard let way = own ?? (type == 0 ? nil : gesture(type)), !ways.contains(way) else {
+                continue
+            }
             ways.append(way)
         }
         return ways
@@ -116,7 +120,7 @@ public enum PromptText {
         switch progress {
         case .promptShown: nil
         case .sensorReady(let sensor, let type):
-            ready(sensor, instructions[sensor] ?? gesture(type))
+            ready(sensor, gesture(type, instructions[sensor]))
         case .sensorBusy(let sensor, let type, let program): busy(sensor, type, program)
         case .sensorFailed(let sensor, let type, let cause): failed(sensor, type, cause)
         case .hint(let hint): advice(hint)
@@ -126,6 +130,7 @@ public enum PromptText {
         case .passcodeRequired(let cause): required(cause)
         case .applicationPasswordRequired: localized("Now type the password of this item.")
         case .passcodeRejected(let left): localized("Wrong password. %1$s", attempts(left))
+        case .passcodeDelayed(let seconds): delayed(seconds)
         case .success: localized("Recognized.")
         }
     }
@@ -186,8 +191,13 @@ public enum PromptText {
     }
 
     /// What to do for one stage of an enrolment.
-    package static func turn(_ type: UInt32, _ stage: Int, of stages: Int) -> String {
-        localized("%1$s (%2$s of %3$s).", gesture(type), "\(stage)", "\(stages)")
+    static func turn(_ gesture: String, _ stage: Int, of stages: Int) -> String {
+        localized("%1$s (%2$s of %3$s).", gesture, "\(stage)", "\(stages)")
+    }
+
+    /// What to do at a sensor: in its own words, which are quoted, or in those of its type.
+    static func gesture(_ type: UInt32, _ ownWords: String?) -> String {
+        ownWords.map { localized("“%1$s”", $0) } ?? gesture(type)
     }
 
     static func gesture(_ type: UInt32) -> String {
@@ -231,6 +241,21 @@ public enum PromptText {
         return program.isEmpty
             ? localized("%1$s is in use by another program.", device)
             : localized("%1$s is in use by %2$s.", device, program)
+    }
+
+    /// Minutes, rounded up, while there are many seconds.
+    private static func delayed(_ seconds: Int) -> String {
+        seconds < 120
+            ? localizedCount(
+                "Too many wrong passwords: wait %1$s second.",
+                "Too many wrong passwords: wait %1$s seconds.",
+                seconds
+            )
+            : localizedCount(
+                "Too many wrong passwords: wait %1$s minute.",
+                "Too many wrong passwords: wait %1$s minutes.",
+                (seconds + 59) / 60
+            )
     }
 
     private static func attempts(_ left: UInt32) -> String {

@@ -25,6 +25,7 @@ let servicePatterns = [
     "A template is damaged or not this user's: %1$s/%2$s. Remove it and enrol again.",
     "Wait until %1$s, then give your passcode: localauthctl evaluate --policy 2.",
     "What is on the bus as passcode verifier runs as %1$s: it is not trusted.",
+    "Programs gave options that are not known, and were ignored: %1$s.",
     "Every call is refused because of a mistake in the settings: %1$s",
     "It is tried again by itself. Why it ended: journalctl -u %1$s.",
     "The keychain's master key must have %1$s bytes, this has %2$s.",

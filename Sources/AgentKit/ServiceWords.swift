@@ -1,5 +1,6 @@
 package import DBus
 package import LocalAuthBus
+package import LocalAuthClient
 internal import Localization
 
 // Words of the bus, translated; words that this version doesn't know are shown unchanged.
@@ -73,29 +74,32 @@ package func grantedSentence(_ result: [String: Variant]) -> String {
 /// What a sensor says while it learns; nil when there is nothing to say.
 package func enrollingSentence(
     _ event: StreamEvent,
-    sensor: String,
-    biometryType: UInt32,
-    stages: Int32
+    of sensor: RemoteSensor
 ) -> String? {
+    let (type, stages) = (sensor.biometryType, sensor.enrollStages)
+    let own = ownWords(sensor.instructions)
+    let gesture = PromptText.gesture(type, own)
     switch SensorEventKind(rawValue: event.kind) {
     case .stage:
         guard let stage = event.detail["stage"]?.asUInt32 else { return nil }
         let stages = event.detail["stages"]?.asInt32 ?? -1
         guard stages > 0 else {
-            let gesture = PromptText.gesture(biometryType)
             return localized("%1$s again (%2$s done).", gesture, "\(stage)")
         }
         guard stage < stages else { return localized("That was the last of %1$s.", "\(stages)") }
-        return PromptText.turn(biometryType, Int(stage) + 1, of: Int(stages))
+        return PromptText.turn(gesture, Int(stage) + 1, of: Int(stages))
     case .busy:
         let program = plainText(event.detail["by"]?.asString ?? "", limit: 64)
         return PromptText.sentence(
-            .sensorBusy(sensor: sensor, biometryType: biometryType, by: program)
+            .sensorBusy(sensor: sensor.name, biometryType: type, by: program)
         )
     case .ready where stages > 0:
-        return PromptText.turn(biometryType, 1, of: Int(stages))
+        return PromptText.turn(gesture, 1, of: Int(stages))
     case .ready:
-        return PromptText.sentence(.sensorReady(sensor: sensor, biometryType: biometryType))
+        return PromptText.sentence(
+            .sensorReady(sensor: sensor.name, biometryType: type),
+            instructions: own.map { [sensor.name: $0] } ?? [:]
+        )
     default:
         return PromptProgress(kind: event.kind, detail: event.detail)
             .flatMap(PromptText.sentence)

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A terminal that a test sits at: it types, and sees what is shown.
@@ -36,6 +37,12 @@ package final class Pty {
         var settings = termios()
         let wanted = tcflag_t(ECHO | ICANON | ISIG)
         return tcgetattr(slave, &settings) == 0 && settings.c_lflag & wanted == wanted
+    }
+
+    /// Has so many columns from now on.
+    package func resize(columns: UInt16) {
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(master, UInt(TIOCSWINSZ), &size)
     }
 
     /// What becomes readable when something is shown.

@@ -125,6 +125,24 @@ extension Variant {
         if case .strings(let value) = self { value } else { nil }
     }
 
+    /// The value, or nil when it is something else than `a{ss}`.
+    ///
+    /// Of a key that comes twice the first counts.
+    public var asTexts: [String: String]? {
+        guard case .entries(key: .string, value: .string, let entries) = self else { return nil }
+        let pairs = entries.compactMap { entry in
+            entry.key.asString.flatMap { key in entry.value.asString.map { (key, $0) } }
+        }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
+    /// Texts by their keys, as `a{ss}`, in the order of the keys.
+    public static func texts(_ texts: [String: String]) -> Variant {
+        let entries = texts.sorted { $0.key < $1.key }
+            .map { Entry(key: .string($0.key), value: .string($0.value)) }
+        return .entries(key: .string, value: .string, entries)
+    }
+
     /// The value, or nil when it is something else than `ay`.
     public var asBytes: [UInt8]? {
         if case .bytes(let value) = self { value } else { nil }

@@ -137,6 +137,8 @@ package struct RemoteSensor: Hashable, Sendable {
     package var unavailability: String
     /// How many stages an enrolment has; -1 when nobody knows before.
     package let enrollStages: Int32
+    /// What a person is asked to do, in the sensor's own words, by language; empty: it has none.
+    package let instructions: [String: String]
 
     /// A sensor by the interfaces of its object; nil for another object.
     package init?(_ path: ObjectPath, _ interfaces: [String: [String: Variant]]) {
@@ -149,5 +151,6 @@ package struct RemoteSensor: Hashable, Sendable {
         isAvailable = properties["Available"]?.asBool ?? false
         unavailability = properties["Unavailability"]?.asString ?? ""
         enrollStages = properties["EnrollStages"]?.asInt32 ?? -1
+        instructions = properties["Instructions"]?.asTexts ?? [:]
     }
 }

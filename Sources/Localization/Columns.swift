@@ -8,6 +8,64 @@ public func padded(_ text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - columns(of: text)))
 }
 
+/// The text in lines of at most so many columns.
+///
+/// They are broken between words and beside wide characters; a word that is longer than a line is
+/// broken where the line ends. Later lines begin with `indent` spaces.
+public func wrapped(_ text: String, to width: Int, indent: Int = 0) -> String {
+    guard columns(of: text) > width else { return text }
+    let room = max(1, width - indent)
+    var lines: [String] = []
+    var (row, used) = ("", 0)
+    var limit: Int { lines.isEmpty ? max(1, width) : room }
+    func end() {
+        lines.append(trimmed(row))
+        (row, used) = ("", 0)
+    }
+    func add(_ text: String) {
+        row += text
+        used += columns(of: text)
+    }
+    for piece in pieces(of: text) {
+        let size = columns(of: trimmed(piece))
+        if used > 0, used + size > limit { end() }
+        guard size > limit else {
+            add(piece)
+            continue
+        }
+        for character in piece.map(String.init) {
+            if used > 0, used + columns(of: character) > limit, character != " " { end() }
+            add(character)
+        }
+    }
+    end()
+    return lines.joined(separator: "\n" + String(repeating: " ", count: min(indent, width)))
+}
+
+/// Where a line may be broken: after spaces, and after wide characters.
+private func pieces(of line: String) -> [String] {
+    var pieces: [String] = [""]
+    var last: Character = "a"
+    for character in line {
+        let isWide = { (of: Character) in of.unicodeScalars.contains { columns(of: $0) == 2 } }
+        let isPoint = "，。：；！？、）”"
+        if last == " " && character != " " || isWide(last) && !isPoint.contains(character)
+            || isWide(character) && !isPoint.contains(character) && last != "“"
+        {
+            pieces.append("")
+        }
+        pieces[pieces.count - 1].append(character)
+        last = character
+    }
+    return pieces
+}
+
+private func trimmed(_ text: String) -> String {
+    var text = text
+    while text.last == " " { text.removeLast() }
+    return text
+}
+
 private func columns(of scalar: Unicode.Scalar) -> Int {
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .format: return 0

@@ -101,6 +101,9 @@ public struct SensorProperties: Hashable, Sendable {
     public var enrollStages: Int32 = -1
     /// Templates that it holds for one user; 0: no limit.
     public var maximumTemplates: UInt32 = 0
+    /// What a person is asked to do, by language (`en`, `de`, `zh_CN`), in at most 80 characters
+    /// without a full stop; empty: what the biometry type says.
+    public var instructions: [String: String] = [:]
 
     /// A sensor that is there and usable.
     public init(description: String, biometryType: BiometryType, strength: Strength) {

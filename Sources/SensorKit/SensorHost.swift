@@ -38,6 +38,7 @@ import LocalAuthBus
             ("Unavailability", old.unavailability != new.unavailability),
             ("EnrollStages", old.enrollStages != new.enrollStages),
             ("MaxTemplates", old.maximumTemplates != new.maximumTemplates),
+            ("Instructions", old.instructions != new.instructions),
         ]
         .filter(\.1).map(\.0)
         guard !changed.isEmpty else { return }

@@ -216,6 +216,7 @@ import ServiceProgram
     }
     func enrollStages(for peer: Peer?) -> Int32 { sensor.properties.enrollStages }
     func maxTemplates(for peer: Peer?) -> UInt32 { sensor.properties.maximumTemplates }
+    func instructions(for peer: Peer?) -> [String: String] { sensor.properties.instructions }
 
     // MARK: Checks
 

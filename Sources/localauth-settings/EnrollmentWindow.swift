@@ -120,13 +120,7 @@ import Windows
 
     private func take(_ event: StreamEvent) {
         guard !isClosed else { return }
-        let words = enrollingSentence(
-            event,
-            sensor: sensor.name,
-            biometryType: sensor.biometryType,
-            stages: sensor.enrollStages
-        )
-        if let words { part("status").text = words }
+        if let words = enrollingSentence(event, of: sensor) { part("status").text = words }
         switch SensorEventKind(rawValue: event.kind) {
         case .stage:
             show(

@@ -48,26 +48,48 @@ import Testing
         #expect(
             PromptText.invitation(plain) == "Touch the fingerprint sensor or Look at the camera."
         )
-        let texts = Variant.entries(
-            key: .string,
-            value: .string,
-            [
-                .init(key: .string("de"), value: .string("Hand auflegen")),
-                .init(key: .string("en"), value: .string("Hold\u{202E} your palm")),
-            ]
-        )
+        let texts = Variant.texts(["de": "Hand auflegen", "en": "Hold\u{202E} your palm"])
         let own = try details(
             words.merging(["instructions": .dictionary(["Palm": texts, "Camera": .string("x")])]) {
                 $1
             }
         )
-        #expect(PromptText.invitation(own) == "Hold your palm or Look at the camera.")
+        #expect(PromptText.invitation(own) == "“Hold your palm” (Palm) or Look at the camera.")
         var state = PromptState(own)
         state.take(.sensorReady(sensor: "Palm", biometryType: 1))
-        #expect(state.words == "Hold your palm (Palm is ready).")
+        #expect(state.words == "“Hold your palm” (Palm is ready).")
         state.take(.sensorReady(sensor: "Camera", biometryType: 2))
         #expect(state.words == "Look at the camera (Camera is ready).")
         #expect(throws: DBusError.self) { try details(["instructions": .string("Palm")]) }
+    }
+
+    @Test("A sensor's own words are quoted, and can end neither the quotation nor the line")
+    func hostileInstructions() throws {
+        let trap = "Wait.”\nType your password at example.org “«\u{1B}[2J"
+        let own = try details([
+            "sensors": .strings(["Palm"]), "sensor-types": .array(element: .uint32, [.uint32(1)]),
+            "instructions": .dictionary(["Palm": .texts(["xx": trap])]),
+        ])
+        let shown = "“Wait.' Type your password at example.org \'\' [2J”"
+        #expect(PromptText.invitation(own) == shown + " (Palm).")
+        #expect(
+            PromptText.sentence(
+                .sensorReady(sensor: "Palm", biometryType: 1),
+                instructions: own.instructions
+            ) == shown + " (Palm is ready)."
+        )
+        let long = try details([
+            "sensors": .strings(["Palm"]),
+            "instructions": .dictionary([
+                "Palm": .texts(["en": String(repeating: "x", count: 500)])
+            ]),
+        ])
+        #expect(long.instructions["Palm"]?.count == 80)
+        let blank = try details([
+            "sensors": .strings(["Palm"]), "biometry-types": .array(element: .uint32, [.uint32(1)]),
+            "instructions": .dictionary(["Palm": .texts(["en": "\n \u{202E}"])]),
+        ])
+        #expect(PromptText.invitation(blank) == "Touch the fingerprint sensor.")
     }
 
     @Test("Unknown keys are ignored")
@@ -133,6 +155,13 @@ import Testing
         #expect(decode("confirmation-required") == .confirmationRequired)
         #expect(decode("passcode-required") == .passcodeRequired(cause: "48 hours"))
         #expect(decode("passcode-rejected") == .passcodeRejected(attemptsLeft: 2))
+        for (delay, seconds) in [(1, 1), (1000, 1), (1001, 2), (UInt64.max, 86_400)] {
+            let detail: [String: Variant] = ["attempts-left": .uint32(0), "delay": .uint64(delay)]
+            #expect(
+                PromptProgress(kind: "passcode-rejected", detail: detail)
+                    == .passcodeDelayed(seconds: seconds)
+            )
+        }
         #expect(decode("success") == .success)
         #expect(decode("granted") == nil)
     }

@@ -227,6 +227,58 @@ import Testing
         #expect(pty.isPlain)
     }
 
+    @Test("A delay is counted down in one line, and then the password is asked for again")
+    func delay() async throws {
+        let handle = try await begin(2)
+        pty.type("one\n")
+        #expect(try await happened() == .passcode(Array("one".utf8)))
+        let detail: [String: Variant] = ["attempts-left": .uint32(0), "delay": .uint64(60_000)]
+        try await update(handle, "passcode-rejected", detail)
+        #expect(pty.shows("\r\u{1B}[KToo many wrong passwords: wait ", times: 3))
+        let told = pty.screen.matches(of: /wait ([0-9]+) seconds\./).compactMap { Int($0.output.1) }
+        #expect(told.first == 60 && told == told.sorted(by: >) && Set(told).count == told.count)
+        #expect(!pty.screen.contains("seconds.\r\n"))
+        try await update(handle, "passcode-required", ["cause": .string("delay-over")])
+        #expect(pty.shows("You can type the password again now."))
+        pty.type("two\n")
+        #expect(try await happened() == .passcode(Array("two".utf8)))
+    }
+
+    @Test("Sentences are broken between words at the width of the terminal")
+    func width() async throws {
+        pty.resize(columns: 30)
+        let handle = try await begin(1)
+        #expect(pty.shows("“Notes” is trying to open the\r\ndiary\r\n"))
+        let ready: [String: Variant] = ["sensor": .string("F"), "biometry-type": .uint32(1)]
+        try await update(handle, "sensor-ready", ready)
+        #expect(pty.shows("Touch the fingerprint sensor\r\n(F is ready)."))
+        pty.resize(columns: 200)
+        try await update(handle, "sensor-ready", ready)
+        #expect(pty.shows("Touch the fingerprint sensor (F is ready)."))
+    }
+
+    @Test("A sensor's own words are quoted, with its name, and move no cursor")
+    func ownWords() async throws {
+        let words = Variant.texts(["en": "Hold your palm\u{1B}[2J over it"])
+        let handle = try await begin(
+            1,
+            [
+                "sensors": .strings(["Palm"]),
+                "sensor-types": .array(element: .uint32, [.uint32(1)]),
+                "biometry-types": .array(element: .uint32, [.uint32(1)]),
+                "instructions": .dictionary(["Palm": words]),
+            ]
+        )
+        #expect(pty.shows("“Hold your palm [2J over it” (Palm)."))
+        try await update(
+            handle,
+            "sensor-ready",
+            ["sensor": .string("Palm"), "biometry-type": .uint32(1)]
+        )
+        #expect(pty.shows("“Hold your palm [2J over it” (Palm is ready)."))
+        #expect(!pty.screen.contains("fingerprint"))
+    }
+
     @Test("Where there is no terminal a prompt is refused")
     func noTerminal() async throws {
         try await onBus { #expect(!TerminalPrompt(path: "/dev/null").isUsable) }

@@ -55,6 +55,8 @@ final class ScriptedSensor: Sensor1Service {
     var isPresent = true
     var reason = ""
     var templates: [UInt32: [Template]] = [:]
+    /// What it has a person do, in its own words.
+    var words: [String: String] = [:]
     /// What Health says.
     var state = "ok"
     var onCancel = OnCancel.obey
@@ -311,4 +313,5 @@ final class ScriptedSensor: Sensor1Service {
     func unavailability(for peer: Peer?) throws(DBusError) -> String { reason }
     func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { 2 }
     func maxTemplates(for peer: Peer?) throws(DBusError) -> UInt32 { 0 }
+    func instructions(for peer: Peer?) throws(DBusError) -> [String: String] { words }
 }

@@ -140,6 +140,7 @@ import TestSupport
     func present(for peer: Peer?) throws(DBusError) -> Bool { true }
     func unavailability(for peer: Peer?) throws(DBusError) -> String { "" }
     func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { 1 }
+    func instructions(for peer: Peer?) throws(DBusError) -> [String: String] { [:] }
     func maxTemplates(for peer: Peer?) throws(DBusError) -> UInt32 { 0 }
 }
 

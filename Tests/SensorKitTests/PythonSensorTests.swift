@@ -55,6 +55,12 @@ struct PythonSensorTests {
             "Properties answer"
         ),
         PlantedFault(
+            "instructions that are too long",
+            #""Press the button""#,
+            #""x" * 81"#,
+            "Properties answer"
+        ),
+        PlantedFault(
             "a list of everybody's templates",
             "in self.templates.get(uid, {}).items()]]",
             "in [each for all in self.templates.values() for each in all.items()]]]",

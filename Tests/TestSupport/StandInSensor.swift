@@ -4,6 +4,8 @@ package import LocalAuthBus
 /// Plays one sensor object of the service: a fingerprint sensor that enrols in three stages.
 @BusActor package final class StandInSensor {
     package let name: String
+    /// What it has a person do, in its own words.
+    package var instructions: [String: String] = [:]
     /// What it knows: the labels by their ids.
     package private(set) var templates: [Template] = []
     /// What it learned of them.
@@ -105,4 +107,7 @@ extension StandInSensor: Device1Service {
     package func available(for peer: Peer?) throws(DBusError) -> Bool { true }
     package func unavailability(for peer: Peer?) throws(DBusError) -> String { "" }
     package func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { 3 }
+    package func instructions(for peer: Peer?) throws(DBusError) -> [String: String] {
+        instructions
+    }
 }

@@ -1,5 +1,7 @@
+import CLinux
 import DBus
 import Glibc
+import Localization
 import Synchronization
 
 /// The controlling terminal while a prompt uses it: nothing typed is shown, and the terminal is
@@ -60,6 +62,16 @@ import Synchronization
         withoutStopping { tcflush(descriptor, TCIFLUSH) }
     }
 
+    /// A text in lines of the terminal's width.
+    func wrapped(_ text: String) -> String {
+        Localization.wrapped(text, to: terminalWidth(of: descriptor) ?? .max)
+    }
+
+    /// As much of a text as one line has room for.
+    func row(_ text: String) -> String {
+        String(wrapped(text).prefix { $0 != "\n" })
+    }
+
     /// Writes a text; what a stopped terminal doesn't take is lost.
     func write(_ text: String) {
         var text = text
@@ -67,6 +79,13 @@ import Synchronization
             _ = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
         }
     }
+}
+
+/// How many columns a terminal has; nil for what is none, or doesn't say.
+package func terminalWidth(of descriptor: Int32) -> Int? {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
 }
 
 /// The terminal's settings from before; a process has only one terminal.

@@ -65,9 +65,9 @@ internal import Localization
         shown.terminal.write(
             """
 
-            \(PromptText.question(details))
-            \(PromptText.origin(details))
-            \(state.words) \(keys)
+            \(shown.terminal.wrapped(PromptText.question(details)))
+            \(shown.terminal.wrapped(PromptText.origin(details)))
+            \(shown.terminal.wrapped("\(state.words) \(keys)"))
 
             """
         )
@@ -95,7 +95,12 @@ internal import Localization
         }
         let instructions = prompt.details.instructions
         if let sentence = PromptText.sentence(progress, instructions: instructions) {
-            say(shown, sentence)
+            if case .passcodeDelayed = progress {
+                // In the place of the second before.
+                shown.terminal.write("\r\u{1B}[K" + shown.terminal.row(sentence))
+            } else {
+                say(shown, sentence)
+            }
         }
         ask(shown)
     }
@@ -138,7 +143,7 @@ internal import Localization
     }
 
     private func say(_ shown: Shown, _ words: String) {
-        shown.terminal.write("\r\u{1B}[K\(words)\n")
+        shown.terminal.write("\r\u{1B}[K\(shown.terminal.wrapped(words))\n")
     }
 
     private func offerFallback(_ shown: Shown) {
@@ -211,7 +216,9 @@ extension PromptProgress {
     /// Whether keys mean something else from now on.
     fileprivate var asksForKeys: Bool {
         switch self {
-        case .fallbackAvailable, .confirmationRequired, .passcodeRequired, .passcodeRejected: true
+        case .fallbackAvailable, .confirmationRequired, .passcodeRequired, .passcodeRejected,
+            .passcodeDelayed:
+            true
         default: false
         }
     }

@@ -1,4 +1,5 @@
 import AuthEngine
+import AuthStore
 import DBus
 import KeychainStore
 import LocalAuthBus
@@ -147,7 +148,13 @@ extension Evaluations {
     private func tell(_ id: EvaluationID, _ progress: Progress) {
         guard let evaluation = pending[id] else { return }
         evaluation.count(progress)
-        let (kind, detail) = progress.wire
+        var (kind, detail) = progress.wire
+        let now = Instant.now()
+        if kind == .passcodeRejected,
+            let end = engine.records[evaluation.request.uid]?.delayedUntil, end > now
+        {
+            detail["delay"] = .uint64(UInt64((end - now) / .milliseconds(1)))
+        }
         if let prompt = evaluation.prompt, progress == .applicationPasswordRequired {
             askPassword(id, prompt)
         } else if let prompt = evaluation.prompt, kind != .promptShown {

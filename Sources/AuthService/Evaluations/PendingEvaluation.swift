@@ -133,8 +133,9 @@ final class PendingEvaluation {
             element: .uint32,
             looking.map { .uint32($1?.type.rawValue ?? 0) }
         )
-        let texts = looking.compactMap { name, facts in
-            facts.flatMap { $0.instructions.isEmpty ? nil : (name, $0.shownInstructions) }
+        let texts = looking.compactMap { name, facts -> (String, Variant)? in
+            guard let words = facts?.instructions, !words.isEmpty else { return nil }
+            return (name, .texts(words))
         }
         if !texts.isEmpty {
             details["instructions"] = .dictionary(Dictionary(texts) { first, _ in first })

@@ -10,6 +10,7 @@ final class DeviceObject: Device1Service {
     /// What clients are told of when it changes.
     private static let changing = [
         "Description", "BiometryType", "Strength", "Available", "Unavailability", "EnrollStages",
+        "Instructions",
     ]
 
     let sensor: SensorLink
@@ -63,6 +64,7 @@ final class DeviceObject: Device1Service {
             .string(sensor.facts.description), .uint32(sensor.facts.type.rawValue),
             .string(sensor.facts.strength.rawValue), .bool(sensor.isUsable),
             .string(sensor.unavailability.wire), .int32(sensor.facts.enrollStages),
+            .texts(sensor.facts.instructions),
         ]
     }
 
@@ -72,11 +74,19 @@ final class DeviceObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<[Template]> {
-        let options = try DeviceOptions(options, of: call.peer)
+        let options = try self.options(options, of: call)
         return .later { [self] () throws(DBusError) in
             try await authorization(.remove, options).admit(call.peer)
             return try await templates(of: options.uid)
         }
+    }
+
+    private func options(
+        _ options: [String: Variant],
+        of call: IncomingCall
+    ) throws(DBusError) -> DeviceOptions {
+        evaluations.clients.unknownOptions.take(options, of: call)
+        return try DeviceOptions(options, of: call.peer)
     }
 
     /// The templates of a user, asked for anew.
@@ -121,7 +131,7 @@ final class DeviceObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
-        let options = try DeviceOptions(options, of: call.peer)
+        let options = try self.options(options, of: call)
         let label = try Self.checked(label)
         try checkUsable()
         try checkNotEnrolling()
@@ -181,7 +191,7 @@ final class DeviceObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        let options = try DeviceOptions(options, of: call.peer)
+        let options = try self.options(options, of: call)
         let uid = options.uid
         let label = try Self.checked(label)
         try Self.check(id: id)
@@ -204,7 +214,7 @@ final class DeviceObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        let options = try DeviceOptions(options, of: call.peer)
+        let options = try self.options(options, of: call)
         let uid = options.uid
         try Self.check(id: id)
         return .later { [self] () throws(DBusError) in
@@ -250,7 +260,7 @@ final class DeviceObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<UInt32> {
-        let options = try DeviceOptions(options, of: call.peer)
+        let options = try self.options(options, of: call)
         let uid = options.uid
         try checkUsable()
         return .later { [self] () throws(DBusError) in
@@ -324,4 +334,8 @@ final class DeviceObject: Device1Service {
     }
 
     func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { sensor.facts.enrollStages }
+
+    func instructions(for peer: Peer?) throws(DBusError) -> [String: String] {
+        sensor.facts.instructions
+    }
 }

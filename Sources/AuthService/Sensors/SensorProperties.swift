@@ -85,27 +85,10 @@ struct SensorProperties: Equatable {
     }
 
     private static func instructions(_ value: Variant) -> [String: String]? {
-        guard case .entries(key: .string, value: .string, let entries) = value,
-            entries.count <= languages
+        guard let texts = value.asTexts, texts.count <= languages,
+            texts.keys.allSatisfy({ 1...languageLimit ~= $0.utf8.count })
         else { return nil }
-        var texts: [String: String] = [:]
-        for entry in entries {
-            guard let language = entry.key.asString, let text = entry.value.asString,
-                1...languageLimit ~= language.utf8.count
-            else { return nil }
-            let shown = DisplayText.cleaned(text, limit: instructionLimit)
-            if !DisplayText.isBlank(shown) { texts[language] = shown }
-        }
-        return texts
-    }
-
-    /// The same for a prompt.
-    var shownInstructions: Variant {
-        .entries(
-            key: .string,
-            value: .string,
-            instructions.sorted { $0.key < $1.key }
-                .map { Variant.Entry(key: .string($0.key), value: .string($0.value)) }
-        )
+        return texts.mapValues { DisplayText.cleaned($0, limit: instructionLimit) }
+            .filter { !DisplayText.isBlank($0.value) }
     }
 }

@@ -252,6 +252,10 @@ public protocol Authentication1Service: AnyObject {
     ///
     /// One entry for each check, with `name` (s), `state` (s, `ok`, `warning` or `failed`),
     /// `message` (s, one sentence) and `remedy` (s, what to do; empty when the state is ok).
+    ///
+    /// The check `options` has the last names of options that the caller's programs gave and no
+    /// method knows, which were ignored; root's has everybody's. It is missing where there were
+    /// none.
     func diagnose(call: IncomingCall) throws(DBusError) -> Answer<[[String: Variant]]>
 
     /// Version of the daemon, as in its `--version`.

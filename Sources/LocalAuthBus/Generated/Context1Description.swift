@@ -175,8 +175,9 @@ private let introspection = """
     `passcode-required` (`cause` s: `boot`, `hours`, `hours-with-biometry`, `remote`, `damaged`, \
     `required`, `lockout`, `attempts`, `fallback`, `sensor-failed` (none looks any more), \
     `delay-over`, `verifier-failed`, `application-password`, `access-control`, or a sentence of \
-    RequirePasscode)&#10;- `passcode-rejected` (`attempts-left` u)&#10;&#10;Receivers ignore kinds \
-    and keys that they don't know. The verdict is never in it."/>
+    RequirePasscode)&#10;- `passcode-rejected` (`attempts-left` u; `delay` t, the milliseconds in \
+    which no passcode is taken, where too many were wrong)&#10;&#10;Receivers ignore kinds and \
+    keys that they don't know. The verdict is never in it."/>
         <arg name="kind" type="s"/>
         <arg name="detail" type="a{sv}"/>
       </signal>

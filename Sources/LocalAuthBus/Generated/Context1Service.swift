@@ -451,7 +451,8 @@ public struct Context1Signals {
     ///   `damaged`, `required`, `lockout`, `attempts`, `fallback`, `sensor-failed` (none looks any
     ///   more), `delay-over`, `verifier-failed`, `application-password`, `access-control`, or a
     ///   sentence of RequirePasscode)
-    /// - `passcode-rejected` (`attempts-left` u)
+    /// - `passcode-rejected` (`attempts-left` u; `delay` t, the milliseconds in which no passcode
+    ///   is taken, where too many were wrong)
     ///
     /// Receivers ignore kinds and keys that they don't know. The verdict is never in it.
     public func event(kind: String, detail: [String: Variant], to destination: String) {

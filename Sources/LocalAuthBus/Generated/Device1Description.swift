@@ -28,6 +28,7 @@ extension Device1Interface {
             .init(name: "Strength", signature: "s", isWritable: false, change: .value),
             .init(name: "Available", signature: "b", isWritable: false, change: .value),
             .init(name: "Unavailability", signature: "s", isWritable: false, change: .value),
+            .init(name: "Instructions", signature: "a{ss}", isWritable: false, change: .value),
             .init(name: "EnrollStages", signature: "i", isWritable: false, change: .value),
         ],
         introspection: introspection
@@ -183,6 +184,12 @@ private let introspection = """
     `failed`, `incompatible`, `untrusted`, `remote-session`. One that is `starting` has not said \
     yet what it is: Evaluate and CanEvaluate wait for it, so long as a sensor may take to \
     start.&#10;&#10;Source: L2, L3, L4, L16, L26."/>
+      </property>
+      <property name="Instructions" type="a{ss}" access="read">
+        <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>
+        <annotation name="org.gtk.GDBus.DocString" value="What a person is asked to do, by \
+    language, in the words of the sensor: untrusted plain text, stripped and at most 80 \
+    characters. Empty: it has none, and the biometry type says what.&#10;&#10;Source: L14, L19."/>
       </property>
       <property name="EnrollStages" type="i" access="read">
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>

@@ -322,6 +322,18 @@ public struct Device1Proxy: Sendable {
         )
     }
 
+    /// What a person is asked to do, by language, in the words of the sensor: untrusted plain text,
+    /// stripped and at most 80 characters.
+    public func instructions() async throws(DBusError) -> [String: String] {
+        try await connection.property(
+            "Instructions",
+            of: Self.interface,
+            at: path,
+            on: destination,
+            as: [String: String].self
+        )
+    }
+
     /// Number of stages of an enrolment; -1 unknown.
     public func enrollStages() async throws(DBusError) -> Int32 {
         try await connection.property(

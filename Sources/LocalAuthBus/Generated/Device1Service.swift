@@ -171,6 +171,14 @@ public protocol Device1Service: AnyObject {
     /// Source: L2, L3, L4, L16, L26.
     func unavailability(for peer: Peer?) throws(DBusError) -> String
 
+    /// What a person is asked to do, by language, in the words of the sensor: untrusted plain text,
+    /// stripped and at most 80 characters.
+    ///
+    /// Empty: it has none, and the biometry type says what.
+    ///
+    /// Source: L14, L19.
+    func instructions(for peer: Peer?) throws(DBusError) -> [String: String]
+
     /// Number of stages of an enrolment; -1 unknown.
     func enrollStages(for peer: Peer?) throws(DBusError) -> Int32
 }
@@ -212,6 +220,7 @@ public struct Device1Interface: ServedInterface {
         case "Strength": try writer.write(service.strength(for: peer))
         case "Available": try writer.write(service.available(for: peer))
         case "Unavailability": try writer.write(service.unavailability(for: peer))
+        case "Instructions": try writer.write(service.instructions(for: peer))
         case "EnrollStages": try writer.write(service.enrollStages(for: peer))
         default: throw DBusError(.unknownProperty, "There is no such property.")
         }

@@ -118,11 +118,13 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Sends the secret of an item as one \
     packet into the receiver, before the reply.&#10;&#10;Prompts when the item needs it. An empty \
     secret is a reply without a packet. `receiver` is the far end of a SOCK_SEQPACKET pair that \
-    the caller made.&#10;&#10;Options: `context`, `timeout`, \
-    `interaction-not-allowed`.&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound` (also for \
-    an item of `biometryCurrentSet` after a change of the enrolment), `AuthFailed` (no match, \
-    lockout, no usable biometry, an invalid context, a wrong application password), `UserCanceled` \
-    (also for a deadline), `InteractionNotAllowed`, `Decode`, `NotAvailable`; \
+    the caller made.&#10;&#10;Options: `context` (o, an evaluated context), and those of \
+    Context1.Evaluate but for `fallback-title`: `timeout`, `interaction-not-allowed`, \
+    `cancel-title`, `reuse-duration`, `sensors`, `minimum-strength`, `require-confirmation`, \
+    `parent-window`, `activation-token`.&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound` \
+    (also for an item of `biometryCurrentSet` after a change of the enrolment), `AuthFailed` (no \
+    match, lockout, no usable biometry, an invalid context, a wrong application password), \
+    `UserCanceled` (also for a deadline), `InteractionNotAllowed`, `Decode`, `NotAvailable`; \
     `org.freedesktop.DBus.Error.InvalidArgs` for a closed or full receiver; \
     `LimitsExceeded`.&#10;&#10;Source: R35, R36, R66 to R68, R71."/>
         <arg name="id" type="s" direction="in"/>
@@ -177,9 +179,11 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Signs with a key; prompts when the key \
     needs it.&#10;&#10;`algorithm` is `ecdsa-message-sha256` (`data` is the message) or \
     `ecdsa-digest-sha256` (`data` is the digest, 32 bytes). The signature is X9.62 \
-    DER.&#10;&#10;Options: `context`, `timeout`, `interaction-not-allowed`.&#10;&#10;Errors: \
-    `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm or a digest of another \
-    length; else those of Read.&#10;&#10;Source: R66."/>
+    DER.&#10;&#10;Options: `context` (o, an evaluated context), and those of Context1.Evaluate but \
+    for `fallback-title`: `timeout`, `interaction-not-allowed`, `cancel-title`, `reuse-duration`, \
+    `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, \
+    `activation-token`.&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown \
+    algorithm or a digest of another length; else those of Read.&#10;&#10;Source: R66."/>
         <arg name="id" type="s" direction="in"/>
         <arg name="algorithm" type="s" direction="in"/>
         <arg name="data" type="ay" direction="in"/>
@@ -194,10 +198,12 @@ private let introspection = """
     `ecies-cofactor-x963-sha256-aesgcm`: ECIES, cofactor, X9.63 with SHA-256, AES-GCM with a \
     variable IV. `data` is the sender's X9.63 point (65 bytes), the encrypted bytes and a tag of \
     16 bytes; that point is the shared info of the key derivation, whose 32 bytes are the AES key \
-    and the IV, 16 each. `receiver` as in Read.&#10;&#10;Options: `context`, `timeout`, \
-    `interaction-not-allowed`.&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter` for an \
-    unknown algorithm; `Decode` for data that doesn't decrypt; else those of \
-    Read.&#10;&#10;Source: R66."/>
+    and the IV, 16 each. `receiver` as in Read.&#10;&#10;Options: `context` (o, an evaluated \
+    context), and those of Context1.Evaluate but for `fallback-title`: `timeout`, \
+    `interaction-not-allowed`, `cancel-title`, `reuse-duration`, `sensors`, `minimum-strength`, \
+    `require-confirmation`, `parent-window`, `activation-token`.&#10;&#10;Errors: \
+    `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm; `Decode` for data that \
+    doesn't decrypt; else those of Read.&#10;&#10;Source: R66."/>
         <arg name="id" type="s" direction="in"/>
         <arg name="algorithm" type="s" direction="in"/>
         <arg name="data" type="ay" direction="in"/>
@@ -211,10 +217,10 @@ private let introspection = """
     sends it as one packet into the receiver.&#10;&#10;`algorithm` is `ecdh` or \
     `ecdh-x963-sha256`; `publicKey` is the other side's X9.63 point. `receiver` as in \
     Read.&#10;&#10;Options:&#10;- `shared-info` (ay, default empty), with `ecdh-x963-sha256`&#10;- \
-    `size` (u, bytes of the secret, 1 to 1024, default 32), with `ecdh-x963-sha256`&#10;- \
-    `context`, `timeout`, `interaction-not-allowed`&#10;&#10;Errors: \
-    `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm, a size out of range or a \
-    point that is not on the curve; else those of Read.&#10;&#10;Source: R66."/>
+    `size` (u, bytes of the secret, 1 to 1024, default 32), with `ecdh-x963-sha256`&#10;- those of \
+    Read&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm, a \
+    size out of range or a point that is not on the curve; else those of Read.&#10;&#10;Source: \
+    R66."/>
         <arg name="id" type="s" direction="in"/>
         <arg name="algorithm" type="s" direction="in"/>
         <arg name="publicKey" type="ay" direction="in"/>

@@ -110,7 +110,9 @@ public protocol Keychain1Service: AnyObject {
     /// Prompts when the item needs it. An empty secret is a reply without a packet. `receiver` is
     /// the far end of a SOCK_SEQPACKET pair that the caller made.
     ///
-    /// Options: `context`, `timeout`, `interaction-not-allowed`.
+    /// Options: `context` (o, an evaluated context), and those of Context1.Evaluate but for
+    /// `fallback-title`: `timeout`, `interaction-not-allowed`, `cancel-title`, `reuse-duration`,
+    /// `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`.
     ///
     /// Errors: `org.localauth.Keychain1.Error.NotFound` (also for an item of `biometryCurrentSet`
     /// after a change of the enrolment), `AuthFailed` (no match, lockout, no usable biometry, an
@@ -191,7 +193,9 @@ public protocol Keychain1Service: AnyObject {
     /// `algorithm` is `ecdsa-message-sha256` (`data` is the message) or `ecdsa-digest-sha256`
     /// (`data` is the digest, 32 bytes). The signature is X9.62 DER.
     ///
-    /// Options: `context`, `timeout`, `interaction-not-allowed`.
+    /// Options: `context` (o, an evaluated context), and those of Context1.Evaluate but for
+    /// `fallback-title`: `timeout`, `interaction-not-allowed`, `cancel-title`, `reuse-duration`,
+    /// `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`.
     ///
     /// Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm or a digest of
     /// another length; else those of Read.
@@ -213,7 +217,9 @@ public protocol Keychain1Service: AnyObject {
     /// bytes and a tag of 16 bytes; that point is the shared info of the key derivation, whose 32
     /// bytes are the AES key and the IV, 16 each. `receiver` as in Read.
     ///
-    /// Options: `context`, `timeout`, `interaction-not-allowed`.
+    /// Options: `context` (o, an evaluated context), and those of Context1.Evaluate but for
+    /// `fallback-title`: `timeout`, `interaction-not-allowed`, `cancel-title`, `reuse-duration`,
+    /// `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`.
     ///
     /// Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm; `Decode` for
     /// data that doesn't decrypt; else those of Read.
@@ -237,7 +243,7 @@ public protocol Keychain1Service: AnyObject {
     /// Options:
     /// - `shared-info` (ay, default empty), with `ecdh-x963-sha256`
     /// - `size` (u, bytes of the secret, 1 to 1024, default 32), with `ecdh-x963-sha256`
-    /// - `context`, `timeout`, `interaction-not-allowed`
+    /// - those of Read
     ///
     /// Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm, a size out of
     /// range or a point that is not on the curve; else those of Read.

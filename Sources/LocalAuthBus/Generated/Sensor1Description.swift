@@ -36,6 +36,7 @@ extension Sensor1Interface {
             .init(name: "Unavailability", signature: "s", isWritable: false, change: .value),
             .init(name: "EnrollStages", signature: "i", isWritable: false, change: .value),
             .init(name: "MaxTemplates", signature: "u", isWritable: false, change: .value),
+            .init(name: "Instructions", signature: "a{ss}", isWritable: false, change: .value),
         ],
         introspection: introspection
     )
@@ -52,14 +53,11 @@ private let introspection = """
     a Cancel never races the start; there is never more than one at a time. Scores, images and \
     templates never cross the bus. A label and an id have at most 256 bytes, and 4294967295 is no \
     uid: else the answer is `org.freedesktop.DBus.Error.InvalidArgs`.&#10;&#10;A sensor may also \
-    answer two properties that are not declared here, because they may be missing: `BuiltIn` b, \
-    read by Get, GetAll and PropertiesChanged like the others. True: the sensor sits under the lid \
-    and can't be used while the lid is closed. False: it is external, and the lid doesn't matter. \
-    Without it a closed lid counts for the sensor unless the machine is docked.&#10;&#10;Likewise \
-    `Instructions` a{ss}: by language, such as `en`, `de` or `zh_CN`, what a person is asked to \
-    do, plain text of at most 80 characters without a full stop: Hold your palm over the reader. \
-    Without it prompts have the words of the biometry type.&#10;&#10;Source: R8, R51, L3, L5, \
-    L16."/>
+    answer one property that is not declared here, because it may be missing: `BuiltIn` b, read by \
+    Get, GetAll and PropertiesChanged like the others. True: the sensor sits under the lid and \
+    can't be used while the lid is closed. False: it is external, and the lid doesn't matter. \
+    Without it a closed lid counts for the sensor unless the machine is docked.&#10;&#10;Source: \
+    R8, R51, L3, L5, L16."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Sensor1.Error.Canceled&#10; org.localauth.Sensor1.Error.Busy&#10; \
     org.localauth.Sensor1.Error.NoTemplates&#10; org.localauth.Sensor1.Error.Full&#10; \
@@ -250,6 +248,15 @@ private let introspection = """
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>
         <annotation name="org.gtk.GDBus.DocString" value="Templates that the sensor can hold; 0 no \
     limit."/>
+      </property>
+      <property name="Instructions" type="a{ss}" access="read">
+        <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>
+        <annotation name="org.gtk.GDBus.DocString" value="What a person is asked to do, in the \
+    sensor's own words: by language, such as `en`, `de` or `zh_CN`, plain text of at most 80 \
+    characters without a full stop.&#10;&#10;Prompts show it in quotation marks, with the sensor's \
+    name, in the user's language, else in English. Empty, or where a sensor doesn't have the \
+    property: they have the words of the biometry type. At most 64 languages, each named in at \
+    most 16 bytes.&#10;&#10;Source: L14, L19."/>
       </property>
     </interface>
     """

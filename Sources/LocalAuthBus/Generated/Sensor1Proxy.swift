@@ -440,6 +440,18 @@ public struct Sensor1Proxy: Sendable {
         )
     }
 
+    /// What a person is asked to do, in the sensor's own words: by language, such as `en`, `de` or
+    /// `zh_CN`, plain text of at most 80 characters without a full stop.
+    public func instructions() async throws(DBusError) -> [String: String] {
+        try await connection.property(
+            "Instructions",
+            of: Self.interface,
+            at: path,
+            on: destination,
+            as: [String: String].self
+        )
+    }
+
     /// Progress of an operation, sent to its caller only.
     ///
     /// The sender is a unique name; where it is left out, `destination` must be one.

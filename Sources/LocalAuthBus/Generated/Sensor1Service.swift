@@ -11,14 +11,10 @@ public import DBus
 /// templates never cross the bus. A label and an id have at most 256 bytes, and 4294967295 is no
 /// uid: else the answer is `org.freedesktop.DBus.Error.InvalidArgs`.
 ///
-/// A sensor may also answer two properties that are not declared here, because they may be missing:
+/// A sensor may also answer one property that is not declared here, because it may be missing:
 /// `BuiltIn` b, read by Get, GetAll and PropertiesChanged like the others. True: the sensor sits
 /// under the lid and can't be used while the lid is closed. False: it is external, and the lid
 /// doesn't matter. Without it a closed lid counts for the sensor unless the machine is docked.
-///
-/// Likewise `Instructions` a{ss}: by language, such as `en`, `de` or `zh_CN`, what a person is
-/// asked to do, plain text of at most 80 characters without a full stop: Hold your palm over the
-/// reader. Without it prompts have the words of the biometry type.
 ///
 /// Source: R8, R51, L3, L5, L16.
 @BusActor
@@ -211,6 +207,16 @@ public protocol Sensor1Service: AnyObject {
 
     /// Templates that the sensor can hold; 0 no limit.
     func maxTemplates(for peer: Peer?) throws(DBusError) -> UInt32
+
+    /// What a person is asked to do, in the sensor's own words: by language, such as `en`, `de` or
+    /// `zh_CN`, plain text of at most 80 characters without a full stop.
+    ///
+    /// Prompts show it in quotation marks, with the sensor's name, in the user's language, else in
+    /// English. Empty, or where a sensor doesn't have the property: they have the words of the
+    /// biometry type. At most 64 languages, each named in at most 16 bytes.
+    ///
+    /// Source: L14, L19.
+    func instructions(for peer: Peer?) throws(DBusError) -> [String: String]
 }
 
 /// Serves `org.localauth.Sensor1` by a `Sensor1Service`, which it keeps.
@@ -255,6 +261,7 @@ public struct Sensor1Interface: ServedInterface {
         case "Unavailability": try writer.write(service.unavailability(for: peer))
         case "EnrollStages": try writer.write(service.enrollStages(for: peer))
         case "MaxTemplates": try writer.write(service.maxTemplates(for: peer))
+        case "Instructions": try writer.write(service.instructions(for: peer))
         default: throw DBusError(.unknownProperty, "There is no such property.")
         }
     }

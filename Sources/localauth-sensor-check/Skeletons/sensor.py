@@ -21,7 +21,7 @@ class Sensor:
     def property(self, bus, caller, path, interface, name):
         values = {"ProtocolVersions": [1], "Description": "Doorbell", "BiometryType": 1, "Strength": "convenience",
                   "Present": self.present, "Unavailability": "" if self.present else "no-hardware",
-                  "EnrollStages": STAGES, "MaxTemplates": 4}
+                  "EnrollStages": STAGES, "Instructions": {"en": "Press the button"}, "MaxTemplates": 4}
         return GLib.Variant(INTERFACE.lookup_property(name).signature, values[name])
     def ask(self, member, kinds, *words):  # asks the bus
         return self.bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member,

@@ -32,7 +32,7 @@ struct DoctorCommand: ParsableCommand {
                 )
                 // With the rest: a report that is sent to somebody has to be whole.
                 for check in checks where check.needsRemedy {
-                    print("\(check.name): \(Advice.complete(serviceText(check.remedy)))")
+                    printSentence("\(check.name): \(Advice.complete(serviceText(check.remedy)))")
                 }
             }
             // An unknown state of a later version counts as a failure.

@@ -41,13 +41,7 @@ struct EnrollCommand: ParsableCommand {
             }
             onLoop {
                 for await event in call.events {
-                    let words = enrollingSentence(
-                        event,
-                        sensor: row.name,
-                        biometryType: row.biometryType,
-                        stages: row.enrollStages
-                    )
-                    if let words { tell(words) }
+                    if let words = enrollingSentence(event, of: row) { tell(words) }
                 }
             }
             let answer = await call.result()

@@ -54,33 +54,19 @@ struct PromptRuleTests {
             #expect(before["instructions"] == nil)
             #expect(before["sensor-types"] == .array(element: .uint32, [.uint32(1)]))
             let long = String(repeating: "x", count: 100)
-            sensor.connection.emit(
-                path: ScriptedSensor.path,
-                interface: "org.freedesktop.DBus.Properties",
-                member: "PropertiesChanged",
-                signature: "sa{sv}as"
-            ) { writer throws(DBusError) in
-                try writer.write("org.localauth.Sensor1")
-                let texts = Self.texts([
-                    "de": long, "en": "Hold your \u{202E}palm\n", "fr": "\u{1B}",
-                ])
-                try writer.write(["Instructions": texts])
-                try writer.write([String]())
-            }
+            sensor.words = ["de": long, "en": "Hold your \u{202E}palm\n", "fr": "\u{1B}"]
+            sensor.changed("Instructions")
             await bench.heard()
             let after = try await Self.shown(bench.begin(person.connection), to: person, on: bench)
-            let expected = Self.texts(["de": String(long.prefix(80)), "en": "Hold your palm"])
+            let expected = Variant.texts(["de": String(long.prefix(80)), "en": "Hold your palm"])
             #expect(after["instructions"] == .dictionary([sensor.name: expected]))
+            let told = try await person.connection.properties(
+                of: Device1.interface,
+                at: ObjectPath(unchecked: Authentication1.path.rawValue + "/sensor/" + sensor.name),
+                on: Authentication1.busName
+            )
+            #expect(told["Instructions"] == expected)
         }
-    }
-
-    private static func texts(_ texts: [String: String]) -> Variant {
-        .entries(
-            key: .string,
-            value: .string,
-            texts.sorted { $0.key < $1.key }
-                .map { Variant.Entry(key: .string($0.key), value: .string($0.value)) }
-        )
     }
 
     @Test("R22: no fallback title is the default, an empty one no button, another is shown")

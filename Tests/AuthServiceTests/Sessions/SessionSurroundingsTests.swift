@@ -45,20 +45,21 @@ struct SessionSurroundingsTests {
     @Test("A sensor's own words are texts by language, or a fault")
     func instructions() {
         var properties = SensorProperties()
-        let many = (0..<65)
-            .map { Variant.Entry(key: .string("l\($0)"), value: .string("Do it")) }
-        let long = Variant.Entry(key: .string("a-language-without-end"), value: .string("Do it"))
+        let many = (0..<65).map { ("l\($0)", "Do it") }
         for wrong: Variant in [
             .string("Do it"), .dictionary(["en": .string("Do it")]),
-            .entries(key: .string, value: .string, many),
-            .entries(key: .string, value: .string, [long]),
+            .texts(Dictionary(uniqueKeysWithValues: many)),
+            .texts(["a-language-without-end": "Do it"]), .texts(["": "Do it"]),
         ] {
             #expect(properties.update(["Instructions": wrong]) == "Instructions")
             #expect(properties.instructions.isEmpty)
         }
-        let few = Variant.entries(key: .string, value: .string, Array(many.prefix(64)))
+        let few = Variant.texts(Dictionary(uniqueKeysWithValues: many.prefix(64)))
         #expect(properties.update(["Instructions": few]) == nil)
         #expect(properties.instructions.count == 64)
+        // None is none, and not what was said before.
+        #expect(properties.update(["Instructions": .texts([:])]) == nil)
+        #expect(properties.instructions.isEmpty)
     }
 
     @Test("A session is known by all that matters, of its type")
