@@ -66,7 +66,7 @@ class Rig:
         os.kill(pid, signal.SIGTERM)
         self.owned(name, "false")
 
-    def service(self, sensors, wrap=(), uids=()):
+    def service(self, sensors, wrap=(), uids=(), settings=""):
         """The daemon with a verifier and sensors; each knows root and nobody, or the uids of its place."""
         self.start("localauth-passcode", [f"{self.programs}/localauth-passcode", "--bus", self.address,
                                           "--passcode-set", "always"])
@@ -78,7 +78,7 @@ class Rig:
             for uid in uids[number - 1] if uids else (0, NOBODY):
                 self.call(f"org.localauth.Sensor1.{name}", "/org/localauth/Sensor1",
                           "org.localauth.SimulatedSensor1", "AddTemplate", "us", uid, "right thumb")
-        pathlib.Path(self.folder, "localauth.conf").write_text("")
+        pathlib.Path(self.folder, "localauth.conf").write_text(settings)
         self.start("localauthd", [*wrap, f"{self.programs}/localauthd", "--bus", self.address,
                                   "--state-directory", f"{self.folder}/state",
                                   "--config", f"{self.folder}/localauth.conf"])

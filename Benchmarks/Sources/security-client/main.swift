@@ -69,10 +69,11 @@ func makeKey() throws {
         kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
         kSecAttrKeySizeInBits as String: 256,
         kSecAttrTokenID as String: kSecAttrTokenIDSecureEnclave,
+        kSecPrivateKeyAttrs as String: [kSecAttrIsPermanent as String: true],
     ]
     var error: Unmanaged<CFError>?
     signingKey = SecKeyCreateRandomKey(attributes as CFDictionary, &error)
-    guard signingKey != nil else { throw Refusal(what: "key", status: errSecParam) }
+    if let error { throw error.takeRetainedValue() }
 }
 
 func sign() throws {
