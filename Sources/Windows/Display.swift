@@ -116,7 +116,9 @@ import Glibc
             .on("after-paint") {
                 guard !isUsed, surface(of: window).map(gdk_surface_get_mapped) == 1 else { return }
                 isUsed = true
-                gtk_window_set_startup_id(window.asWindow, token)
+                let display = gdk_display_get_default()
+                gdk_wayland_display_set_startup_notification_id(display, token)
+                gtk_window_present(window.asWindow)
             }
         window.on("unrealize") { isUsed = true }
     }

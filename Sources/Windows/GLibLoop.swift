@@ -15,6 +15,23 @@ package import DBus
         }
     }
 
+    /// Calls `body` once everything that a person has done by now was handled, and drawn.
+    package static func afterInput(_ body: @escaping @BusActor () -> Void) {
+        let call: GSourceFunc = { context in
+            let address = UInt(bitPattern: context)
+            BusActor.assume { Receiver.at(address)?.body() }
+            return 0
+        }
+        g_idle_add_full(
+            G_PRIORITY_DEFAULT_IDLE,
+            call,
+            Unmanaged.passRetained(Receiver(body)).toOpaque()
+        ) { context in
+            guard let context else { return }
+            Unmanaged<Receiver>.fromOpaque(context).release()
+        }
+    }
+
     private static func attach() {
         // GLib keeps the table for as long as the source lives, which is for ever.
         let table = UnsafeMutablePointer<GSourceFuncs>.allocate(capacity: 1)

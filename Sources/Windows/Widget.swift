@@ -98,8 +98,8 @@ package import DBus
     }
 }
 
-/// What is called when a signal is emitted.
-private final class Receiver {
+/// What is called when something happens.
+final class Receiver {
     let body: @BusActor () -> Void
 
     init(_ body: @escaping @BusActor () -> Void) { self.body = body }

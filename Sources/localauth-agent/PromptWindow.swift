@@ -77,9 +77,20 @@ import Windows
     /// Keys that mean the whole window; true: nobody else gets it.
     private func take(_ key: UInt32) -> Bool {
         if isSettling { return true }
-        guard key == UInt32(GDK_KEY_Escape) else { return false }
-        cancel()
+        switch Int32(bitPattern: key) {
+        case GDK_KEY_Escape: cancel()
+        case GDK_KEY_Page_Up, GDK_KEY_KP_Page_Up: scroll(by: -1)
+        case GDK_KEY_Page_Down, GDK_KEY_KP_Page_Down: scroll(by: 1)
+        default: return false
+        }
         return true
+    }
+
+    /// What is above the buttons may be longer than there is room for.
+    private func scroll(by pages: Double) {
+        let place = gtk_scrolled_window_get_vadjustment(part("scroll").pointer)
+        let step = gtk_adjustment_get_page_increment(place)
+        gtk_adjustment_set_value(place, gtk_adjustment_get_value(place) + pages * step)
     }
 
     private func cancel() {
@@ -255,9 +266,12 @@ import Windows
         draw()
         timers.append(
             EventLoop.shared.schedule(after: Self.settling) { [weak self] in
-                guard let self else { return }
-                isSettling = false
-                draw()
+                // On a busy machine a key of that time may still be on its way.
+                GLibLoop.afterInput {
+                    guard let self, !self.timers.isEmpty else { return }
+                    self.isSettling = false
+                    self.draw()
+                }
             }
         )
     }
