@@ -51,9 +51,10 @@ struct PipeWireGraph {
         for entry in entries.values where entry.isClient {
             let client = entry.properties["pipewire.sec.uid"].flatMap { UInt32($0) }
             guard let client, SystemSocket.isOfSystem(client) || client == user else {
-                let who = client.map { "the user \($0)" } ?? "somebody unknown"
+                let who = client.map { "\($0)" } ?? "?"
                 throw .untrusted(
-                    "A program of \(who) is connected to PipeWire, and could feed it any picture."
+                    "A program of the user \(who) is connected to PipeWire, and could feed it any "
+                        + "picture."
                 )
             }
         }

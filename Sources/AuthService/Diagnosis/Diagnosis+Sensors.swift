@@ -123,6 +123,7 @@ extension Diagnosis {
 
     /// What to do about what a sensor says in `Health`, by a word of that.
     private static let remedies = [
+        ("PipeWire", "Set that PipeWire up as docs/face.md says, or name another camera."),
         (
             "model",
             "Install the models of the sensor, or name their folder with its option --models."
