@@ -32,8 +32,8 @@ struct PipeWireSensorTests {
     }
 
     @Test(
-        "Who was enrolled through PipeWire matches, in each format, and nobody else does",
-        arguments: ["yuyv", "nv12", "rgb", "bgrx", "mjpg"]
+        "Who was enrolled through PipeWire matches, and nobody else does",
+        arguments: ["yuyv", "bgrx", "mjpg"]
     )
     func matches(_ format: String) async throws {
         let rig = try await PipeWireRig()

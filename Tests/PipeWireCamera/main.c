@@ -32,6 +32,10 @@ int main(void) {
 struct picture {
     uint8_t *bytes;
     size_t count;
+    // As it was drawn for a format, so that a busy machine does it once.
+    const char *format;
+    uint8_t *drawn;
+    size_t size;
 };
 
 static struct {
@@ -86,7 +90,7 @@ static void read_clip(const char *path) {
         own.clip = realloc(own.clip, (own.pictures + 1) * sizeof *own.clip);
         uint8_t *bytes = malloc(end - start);
         memcpy(bytes, content + start, end - start);
-        own.clip[own.pictures++] = (struct picture){bytes, end - start};
+        own.clip[own.pictures++] = (struct picture){.bytes = bytes, .count = end - start};
         start = end;
     }
 }
@@ -115,6 +119,7 @@ static uint8_t *decoded(const struct picture *picture, J_COLOR_SPACE space) {
 }
 
 static size_t draw(const struct picture *picture, uint8_t *out) {
+    if (picture->count > size_of(own.format)) give_up("a picture that is too large");
     if (!strcmp(own.format, "mjpg")) return memcpy(out, picture->bytes, picture->count), picture->count;
     const int is_rgb = !strcmp(own.format, "rgb") || !strcmp(own.format, "bgrx");
     uint8_t *pixels = decoded(picture, is_rgb ? JCS_RGB : JCS_YCbCr);
@@ -185,7 +190,14 @@ static void on_process(void *data) {
     ++own.next;
     if (memory && to->maxsize >= size) {
         if (own.pictures) {
-            size = draw(&own.clip[own.next % own.pictures], memory);
+            struct picture *picture = &own.clip[own.next % own.pictures];
+            if (picture->format != own.format) {
+                picture->drawn = realloc(picture->drawn, size);
+                picture->size = draw(picture, picture->drawn);
+                picture->format = own.format;
+            }
+            size = picture->size;
+            memcpy(memory, picture->drawn, size);
         } else if (!own.owns) {
             memset(memory, (int)(own.next % 255) + 1, size);
         }
