@@ -13,7 +13,7 @@ struct SettingsTests {
     }
 
     /// What the button is called that removes something, once it is asked about.
-    private static func answer(_ reader: ScreenReader) async throws -> String {
+    @BusActor private static func answer(_ reader: ScreenReader) async throws -> String {
         let found = Witness<String>()
         try await eventually("the question", within: .seconds(60)) {
             for element in try await reader.elements()
