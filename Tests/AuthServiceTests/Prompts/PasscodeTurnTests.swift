@@ -93,6 +93,8 @@ struct PasscodeTurnTests {
             gate.release()
             for await event in third.events where event.kind == "passcode-rejected" {
                 #expect(event.detail["attempts-left"] == .uint32(0))
+                // How long none is taken, to be counted down.
+                #expect((1...60_000).contains(event.detail["delay"]?.asUInt64 ?? 0))
                 break
             }
             #expect(bench.verifier.verified.seen.count == 6)
