@@ -70,7 +70,7 @@ private let introspection = """
     told by a call: NoMatch of `org.localauth.SensorHost1`, on the connection that called Verify. \
     The sensor looks at nothing until that is answered. A canceled scan or a fault of the sensor \
     is not an attempt.&#10;&#10;Options: `learn` (b, default false: whether Learn may follow the \
-    match). Unknown ones are ignored.&#10;&#10;Errors: `org.localauth.Sensor1.Error.Canceled` \
+    match); unknown ones are ignored.&#10;&#10;Errors: `org.localauth.Sensor1.Error.Canceled` \
     after Cancel; `Busy` while another operation runs; `NoTemplates` when nothing is enrolled for \
     the user; `Disconnected`; `Denied` when the sensor is not allowed what it needs; `Failed`. The \
     message of `Denied` and `Failed` is one sentence for people: what went wrong, and what to do \

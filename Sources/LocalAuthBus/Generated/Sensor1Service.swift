@@ -26,7 +26,7 @@ public protocol Sensor1Service: AnyObject {
     /// connection that called Verify. The sensor looks at nothing until that is answered. A
     /// canceled scan or a fault of the sensor is not an attempt.
     ///
-    /// Options: `learn` (b, default false: whether Learn may follow the match). Unknown ones are
+    /// Options: `learn` (b, default false: whether Learn may follow the match); unknown ones are
     /// ignored.
     ///
     /// Errors: `org.localauth.Sensor1.Error.Canceled` after Cancel; `Busy` while another operation
