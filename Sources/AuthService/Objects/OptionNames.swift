@@ -21,8 +21,9 @@ enum OptionNames {
             "EvaluateAccessControl": evaluation,
         ],
         Device1.interface: [
-            "ListTemplates": ["uid"], "RenameTemplate": ["uid"],
-            "Enroll": change, "RemoveTemplate": change, "RemoveAllTemplates": change,
+            "ListTemplates": ["uid"], "ListLearned": ["uid"], "RenameTemplate": ["uid"],
+            "Enroll": change, "RemoveTemplate": change, "RemoveLearned": change,
+            "RemoveAllTemplates": change,
         ],
         Keychain1.interface: [
             "Add": ["context", "replaces", "key-material", "created"],

@@ -123,6 +123,13 @@ struct UnknownOptionTests {
         let wrong = odd.merging(["uid": .string("nobody")]) { $1 }
         return [
             ("Device1.ListTemplates", { _ = try await device.listTemplates(options: wrong) }),
+            ("Device1.ListLearned", { _ = try await device.listLearned(options: wrong) }),
+            (
+                "Device1.RemoveLearned",
+                {
+                    try await device.removeLearned(id: "x", options: wrong)
+                }
+            ),
             ("Device1.Enroll", { _ = try await device.enroll(label: "x", options: wrong) }),
             (
                 "Device1.RenameTemplate",
