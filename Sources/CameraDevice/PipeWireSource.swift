@@ -5,9 +5,9 @@ public final class PipeWireSource: FrameSource {
     /// What its frames are.
     public var format: PixelFormat { connection.stream.format ?? .yuyv }
     /// A daemon that says nothing for so long, or a camera that gives no picture, is broken.
-    private static let patience = Duration.seconds(3)
+    private static let patience = Duration.seconds(5)
     /// The number of bad pictures in a row after which the camera is given up.
-    private static let mostBroken = 30
+    private static let mostBroken = 10
     /// Of the text of a daemon so much is passed on.
     private static let longestReason = 120
 

@@ -14,7 +14,7 @@ import DBus
     private var pause = firstPause
 
     /// A daemon that doesn't answer for so long does not work.
-    private static let patience = Duration.seconds(3)
+    private static let patience = Duration.seconds(5)
     /// Between two looks for a daemon that isn't there; each is twice the one before.
     private static let firstPause = Duration.milliseconds(250)
     private static let longestPause = Duration.seconds(5)
