@@ -2,16 +2,14 @@
 import PackageDescription
 
 let withSoftwareKeys = TargetDependencyCondition.when(traits: ["SoftwareKeys"])
+let inFace = BuildSettingCondition.when(traits: ["Face"])
 let whereWindows = TargetDependencyCondition.when(traits: ["Prompt"])
 
 // The library is never linked, so pkg-config, which would link it, isn't asked.
 let ofPipeWire: [CSetting] = [
-    .define("LOCALAUTH_FACE", .when(traits: ["Face"])),
+    .define("LOCALAUTH_FACE", inFace),
     .define("_GNU_SOURCE"),
-    .unsafeFlags(
-        ["-I/usr/include/pipewire-0.3", "-I/usr/include/spa-0.2"],
-        .when(traits: ["Face"])
-    ),
+    .unsafeFlags(["-I/usr/include/pipewire-0.3", "-I/usr/include/spa-0.2"], inFace),
 ]
 
 let package = Package(
@@ -33,18 +31,9 @@ let package = Package(
         .map { .library(name: $0, targets: [$0]) },
     traits: [
         .default(enabledTraits: ["SoftwareKeys"]),
-        .trait(
-            name: "SoftwareKeys",
-            description: "SecKey in the process, not only in the service: needs swift-crypto."
-        ),
-        .trait(
-            name: "Face",
-            description: "The engine of the face sensor: needs dlib, OpenBLAS, libjpeg, PipeWire."
-        ),
-        .trait(
-            name: "Prompt",
-            description: "The prompt on the desktop: needs GTK 4 and libadwaita 1.2."
-        ),
+        .trait(name: "SoftwareKeys", description: "SecKey in the process: needs swift-crypto."),
+        .trait(name: "Face", description: "Faces: needs dlib, OpenBLAS, libjpeg, PipeWire."),
+        .trait(name: "Prompt", description: "The desktop's prompt: needs GTK 4, libadwaita 1.2."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -113,14 +102,11 @@ let package = Package(
         // Nothing of dlib without the trait. Always optimised: at -O0 one frame takes 6.5 s.
         .target(
             name: "CFace",
-            cxxSettings: [
-                .define("LOCALAUTH_FACE", .when(traits: ["Face"])),
-                .unsafeFlags(["-O2"]),
-            ],
+            cxxSettings: [.define("LOCALAUTH_FACE", inFace), .unsafeFlags(["-O2"])],
             linkerSettings: [
-                .linkedLibrary(":libdlib.a", .when(traits: ["Face"])),
-                .linkedLibrary("openblas", .when(traits: ["Face"])),
-                .linkedLibrary("jpeg", .when(traits: ["Face"])),
+                .linkedLibrary(":libdlib.a", inFace),
+                .linkedLibrary("openblas", inFace),
+                .linkedLibrary("jpeg", inFace),
             ]
         ),
         .target(
@@ -239,8 +225,7 @@ let package = Package(
             name: "localauth-settings",
             dependencies: [
                 "AgentKit", "DBus", "LocalAuthBus", "LocalAuthClient", "Localization",
-                "ServiceProgram", "Windows",
-                .byName(name: "CAdwaita", condition: whereWindows),
+                "ServiceProgram", "Windows", .byName(name: "CAdwaita", condition: whereWindows),
             ],
             resources: [
                 .embedInCode("settings.ui"), .embedInCode("enrollment.ui"),
@@ -255,8 +240,8 @@ let package = Package(
             ],
             resources: [
                 "sensor.py", "sensor.c.txt", "sensor.swift.txt", "package.swift.txt", "Makefile",
-                "description.conf", "policy.conf",
-                "activation.service", "unit.service", "sysusers.conf",
+                "description.conf", "policy.conf", "activation.service", "unit.service",
+                "sysusers.conf",
             ]
             .map { .embedInCode("Skeletons/\($0)") }
         ),
@@ -386,10 +371,7 @@ let package = Package(
             name: "pipewire-camera",
             path: "Tests/PipeWireCamera",
             cSettings: ofPipeWire,
-            linkerSettings: [
-                .linkedLibrary("pipewire-0.3", .when(traits: ["Face"])),
-                .linkedLibrary("jpeg", .when(traits: ["Face"])),
-            ]
+            linkerSettings: [.linkedLibrary("pipewire-0.3", inFace), .linkedLibrary("jpeg", inFace)]
         ),
         .executableTarget(
             name: "FaceFigures",
@@ -460,10 +442,7 @@ let package = Package(
                 "CPAM", "DBus", "Linux", "LocalAuthBus", "localauth-passcode", "TestSupport",
             ]
         ),
-        .testTarget(
-            name: "AgentKitTests",
-            dependencies: ["AgentKit", "DBus", "TestSupport"]
-        ),
+        .testTarget(name: "AgentKitTests", dependencies: ["AgentKit", "DBus", "TestSupport"]),
         .testTarget(
             name: "PromptTests",
             dependencies: [
@@ -473,9 +452,7 @@ let package = Package(
         ),
         .testTarget(
             name: "LocalizationTests",
-            dependencies: [
-                "DBus", "Localization", "TestSupport", "localauthctl",
-            ]
+            dependencies: ["DBus", "Localization", "TestSupport", "localauthctl"]
         ),
         .testTarget(
             name: "ControlTests",
