@@ -371,7 +371,9 @@ let package = Package(
             name: "pipewire-camera",
             path: "Tests/PipeWireCamera",
             cSettings: ofPipeWire,
-            linkerSettings: [.linkedLibrary("pipewire-0.3", inFace), .linkedLibrary("jpeg", inFace)]
+            linkerSettings: [
+                .linkedLibrary("pipewire-0.3", inFace), .linkedLibrary("jpeg", inFace),
+            ]
         ),
         .executableTarget(
             name: "FaceFigures",
