@@ -3,8 +3,9 @@ import Testing
 
 /// Nothing of ours uses more than somebody has who writes a sensor or a prompt.
 @Suite("Sensors and prompts of ours") struct AuthorTests {
-    /// What each stands on beside the libraries that localauth-dev has: its own hardware and windows,
-    /// which an author brings along.
+    /// What each stands on beside the libraries that localauth-dev has.
+    ///
+    /// It is their own hardware and windows, which an author brings along.
     private static let programs: [String: Set<String>] = [
         "localauth-sensor-simulated": [],
         "localauth-sensor-fingerprint": ["Fingerprint"],

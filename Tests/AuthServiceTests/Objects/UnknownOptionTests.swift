@@ -250,7 +250,7 @@ struct UnknownOptionTests {
     func users() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
-            let other = try Connection(.address(Person.address(bench.bus, uid: 65533)))
+            let other = try Connection(.address(Person.address(bench.bus, uid: 1)))
             for connection in [person.connection, other] {
                 await expectName(.invalidArgs) {
                     _ = try await bench.manager(connection)
@@ -266,7 +266,7 @@ struct UnknownOptionTests {
             let own = try await Self.finding(bench, for: other)?["message"]?.asString ?? ""
             #expect(own.hasSuffix(": for-other (Authentication1.Evaluate)."))
             let all = try await Self.finding(bench)?["message"]?.asString ?? ""
-            #expect(all.contains("for-other (Authentication1.Evaluate, user 65533)"))
+            #expect(all.contains("for-other (Authentication1.Evaluate, user 1)"))
             #expect(all.contains("for-person (Authentication1.Evaluate, user 65534)"))
         }
     }
