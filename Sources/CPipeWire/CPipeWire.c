@@ -165,6 +165,8 @@ static int start_up(struct cpipewire *self, int socket) {
     };
     self->loop = library.pw_loop_new(NULL);
     if (self->loop) {
+        // For as long as it lives: what another thread has to tell would else be told on that thread.
+        pw_loop_enter(self->loop);
         self->pipewire = library.pw_context_new(self->loop, properties(items, 3), 0);
     }
     if (!self->pipewire) return close(socket), CPIPEWIRE_FAILED;
@@ -210,7 +212,6 @@ int32_t cpipewire_open(int socket, const struct cpipewire_events *events, void *
 
 void cpipewire_close(struct cpipewire *self) {
     if (!self) return;
-    if (self->loop) pw_loop_enter(self->loop);
     if (self->stream) library.pw_stream_destroy(self->stream);
     if (self->link) library.pw_proxy_destroy(self->link);
     if (self->node) library.pw_proxy_destroy(self->node);
@@ -228,10 +229,8 @@ void cpipewire_close(struct cpipewire *self) {
 int cpipewire_descriptor(const struct cpipewire *self) { return pw_loop_get_fd(self->loop); }
 
 void cpipewire_serve(struct cpipewire *self) {
-    pw_loop_enter(self->loop);
     // A daemon that never stops talking gets its next turn later.
     for (int round = 0; round < 32 && pw_loop_iterate(self->loop, 0) > 0; ++round) {}
-    pw_loop_leave(self->loop);
 }
 
 int32_t cpipewire_sync(struct cpipewire *self) { return pw_core_sync(self->core, PW_ID_CORE, 0); }

@@ -85,7 +85,7 @@ public final class PipeWireSource: FrameSource {
     }
 
     /// PipeWire tells causes in words; it has those of the kernel.
-    private static func fault(_ reason: String) -> CameraFault {
+    static func fault(_ reason: String) -> CameraFault {
         if reason.contains("busy") { return .busy }
         let plain = reason.prefix(longestReason).filter { $0.isASCII && !$0.isNewline }
         guard !plain.isEmpty else { return .failed("PipeWire can't go on with the camera.") }

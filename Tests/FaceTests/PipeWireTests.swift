@@ -107,7 +107,7 @@ struct PipeWireTests {
         #expect(frame.format == .nv12 && frame.bytes.count == 460_800)
     }
 
-    @Test("A camera of no known format, one that is in use, and one that hangs say so")
+    @Test("A camera of no known format, and one that hangs, say so")
     func unusable() async throws {
         let rig = try await PipeWireRig()
         let other = try rig.camera("none", name: "OTHER")
@@ -133,8 +133,21 @@ struct PipeWireTests {
         #expect(throws: CameraFault.interrupted) {
             while true { _ = try source.nextFrame(raised) }
         }
-        try camera.obey("error Device or resource busy")
-        #expect(throws: CameraFault.busy) { _ = try source.nextFrame(interruption) }
+    }
+
+    @Test("What PipeWire says of a camera is told in a sentence, and that it is in use as that")
+    func reasons() {
+        #expect(PipeWireSource.fault("Start error: Device or resource busy") == .busy)
+        let sentence = "PipeWire can't go on with the camera"
+        #expect(
+            PipeWireSource.fault("no more\ninput formats\u{202E}")
+                == .failed(
+                    "\(sentence): no moreinput formats."
+                )
+        )
+        #expect(PipeWireSource.fault("") == .failed("\(sentence)."))
+        let long = String(repeating: "x", count: 1000)
+        #expect(PipeWireSource.fault(long) == .failed("\(sentence): \(long.prefix(120))."))
     }
 
     @Test("A camera that goes is gone, and back under its name; so with the daemon")

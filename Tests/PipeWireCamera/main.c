@@ -6,7 +6,7 @@
 // FORMAT is mjpg, yuyv, nv12, i420, rgb, bgrx or grey; `own:FORMAT` has it make the memory itself. Without
 // a clip each picture's bytes are its number. Lines on the standard input: `offset N`, `size N`, `stride N`
 // and `corrupt` are lies that stay until `sane`; `cut` cuts its own memory; `hold` gives no picture until
-// `go`; `format FORMAT`; `error TEXT`. It says `ready` when it can be found.
+// `go`; `format FORMAT`. It says `ready` when it can be found.
 
 #include <stdio.h>
 
@@ -19,7 +19,6 @@ int main(void) {
 
 #else
 
-#include <errno.h>
 #include <jpeglib.h>
 #include <pipewire/pipewire.h>
 #include <spa/param/buffers.h>
@@ -284,7 +283,6 @@ static void obey(const char *line) {
             if (ftruncate(own.files[i], 0)) give_up("can't cut");
         }
     }
-    if (!strcmp(word, "error")) pw_stream_set_error(own.stream, -EBUSY, "%s", text);
     if (!strcmp(word, "format")) {
         own.format = strdup(text);
         uint8_t space[1024];
