@@ -38,10 +38,11 @@ class Sensor:
             long = any(len(word.encode()) > 256 for word in words if isinstance(word, str))
             if long or ("uid", 2**32 - 1) in zip([argument.name for argument in method.in_args], words):
                 raise Fault("org.freedesktop.DBus.Error.InvalidArgs")
-            answer, kinds = getattr(self, member)(call, *words) or (), "".join(a.signature for a in method.out_args)
+            answer, kinds = getattr(self, member, self.unknown)(call, *words) or (), "".join(a.signature for a in method.out_args)
             if call != self.call: call.return_value(GLib.Variant(f"({kinds})", answer))
         except Fault as fault:
             call.return_dbus_error(str(fault) if "." in str(fault) else f"{SENSOR}.Error.{fault}", "It can't be done.")
+    def unknown(self, *call): raise Fault("org.freedesktop.DBus.Error.UnknownMethod")  # it may be missing
     def send(self, member, kinds, *words, to=None, interface=SENSOR):
         self.bus.emit_signal(to, PATH, interface, member, GLib.Variant(kinds, words))
     def tell(self, kind, **detail): self.send("Event", "(tsa{sv})", self.number, kind, detail, to=self.call.get_sender())
@@ -107,7 +108,6 @@ class Sensor:
             self.send("PropertiesChanged", "(sa{sv}as)", SENSOR, changed, [], interface="org.freedesktop.DBus.Properties")
             if self.call and not self.present: self.end(error="Disconnected")
         return bool(words)
-
 def main(where):
     if where in ("system", "session"): where = Gio.dbus_address_get_for_bus_sync(getattr(Gio.BusType, where.upper()), None)
     flags = Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION
