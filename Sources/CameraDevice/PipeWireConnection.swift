@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A connection to a PipeWire daemon of the system, of whose nodes one is the camera.
 ///
-/// Used by one thread at a time. It waits for nothing: who has it waits for ``descriptor``, and then
-/// calls ``serve()``.
+/// Used by one thread at a time. It waits for nothing: who has it waits for ``descriptor``, and
+/// then calls ``serve()``.
 public final class PipeWireConnection {
     /// What is known of the camera.
     public enum Standing: Hashable, Sendable {
@@ -48,8 +48,8 @@ public final class PipeWireConnection {
 
     /// Connects to the daemon, whose answers then are to be waited for.
     ///
-    /// - Throws: ``CameraFault/disconnected`` when there is no daemon, ``CameraFault/untrusted(_:)``
-    ///   when it isn't the system's, or a sentence.
+    /// - Throws: ``CameraFault/disconnected`` when there is no daemon,
+    ///   ``CameraFault/untrusted(_:)`` when it isn't the system's, or a sentence.
     public init(_ address: PipeWireAddress) throws(CameraFault) {
         self.address = address
         let socket = try SystemSocket.connect(to: address.socket)
@@ -165,6 +165,7 @@ private let events = cpipewire_events(
         connection(context)?.see(format, (width, height))
     },
     picture: { context, bytes, count, stride in
+        // The picture belongs to the C side, and is copied before this returns.
         let picture = bytes.map { UnsafeBufferPointer(start: $0, count: count) }
         connection(context)?.see(picture, stride)
     }

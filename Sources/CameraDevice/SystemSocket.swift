@@ -16,7 +16,7 @@ enum SystemSocket {
     /// - Throws: ``CameraFault/disconnected`` when nobody is there, ``CameraFault/untrusted(_:)``
     ///   when it is a person's or open for everybody, ``CameraFault/failed(_:)`` otherwise.
     static func connect(to path: String) throws(CameraFault) -> Int32 {
-        // Named first: the sensor's unit hides such folders, and they would only seem to be missing.
+        // Named first: the sensor's unit hides such folders, so they would seem to be missing.
         guard !path.hasPrefix("/run/user/") else {
             throw .untrusted(
                 "\(path) is the PipeWire of a session, whose user can feed it any picture."

@@ -54,6 +54,7 @@ func wipe(_ bytes: inout Data) {
     bytes.withUnsafeMutableBytes { overwrite($0) }
 }
 
+// The bytes are their owner's, who lends them for this call alone.
 private func overwrite(_ buffer: UnsafeMutableRawBufferPointer) {
     if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
 }
