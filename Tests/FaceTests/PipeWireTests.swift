@@ -76,9 +76,9 @@ struct PipeWireTests {
             _ = try source.nextFrame(interruption)
         }
         // Whoever decodes a frame compares it with its size.
-        try camera.obey("stride -1280")
+        try camera.obey("stride 5")
         var stride = 0
-        while stride != -1280 { stride = try source.nextFrame(interruption).stride }
+        while stride != 5 { stride = try source.nextFrame(interruption).stride }
     }
 
     @Test("Memory that the camera cuts short is no picture, and no crash")
