@@ -103,7 +103,7 @@ final class DeviceObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<[LearnedEntry]> {
-        let options = try DeviceOptions(options, of: call.peer)
+        let options = try self.options(options, of: call)
         return .later { [self] () throws(DBusError) in
             try await authorization(.remove, options).admit(call.peer)
             return try await learned(of: options.uid)
@@ -237,7 +237,7 @@ final class DeviceObject: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        let options = try DeviceOptions(options, of: call.peer)
+        let options = try self.options(options, of: call)
         let uid = options.uid
         try Self.check(id: id)
         return .later { [self] () throws(DBusError) in
