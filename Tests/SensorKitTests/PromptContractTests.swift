@@ -222,7 +222,7 @@ struct PromptContractTests {
     private static let callFaults = [
         PlantedFault(
             "strangers listened to",
-            #"if caller != self.owner: raise PlantedFault("AccessDenied")"#,
+            #"if caller != self.owner: raise Fault("AccessDenied")"#,
             "pass",
             "Strangers are refused"
         ),
@@ -247,7 +247,7 @@ struct PromptContractTests {
         ),
         PlantedFault(
             "no channel for an item's password",
-            #"raise PlantedFault("InvalidArgs")\#n            prompt.channel,"#,
+            #"raise Fault("InvalidArgs")\#n            prompt.channel,"#,
             #"return prompt.channel.send(b"x")\#n            prompt.channel,"#,
             "An item's password without a channel"
         ),

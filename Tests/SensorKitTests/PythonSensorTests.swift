@@ -87,8 +87,8 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "another error of unknown ids",
-            "if id not in self.templates.get(uid, {}): raise PlantedFault(\"NoTemplates\")",
-            "if id not in self.templates.get(uid, {}): raise PlantedFault(\"Failed\")",
+            "if id not in self.templates.get(uid, {}): raise Fault(\"NoTemplates\")",
+            "if id not in self.templates.get(uid, {}): raise Fault(\"Failed\")",
             "An unknown template"
         ),
         PlantedFault("labels without a bound", "> 256", "> 99999", "A uid that is no user"),
@@ -112,8 +112,8 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "a template of a canceled enrolment",
-            "{})) >= 4: raise PlantedFault(\"Full\")",
-            "{})) >= 4: raise PlantedFault(\"Full\")\n"
+            "{})) >= 4: raise Fault(\"Full\")",
+            "{})) >= 4: raise Fault(\"Full\")\n"
                 + "        self.templates[uid] = {\"x\": [label, 0]}",
             "Cancel ends Enroll"
         ),
@@ -180,7 +180,7 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "a Verify that looks for nobody",
-            #"if not self.templates.get(uid): raise PlantedFault("NoTemplates")"#,
+            #"if not self.templates.get(uid): raise Fault("NoTemplates")"#,
             "pass",
             "Without templates"
         ),
@@ -222,7 +222,7 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "two at once",
-            #"if self.call: raise PlantedFault("Busy")"#,
+            #"if self.call: raise Fault("Busy")"#,
             #"if self.call: self.end(error="Canceled")"#,
             "A second operation"
         ),
