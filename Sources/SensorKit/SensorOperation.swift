@@ -8,7 +8,7 @@ import LocalAuthBus
     /// Who asked: the daemon.
     public nonisolated let caller: Peer
     /// Whether a match may be learned from, if the passcode confirms it.
-    public nonisolated let mayLearn: Bool
+    nonisolated let mayLearn: Bool
     /// Whether the operation was canceled; then nothing that it says is passed on.
     public private(set) var isCanceled = false
 
@@ -120,7 +120,7 @@ import LocalAuthBus
     /// seen to the template that matched, and answers whether it did.
     ///
     /// What it holds is let go of 30 s after the match, and as soon as another operation begins.
-    /// Nothing comes of it unless ``mayLearn``.
+    /// It is let go of at once where the daemon didn't say that it may be learned from.
     public func whenConfirmed(
         _ learn: @escaping @BusActor @Sendable () async throws(SensorFault) -> Bool
     ) {

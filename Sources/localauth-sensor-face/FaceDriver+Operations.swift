@@ -31,7 +31,7 @@ extension FaceDriver {
         _ operation: SensorOperation,
         _ camera: CameraIdentity
     ) {
-        guard operation.mayLearn, let face = match.face else { return }
+        guard let face = match.face else { return }
         let (store, threshold) = (store, settings.threshold)
         operation.whenConfirmed { [self] () async throws(SensorFault) in
             try await faults { () async throws(FaceFault) in
