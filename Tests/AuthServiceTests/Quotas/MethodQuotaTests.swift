@@ -192,7 +192,7 @@ struct MethodQuotaTests {
                 _ = try await sensor.operation()
             }
             let methods = Self.methods(.use, context.path)
-            #expect(methods.count == 10)
+            #expect(methods.count == 11)
             for method in methods {
                 let error = await Self.error(method, person.connection)
                 #expect(error == Self.refusal, "\(method.member)")
