@@ -128,12 +128,16 @@ struct PipeWireSensorTests {
         "A camera of PipeWire has a whole path and a name, and no light of its own",
         arguments: [["--camera", "pipewire:x#y"], ["--infrared", "--camera", "pipewire:/x#y"]]
     )
-    func options(_ options: [String]) throws {
-        let ended = try ChildProcess.run(["localauth-sensor-face", "--bus", "session"] + options)
-        #expect(
-            ended.status == 64 && ended.errors.contains("PipeWire")
-                || ended.errors.contains("pipewire:")
-        )
+    func options(_ options: [String]) async throws {
+        try await PrivateBus.run { bus in
+            let program = try bus.start(["localauth-sensor-face"] + options)
+            #expect(try await program.exitStatus() == 64)
+            let said = program.errors
+            #expect(
+                said.contains("pipewire:SOCKET#NODE") || said.contains("PipeWire's word"),
+                "\(said)"
+            )
+        }
     }
 }
 
