@@ -19,6 +19,8 @@ public struct SensorFixture: Sendable {
     public var hasStream: Bool
     /// Whether its touches are calls on the daemon's connection, behind what that has sent before.
     public var touchesByBus: Bool
+    /// How long what it was shown may take to be told: a face is looked at for three seconds.
+    public var patience: Duration
     /// Takes its device away, or gives it back; nil: that can't be done.
     public var plug:
         (@BusActor @Sendable (_ isIn: Bool, _ bench: SensorBench) async throws -> Void)?
@@ -30,6 +32,7 @@ public struct SensorFixture: Sendable {
         canMismatch: Bool = true,
         hasStream: Bool = false,
         touchesByBus: Bool = true,
+        patience: Duration = .seconds(5),
         plug: (@BusActor @Sendable (Bool, SensorBench) async throws -> Void)? = nil,
         present: @escaping @BusActor @Sendable (Bool, SensorBench) async -> Void
     ) {
@@ -38,6 +41,7 @@ public struct SensorFixture: Sendable {
         self.canMismatch = canMismatch
         self.hasStream = hasStream
         self.touchesByBus = touchesByBus && !hasStream
+        self.patience = patience
         self.plug = plug
         self.present = present
     }
@@ -226,11 +230,8 @@ public struct SeenEvent: Hashable, Sendable {
     }
 
     /// The first event of a kind of an operation.
-    ///
-    /// How long it takes is not what is tested: a face is looked at for three seconds before an
-    /// attempt has failed, and a busy machine looks at few pictures a second.
     public func event(_ kind: String, of operation: UInt64) async throws -> SeenEvent {
-        try await events.first("\(kind) of operation \(operation)", within: .seconds(30)) {
+        try await events.first("\(kind) of operation \(operation)", within: fixture.patience) {
             $0.operation == operation && $0.kind == kind
         }
     }

@@ -50,7 +50,7 @@ extension SensorContractSuite {
             }
             let (number, call) = try await bench.verify()
             _ = try await bench.presenting(false) {
-                try await bench.events.first("three calls", within: .seconds(30)) { _ in
+                try await bench.events.first("three calls", within: bench.fixture.patience) { _ in
                     bench.misses.count == 3
                 }
             }

@@ -22,6 +22,7 @@ struct FaceServiceTests {
         let fixture = SensorFixture(
             program: program ?? Stage.program(folder, replay: clip),
             name: "Face",
+            patience: .seconds(30),
             present: { _, _ in }
         )
         try await SensorCheck("files", body).run(fixture)

@@ -269,7 +269,12 @@ struct LearningSensorTests {
             user: SensorBench.user,
             camera: CameraIdentity.replay.description
         )
-        let fixture = SensorFixture(program: program, name: "Face", present: { _, _ in })
+        let fixture = SensorFixture(
+            program: program,
+            name: "Face",
+            patience: .seconds(30),
+            present: { _, _ in }
+        )
         try await SensorCheck("learning") { bench in try await body(bench, id) }.run(fixture)
     }
 
