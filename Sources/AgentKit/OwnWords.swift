@@ -8,12 +8,15 @@ internal import Localization
 func ownWords(_ texts: [String: String]) -> String? {
     let words = preferredLanguages().lazy.compactMap { texts[$0] }
     guard let text = words.first ?? texts.min(by: { $0.key < $1.key })?.value else { return nil }
-    let plain = plainText(text, limit: 80)
-    let quoted = String(plain.map { quotationMarks.contains($0) ? "'" : $0 })
-    return quoted.contains { $0 != " " } ? quoted : nil
+    // A mark with an accent is another character, and looks the same.
+    var quoted = String.UnicodeScalarView()
+    for scalar in plainText(text, limit: 80).unicodeScalars {
+        quoted.append(quotationMarks.contains(scalar) ? "'" : scalar)
+    }
+    return quoted.contains { $0 != " " } ? String(quoted) : nil
 }
 
-private let quotationMarks: Set<Character> = [
+private let quotationMarks: Set<Unicode.Scalar> = [
     "\"", "“", "”", "„", "‟", "«", "»", "‹", "›", "「", "」", "『", "』", "＂", "〝",
-    "〞", "〟",
+    "〞", "〟", "❝", "❞", "❠", "🙶", "🙷", "🙸", "″", "ʺ", "˝",
 ]

@@ -16,7 +16,7 @@ import LocalAuthBus
     public private(set) var asksApplicationPassword: Bool
 
     /// What tells the rest of a delay.
-    var countdown: EventSource?
+    var countdown: (next: EventSource, end: ContinuousClock.Instant)?
     private var channel: OwnedDescriptor
     /// If an answer is lost, the prompt ends at the deadline, which the service reports with End.
     private let service: Authentication1Proxy

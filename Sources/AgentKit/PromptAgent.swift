@@ -165,26 +165,36 @@ public import LocalAuthBus
         view.end(prompt, outcome)
     }
 
-    /// A delay is told anew each second, until something else is said of the passcode.
+    /// A delay is told anew each second, until something else is said of the passcode, or a match
+    /// waits to be confirmed; what a sensor says is left to be read for a while.
     private func count(down progress: PromptProgress, _ prompt: Prompt) {
         switch progress {
         case .passcodeDelayed(let seconds):
-            prompt.countdown?.cancel()
-            let end = ContinuousClock.now + .seconds(seconds)
-            prompt.countdown = tick(prompt, until: end)
-        case .passcodeRequired, .passcodeRejected, .applicationPasswordRequired, .success:
-            prompt.countdown?.cancel()
-        default: break
+            tick(prompt, until: .now + .seconds(seconds), after: .seconds(1))
+        case .passcodeRequired, .passcodeRejected, .applicationPasswordRequired, .success,
+            .confirmationRequired:
+            prompt.countdown?.next.cancel()
+            prompt.countdown = nil
+        default:
+            guard let end = prompt.countdown?.end else { return }
+            tick(prompt, until: end, after: .seconds(5))
         }
     }
 
-    private func tick(_ prompt: Prompt, until end: ContinuousClock.Instant) -> EventSource {
-        EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
+    private func tick(
+        _ prompt: Prompt,
+        until end: ContinuousClock.Instant,
+        after pause: Duration
+    ) {
+        prompt.countdown?.next.cancel()
+        let next = EventLoop.shared.schedule(after: pause) { [weak self] in
+            prompt.countdown = nil
             let left = (end - .now) / .seconds(1)
             guard let self, !prompt.hasEnded, left > 0 else { return }
             view.update(prompt, .passcodeDelayed(seconds: Int(left.rounded(.up))))
-            prompt.countdown = tick(prompt, until: end)
+            tick(prompt, until: end, after: .seconds(1))
         }
+        prompt.countdown = (next, end)
     }
 
     /// Only the service's own connection is listened to, whoever else knows the path.

@@ -36,7 +36,8 @@ static void foreign_found(
     uint32_t version
 ) {
     (void)version;
-    if (strcmp(interface, foreign_importer.name) == 0)
+    // A compositor that has two gets one used.
+    if (!*(struct wl_proxy **)importer && strcmp(interface, foreign_importer.name) == 0)
         *(struct wl_proxy **)importer = wl_registry_bind(registry, name, &foreign_importer, 1);
 }
 

@@ -38,7 +38,7 @@ public final class PipeWireConnection {
     private let address: PipeWireAddress
     // The C side's object, closed in `deinit`.
     private var handle: OpaquePointer?
-    fileprivate var graph = PipeWireGraph()
+    fileprivate var graph = PipeWireGraph(own: geteuid())
     /// Whether the daemon ended the connection: another one is needed.
     public fileprivate(set) var hasEnded = false
     private var hasList = false
@@ -78,7 +78,7 @@ public final class PipeWireConnection {
         hasList = hasList || answered == asked
         guard hasList else { return .unknown }
         do throws(CameraFault) {
-            let camera = try graph.camera(address.node, own: geteuid())
+            let camera = try graph.camera(address.node)
             if camera != node {
                 node = camera
                 guard cpipewire_ask(handle, camera) == CPIPEWIRE_OK.rawValue else {
@@ -87,6 +87,8 @@ public final class PipeWireConnection {
                 asked = cpipewire_sync(handle)
             }
             guard answered == asked else { return .unknown }
+            // More is known of it by now than its name.
+            _ = try graph.camera(address.node)
             let properties = graph.entries[camera]?.properties ?? [:]
             return .camera(try CameraIdentity(pipeWire: address.node, properties))
         } catch {

@@ -10,11 +10,21 @@ struct PipeWireGraph {
     }
 
     private static let mostEntries = 1024
-    private static let mostProperties = 128
     private static let longestText = 512
+    /// What is looked at; nothing else is kept.
+    private static let keys: Set = [
+        "object.serial", "object.linger", "client.id", "pipewire.sec.uid", "node.name",
+        "media.class", "api.libcamera.path", "device.bus-path", "device.serial",
+    ]
 
     private(set) var entries: [UInt32: Entry] = [:]
     private var isOverfull = false
+    /// The user of a client that is no part of the system; it may have left something behind.
+    private var stranger: String?
+    /// The user that this process runs as, whose clients are taken for the system's.
+    private let user: UInt32
+
+    init(own user: UInt32) { self.user = user }
 
     /// A client or a node came.
     mutating func add(_ id: UInt32, isClient: Bool) {
@@ -30,33 +40,41 @@ struct PipeWireGraph {
     /// The first word counts: it is the daemon's, and a node's own of itself comes later. What is
     /// too long is none of a camera's, and left out.
     mutating func set(_ key: String, of id: UInt32, to value: String) {
-        guard let entry = entries[id], entry.properties[key] == nil,
-            entry.properties.count < Self.mostProperties,
-            key.utf8.count <= Self.longestText, value.utf8.count <= Self.longestText
+        guard let entry = entries[id], entry.properties[key] == nil, Self.keys.contains(key),
+            value.utf8.count <= Self.longestText
         else { return }
         entries[id]?.properties[key] = value
+        guard entry.isClient, key == "pipewire.sec.uid" else { return }
+        note(value)
     }
 
     /// Something went.
-    mutating func remove(_ id: UInt32) { entries[id] = nil }
+    mutating func remove(_ id: UInt32) {
+        guard let entry = entries.removeValue(forKey: id), entry.isClient else { return }
+        if entry.properties["pipewire.sec.uid"] == nil { note("?") }
+    }
+
+    private mutating func note(_ client: String) {
+        let isOurs = UInt32(client).map { SystemSocket.isOfSystem($0) || $0 == user } ?? false
+        if !isOurs { stranger = stranger ?? client }
+    }
 
     /// The node of a camera, if nobody but the system can decide what it shows.
     ///
-    /// Who is connected can make nodes, and link any of them to ours. So no person may be, beside
-    /// the user that this process runs as.
+    /// Who is connected can make nodes, and links to ours, that stay when it has left. So no person
+    /// may have been since this began, beside the user that this process runs as.
     ///
     /// - Throws: ``CameraFault/disconnected`` when there is none.
-    func camera(_ name: String, own user: UInt32) throws(CameraFault) -> UInt32 {
+    func camera(_ name: String) throws(CameraFault) -> UInt32 {
         guard !isOverfull else { throw .failed("PipeWire has more objects than can be judged.") }
-        for entry in entries.values where entry.isClient {
-            let client = entry.properties["pipewire.sec.uid"].flatMap { UInt32($0) }
-            guard let client, SystemSocket.isOfSystem(client) || client == user else {
-                let who = client.map { "\($0)" } ?? "?"
-                throw .untrusted(
-                    "A program of the user \(who) is connected to PipeWire, and could feed it any "
-                        + "picture."
-                )
-            }
+        let unnamed = entries.values.contains {
+            $0.isClient && $0.properties["pipewire.sec.uid"] == nil
+        }
+        if let who = stranger ?? (unnamed ? "?" : nil) {
+            throw .untrusted(
+                "A program of the user \(who) is connected to PipeWire, and could feed it any "
+                    + "picture."
+            )
         }
         let found = entries.filter {
             !$0.value.isClient && $0.value.properties["node.name"] == name
@@ -72,8 +90,12 @@ struct PipeWireGraph {
         return id
     }
 
-    /// A node can outlive the client that made it, whose number then may be another one's.
+    /// A node can outlive the client that made it, whose number then may be another one's; one that
+    /// is meant to doesn't say who made it.
     private func checkMaker(of node: Entry, _ name: String) throws(CameraFault) {
+        guard ["false", "0", nil].contains(node.properties["object.linger"]) else {
+            throw .untrusted("\(name) of PipeWire was made to stay when its maker has left.")
+        }
         // The daemon's own.
         guard let maker = node.properties["client.id"] else { return }
         guard let client = UInt32(maker).flatMap({ entries[$0] }), client.isClient,

@@ -25,8 +25,7 @@ package struct RemoteKeychain {
         var isFree = false
 
         @BusActor var gate: Gate {
-            let isQuiet = isFree || forbidsInteraction || context?.forbidsInteraction == true
-            return isQuiet ? .reading : .asking
+            isFree || isQuiet ? .reading : .asking
         }
 
         /// Apple shows a default text where the app gives none.
@@ -37,18 +36,17 @@ package struct RemoteKeychain {
                 ?? Self.defaultReason
         }
 
+        /// Whether prompts are forbidden, by the call or by its context.
+        @BusActor var isQuiet: Bool { forbidsInteraction || context?.forbidsInteraction == true }
+
+        /// The options of a call; one that asks nobody (`asks`) takes none that forbids it.
         @BusActor
-        func options() async throws(KeychainFailure) -> [String: Variant] {
+        func options(asks: Bool = true) async throws(KeychainFailure) -> [String: Variant] {
             var options: [String: Variant] = [:]
-            guard let context else {
-                if forbidsInteraction { options["interaction-not-allowed"] = .bool(true) }
-                return options
-            }
+            if asks, isQuiet { options["interaction-not-allowed"] = .bool(true) }
+            guard let context else { return options }
             guard !context.isOver else {
                 throw KeychainFailure(errSecAuthFailed, "The context was invalidated.")
-            }
-            if forbidsInteraction || context.forbidsInteraction {
-                options["interaction-not-allowed"] = .bool(true)
             }
             do throws(AuthenticationError) {
                 options["context"] = .objectPath(try await context.prepare())
@@ -136,7 +134,7 @@ package struct RemoteKeychain {
         _ secret: [UInt8],
         _ use: Use
     ) async throws(KeychainFailure) {
-        let options = try await use.options()
+        let options = try await use.options(asks: false)
         try await onKeychain { () async throws(DBusError) in
             try await proxy.setSecret(
                 id: id,
@@ -254,7 +252,7 @@ extension RemoteKeychain {
         for accessControl: [String: Variant],
         _ use: Use
     ) async throws(KeychainFailure) -> (options: [String: Variant], context: RemoteContext?) {
-        var options = try await use.options()
+        var options = try await use.options(asks: false)
         let flags = SecAccessControlCreateFlags(
             rawValue: CFOptionFlags(accessControl["flags"]?.asUInt64 ?? 0)
         )
@@ -267,7 +265,7 @@ extension RemoteKeychain {
             throw KeychainFailure(error)
         }
         var more: [String: Variant] = [:]
-        more["interaction-not-allowed"] = options["interaction-not-allowed"]
+        if use.isQuiet { more["interaction-not-allowed"] = .bool(true) }
         let (wire, reason) = (more, use.text)
         try await onKeychain { () async throws(DBusError) in
             guard try await !object.isCredentialSet(credentialType: 0) else { return }

@@ -19,7 +19,7 @@ public struct SensorFixture: Sendable {
     public var hasStream: Bool
     /// Whether its touches are calls on the daemon's connection, behind what that has sent before.
     public var touchesByBus: Bool
-    /// How long what it was shown may take to be told: a face is looked at for three seconds.
+    /// How long a failed attempt may take: a face is looked at for three seconds before.
     public var patience: Duration
     /// Takes its device away, or gives it back; nil: that can't be done.
     public var plug:
@@ -231,7 +231,8 @@ public struct SeenEvent: Hashable, Sendable {
 
     /// The first event of a kind of an operation.
     public func event(_ kind: String, of operation: UInt64) async throws -> SeenEvent {
-        try await events.first("\(kind) of operation \(operation)", within: fixture.patience) {
+        let limit = kind == "no-match" ? fixture.patience : .seconds(5)
+        return try await events.first("\(kind) of operation \(operation)", within: limit) {
             $0.operation == operation && $0.kind == kind
         }
     }

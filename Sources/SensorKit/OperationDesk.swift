@@ -60,8 +60,9 @@ import LocalAuthBus
         watchCaller()
         await task.value
         leaving.cancel()
+        let lesson = operation.takeLesson()
         let template = try operation.answer()
-        if let lesson = operation.lesson { kept.keep(lesson, of: number, for: caller) }
+        if let lesson { kept.keep(lesson, of: number, for: caller) }
         return template
     }
 

@@ -20,7 +20,7 @@ import LocalAuthBus
     let number: UInt64
     var result: Result<String, DBusError>?
     /// How to learn from the match.
-    private(set) var lesson: KeptMatch.Lesson?
+    private var lesson: KeptMatch.Lesson?
     private let signals: Sensor1Signals
     private let host: SensorHost1Proxy
     private var cancelations: [@BusActor () -> Void] = []
@@ -125,6 +125,12 @@ import LocalAuthBus
         _ learn: @escaping @BusActor @Sendable () async throws(SensorFault) -> Bool
     ) {
         if mayLearn { lesson = learn }
+    }
+
+    /// Hands out how to learn from the match, and lets go of it: it may hold this operation.
+    func takeLesson() -> KeptMatch.Lesson? {
+        defer { lesson = nil }
+        return lesson
     }
 
     /// The number of enrolment stages that are done; `total` -1: unknown.

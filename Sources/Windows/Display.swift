@@ -90,6 +90,7 @@ import Glibc
         // Not before the compositor knows what kind of window it is.
         window.on("map") {
             guard let surface = surface(of: window) else { return }
+            foreign_leave(parent)
             parent = foreign_take(
                 gdk_wayland_display_get_wl_display(gdk_display_get_default()),
                 gdk_wayland_surface_get_wl_surface(surface),

@@ -15,6 +15,7 @@ import Windows
     private var state: PromptState
     private let parts: WindowParts
     private var isSettling = true
+    private var hasOfferedConfirmation = false
     private var timers: [EventSource] = []
     private var sensorImages: [Widget] = []
 
@@ -200,7 +201,10 @@ import Windows
                 state.canConfirm ? localized("C_onfirm") : localized("C_ontinue"),
                 for: part("primary")
             )
-        if state.canConfirm && isAnswerable { part("primary").takeFocus() }
+        // Once: whoever has gone on to another button is not taken back.
+        let offersConfirmation = state.canConfirm && isAnswerable
+        if offersConfirmation && !hasOfferedConfirmation { part("primary").takeFocus() }
+        hasOfferedConfirmation = offersConfirmation
     }
 
     private func drawSensors() {

@@ -32,13 +32,13 @@ extension FaceDriver {
         _ camera: CameraIdentity
     ) {
         guard let face = match.face else { return }
-        let (store, threshold) = (store, settings.threshold)
+        let (store, threshold, user) = (store, settings.threshold, operation.user)
         operation.whenConfirmed { [self] () async throws(SensorFault) in
             try await faults { () async throws(FaceFault) in
                 try await store.learn(
                     face,
                     into: match.id,
-                    of: operation.user,
+                    of: user,
                     camera: camera.description,
                     threshold: threshold
                 )

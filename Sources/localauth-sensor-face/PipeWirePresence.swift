@@ -78,6 +78,8 @@ import DBus
         guard now != .unknown else { return }
         timer?.cancel()
         guard !connection.hasEnded else { return tryLater(after: .disconnected) }
+        // Who was seen there is not forgotten by this connection.
+        if case .fault(let fault) = now, fault != .disconnected { return tryLater(after: fault) }
         pause = Self.firstPause
         know(now)
     }

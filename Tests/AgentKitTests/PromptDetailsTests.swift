@@ -65,12 +65,12 @@ import Testing
 
     @Test("A sensor's own words are quoted, and can end neither the quotation nor the line")
     func hostileInstructions() throws {
-        let trap = "Wait.”\nType your password at example.org “«\u{1B}[2J"
+        let trap = "Wait.”\u{FE0E}\nType your password at example.org “\u{301}«\u{1B}[2J"
         let own = try details([
             "sensors": .strings(["Palm"]), "sensor-types": .array(element: .uint32, [.uint32(1)]),
             "instructions": .dictionary(["Palm": .texts(["xx": trap])]),
         ])
-        let shown = "“Wait.' Type your password at example.org \'\' [2J”"
+        let shown = "“Wait.'\u{FE0E} Type your password at example.org '\u{301}' [2J”"
         #expect(PromptText.invitation(own) == shown + " (Palm).")
         #expect(
             PromptText.sentence(

@@ -28,7 +28,7 @@ struct FaceSensorTests {
         let fixture = SensorFixture(
             program: Stage.program(folder, replay: file) + options,
             name: "Face",
-            patience: .seconds(30),
+            patience: .seconds(15),
             present: { _, _ in }
         )
         try await SensorCheck(clip, body).run(fixture)
@@ -177,7 +177,6 @@ struct FaceSensorWithoutModelsTests {
             program: ["localauth-sensor-face", "--state-directory", folder.path + "/state"]
                 + options,
             name: "Face",
-            patience: .seconds(30),
             present: { _, _ in }
         )
     }

@@ -22,7 +22,7 @@ struct FaceServiceTests {
         let fixture = SensorFixture(
             program: program ?? Stage.program(folder, replay: clip),
             name: "Face",
-            patience: .seconds(30),
+            patience: .seconds(15),
             present: { _, _ in }
         )
         try await SensorCheck("files", body).run(fixture)

@@ -26,7 +26,7 @@ struct PipeWireSensorTests {
         let fixture = SensorFixture(
             program: Stage.program(rig.folder, camera: rig.name),
             name: "Face",
-            patience: .seconds(30),
+            patience: .seconds(15),
             present: { _, _ in }
         )
         try await SensorCheck("pipewire", body).run(fixture)

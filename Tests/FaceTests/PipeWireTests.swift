@@ -284,8 +284,11 @@ struct PipeWireTrustTests {
 
 /// Which node is the camera, of what a daemon says.
 @Suite struct PipeWireGraphTests {
-    private func graph(_ entries: [(UInt32, Bool, [String: String])]) -> PipeWireGraph {
-        var graph = PipeWireGraph()
+    private func graph(
+        own user: UInt32 = 0,
+        _ entries: [(UInt32, Bool, [String: String])]
+    ) -> PipeWireGraph {
+        var graph = PipeWireGraph(own: user)
         for (id, isClient, properties) in entries {
             graph.add(id, isClient: isClient)
             for (key, value) in properties { graph.set(key, of: id, to: value) }
@@ -300,7 +303,7 @@ struct PipeWireTrustTests {
 
     private func refusal(_ graph: PipeWireGraph) -> String {
         do throws(CameraFault) {
-            return "camera \(try graph.camera("CAM", own: 0))"
+            return "camera \(try graph.camera("CAM"))"
         } catch {
             switch error {
             case .untrusted(let message), .failed(let message): return message
@@ -344,12 +347,35 @@ struct PipeWireTrustTests {
         }
         // Whom the sensor itself runs as, and a user of the system.
         for user in ["999", "1000"] {
-            let graph = graph([
-                (1, true, Self.client), (2, false, Self.node),
+            let entries = [
+                (UInt32(1), true, Self.client), (2, false, Self.node),
                 (3, true, ["pipewire.sec.uid": user]),
-            ])
-            #expect((try? graph.camera("CAM", own: 1000)) == 2)
+            ]
+            #expect((try? graph(own: 1000, entries).camera("CAM")) == 2)
         }
+    }
+
+    @Test("A person's program that was there for a moment may have left something, and counts")
+    func visit() {
+        for properties in [["pipewire.sec.uid": "1000"], [:]] {
+            var graph = graph([(1, true, Self.client), (3, true, properties)])
+            graph.remove(3)
+            graph.add(2, isClient: false)
+            for (key, value) in Self.node { graph.set(key, of: 2, to: value) }
+            #expect(refusal(graph).hasPrefix("A program of"), "\(properties)")
+        }
+        // One of the system's may come and go.
+        var harmless = graph([
+            (1, true, Self.client), (2, false, Self.node), (3, true, Self.client),
+        ])
+        harmless.remove(3)
+        #expect(refusal(harmless) == "camera 2")
+    }
+
+    @Test("A node that is to outlive its maker is no camera, as it doesn't say who that was")
+    func lingering() {
+        #expect(refusal(with("object.linger", "false")) == "camera 2")
+        #expect(refusal(with("object.linger", "true")).contains("its maker has left"))
     }
 
     @Test("What a node says of itself doesn't replace what the daemon said, and nothing is endless")
@@ -357,10 +383,10 @@ struct PipeWireTrustTests {
         var graph = graph([(1, true, Self.client), (2, false, Self.node)])
         graph.set("object.serial", of: 2, to: "1")
         graph.set("client.id", of: 2, to: "77")
-        graph.set("long", of: 2, to: String(repeating: "x", count: 513))
+        graph.set("device.serial", of: 2, to: String(repeating: "x", count: 513))
         for number in 0..<1000 { graph.set("key\(number)", of: 2, to: "") }
         #expect(refusal(graph) == "camera 2")
-        #expect(graph.entries[2]?.properties.count == 128)
+        #expect(graph.entries[2]?.properties.count == Self.node.count)
         graph.remove(2)
         #expect(refusal(graph) == "disconnected")
         for id in 0..<2000 as Range<UInt32> { graph.add(id, isClient: false) }

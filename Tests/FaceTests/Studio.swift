@@ -55,7 +55,7 @@ enum Stage {
         return SensorFixture(
             program: program(folder, replay: path),
             name: "Face",
-            patience: .seconds(30),
+            patience: .seconds(15),
             present: { matching, _ in film.show(matching) }
         )
     }

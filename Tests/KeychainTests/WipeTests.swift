@@ -25,8 +25,12 @@ struct WipeTests {
         #expect(data == Data([0]))
         var taken: [UInt8] = [4, 5]
         let secret = SecretBytes(wiping: &taken)
-        #expect(taken == [0, 0])
+        #expect(taken.isEmpty)
         #expect(secret.bytes == [4, 5])
+        var opened = Data([6, 7])
+        let other = SecretBytes(wiping: &opened)
+        #expect(opened == Data([0, 0]))
+        #expect(other.bytes == [6, 7])
     }
 
     @Test("A secret that nobody has any more is nowhere in the memory of the process")

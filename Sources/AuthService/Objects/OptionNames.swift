@@ -18,7 +18,7 @@ enum OptionNames {
         ],
         Context1.interface: [
             "Evaluate": evaluation.union(["fallback-title"]),
-            "EvaluateAccessControl": evaluation,
+            "EvaluateAccessControl": evaluation.union(["fallback-title"]),
         ],
         Device1.interface: [
             "ListTemplates": ["uid"], "ListLearned": ["uid"], "RenameTemplate": ["uid"],

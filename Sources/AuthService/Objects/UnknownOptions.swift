@@ -8,7 +8,7 @@ import DBus
 final class UnknownOptions {
     /// One name, and the method that it was given to.
     struct Use: Hashable {
-        /// Without what could mislead a reader, in at most ``longestName`` bytes.
+        /// Without what could mislead a reader, at most ``longestName`` characters.
         let name: String
         /// The interface without its prefix, and the method.
         let method: String
@@ -16,7 +16,7 @@ final class UnknownOptions {
 
     /// How many are kept of a user.
     static let limit = 8
-    /// The longest name that is kept, in bytes.
+    /// The longest name that is kept, in characters.
     static let longestName = 64
     /// Of how many users they are kept: user namespaces have more than anybody needs.
     static let userLimit = 64
@@ -50,24 +50,28 @@ final class UnknownOptions {
         users = users.suffix(Self.userLimit - 1) + [user]
     }
 
-    /// Those of a user, the newest first, each as one phrase; root learns everybody's.
+    /// Those of a user, the newest first, each as one phrase; root also learns the newest one of
+    /// each other user, so that nobody's hide another's.
     func phrases(for uid: UInt32) -> [String] {
-        let own = users.filter { $0.uid == uid }
-        let others = uid == 0 ? users.filter { $0.uid != 0 }.reversed() : []
-        let phrases = (own + others)
-            .flatMap { user in
-                user.uses.reversed()
-                    .map { use in
-                        let user = user.uid == uid ? "" : ", user \(user.uid)"
-                        return "\(use.name) (\(use.method)\(user))"
-                    }
-            }
-        return Array(phrases.prefix(Self.limit))
+        let own = users.first { $0.uid == uid }?.uses.reversed() ?? []
+        var phrases = own.map { "\($0.name) (\($0.method))" }
+        guard uid == 0 else { return phrases }
+        for user in users.reversed() where user.uid != 0 {
+            guard let use = user.uses.last else { continue }
+            phrases.append("\(use.name) (\(use.method), user \(user.uid))")
+        }
+        return phrases
     }
 
+    /// A name has letters of ASCII, digits and few signs; another could pass for a sentence of ours.
     private static func plain(_ name: String) -> String {
-        var plain = DisplayText.cleaned(name, limit: longestName)
-        while plain.utf8.count > longestName { plain.unicodeScalars.removeLast() }
-        return DisplayText.isBlank(plain) ? "?" : plain
+        let shown = name.unicodeScalars.prefix(longestName)
+            .map { scalar in
+                let isPlain =
+                    ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
+                    || ("0"..."9").contains(scalar) || "-_.".unicodeScalars.contains(scalar)
+                return isPlain ? Character(scalar) : "?"
+            }
+        return shown.isEmpty ? "?" : String(shown)
     }
 }

@@ -238,8 +238,8 @@ private let introspection = """
     people and for scripts.&#10;&#10;One entry for each check, with `name` (s), `state` (s, `ok`, \
     `warning` or `failed`), `message` (s, one sentence) and `remedy` (s, what to do; empty when \
     the state is ok).&#10;&#10;The check `options` has the last names of options that the caller's \
-    programs gave and no method knows, which were ignored; root's has everybody's. It is missing \
-    where there were none."/>
+    programs gave and no method knows, which were ignored; root's also has the last one of each \
+    other user. It is missing where there were none."/>
         <arg name="checks" type="aa{sv}" direction="out"/>
       </method>
       <signal name="Event">

@@ -254,8 +254,8 @@ public protocol Authentication1Service: AnyObject {
     /// `message` (s, one sentence) and `remedy` (s, what to do; empty when the state is ok).
     ///
     /// The check `options` has the last names of options that the caller's programs gave and no
-    /// method knows, which were ignored; root's has everybody's. It is missing where there were
-    /// none.
+    /// method knows, which were ignored; root's also has the last one of each other user. It is
+    /// missing where there were none.
     func diagnose(call: IncomingCall) throws(DBusError) -> Answer<[[String: Variant]]>
 
     /// Version of the daemon, as in its `--version`.
