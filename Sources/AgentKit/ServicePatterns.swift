@@ -33,6 +33,7 @@ let servicePatterns = [
     "Every call is refused because of a mistake in the settings: %1$s",
     "Everybody may connect to %1$s, and so feed PipeWire any picture.",
     "It is tried again by itself. Why it ended: journalctl -u %1$s.",
+    "%1$s of PipeWire was made to stay when its maker has left.",
     "The keychain's master key must have %1$s bytes, this has %2$s.",
     "Too many wrong passcodes: none is taken for %1$s, until %2$s.",
     "Too many wrong passcodes: none is taken for another %1$s.",

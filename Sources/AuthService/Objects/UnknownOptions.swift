@@ -63,7 +63,7 @@ final class UnknownOptions {
         return phrases
     }
 
-    /// A name has letters of ASCII, digits and few signs; another could pass for a sentence of ours.
+    /// A name has letters of ASCII, digits and few signs; others could pass for a sentence of ours.
     private static func plain(_ name: String) -> String {
         let shown = name.unicodeScalars.prefix(longestName)
             .map { scalar in
