@@ -94,13 +94,23 @@ extension Connection {
 
     /// The unique name of who owns a bus name; nil when nobody does.
     ///
-    /// - Throws: `NotSupported` over a socket pair, `Disconnected`, `InvalidArgs`.
+    /// A bus whose queue to this side is full drops its own answers, so that it is asked again.
+    ///
+    /// - Throws: `NotSupported` over a socket pair, `Disconnected`, `InvalidArgs`, `NoReply`.
     public func nameOwner(_ name: String) async throws(DBusError) -> String? {
-        do throws(DBusError) {
-            return try Self.owner(in: try await askBus("GetNameOwner", name).reply())
-        } catch {
-            guard error.name == .nameHasNoOwner else { throw error }
-            return nil
+        var triesLeft = 10
+        while true {
+            do throws(DBusError) {
+                let call = try askBus("GetNameOwner", name, timeout: .seconds(2))
+                return try Self.owner(in: try await call.reply())
+            } catch {
+                triesLeft -= 1
+                switch error.name {
+                case .nameHasNoOwner: return nil
+                case .noReply where triesLeft > 0 && isOpen: continue
+                default: throw error
+                }
+            }
         }
     }
 

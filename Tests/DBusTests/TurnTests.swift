@@ -215,6 +215,26 @@ struct TurnTests {
         }
     }
 
+    @Test("L21: who owns a name is asked again when the bus has lost its answer")
+    @BusActor
+    func lostOwner() async throws {
+        try await PrivateBus.run { bus in
+            let all = try await Neighbours(bus)
+            try all.honest.requestName("org.example.Watched")
+            all.stopBus()
+            defer { all.resumeBus() }
+            async let owner = all.server.nameOwner("org.example.Watched")
+            for _ in 0..<2 {
+                try await eventually("the bus to be asked") { !all.server.pending.isEmpty }
+                for call in Array(all.server.pending.values) {
+                    call.finish(.failure(DBusError(.noReply, "")))
+                }
+            }
+            all.resumeBus()
+            #expect(try await owner == all.honest.uniqueName)
+        }
+    }
+
     @Test("L21: calls of who has left are dropped, but for those of a part of the service")
     @BusActor
     func departed() async throws {
