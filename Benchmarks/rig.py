@@ -29,10 +29,6 @@ class Rig:
         os.chmod(self.folder, 0o755)
         self.address = f"unix:path={self.folder}/bus"
         self.processes, self.quiet = {}, open(os.devnull, "w")
-        # The bus can start a verifier that ended because it was idle.
-        pathlib.Path(self.folder, "org.localauth.Passcode1.service").write_text(
-            "[D-BUS Service]\nName=org.localauth.Passcode1\n"
-            f"Exec={os.path.abspath(programs)}/localauth-passcode --bus {self.address} --passcode-set always\n")
         path = pathlib.Path(self.folder, "bus.conf")
         path.write_text(BUS.format(self.folder))
         self.start("dbus-daemon", ["/usr/bin/dbus-daemon", "--nofork", "--nopidfile", f"--config-file={path}"])
@@ -55,16 +51,9 @@ class Rig:
         done = subprocess.run(words + [str(a) for a in arguments], capture_output=True, text=True)
         return done.stdout if done.returncode == 0 else None
 
-    def owned(self, name, is_owned="true"):
+    def owned(self, name):
         bus = "org.freedesktop.DBus"
-        self.until(lambda: is_owned in (self.call(bus, "/", bus, "NameHasOwner", "s", name) or ""))
-
-    def rest(self, name):
-        """Ends the owner of a name in good order, as one that is idle ends."""
-        bus = "org.freedesktop.DBus"
-        pid = int(self.call(bus, "/", bus, "GetConnectionUnixProcessID", "s", name).split()[1])
-        os.kill(pid, signal.SIGTERM)
-        self.owned(name, "false")
+        self.until(lambda: "true" in (self.call(bus, "/", bus, "NameHasOwner", "s", name) or ""))
 
     def service(self, sensors, wrap=(), uids=(), settings=""):
         """The daemon with a verifier and sensors; each knows root and nobody, or the uids of its place."""
