@@ -61,10 +61,8 @@ func search(_ size: Int, _ number: Int) throws {
     try check("search", SecItemCopyMatching(wanted as CFDictionary, &found))
 }
 
-/// The key that `sign` uses; it stays with the service.
-nonisolated(unsafe) var signingKey: SecKey?
-
-func makeKey() throws {
+/// A key for `sign`; it stays with the service.
+func makeKey() throws -> SecKey? {
     let attributes: [String: Any] = [
         kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
         kSecAttrKeySizeInBits as String: 256,
@@ -72,12 +70,13 @@ func makeKey() throws {
         kSecPrivateKeyAttrs as String: [kSecAttrIsPermanent as String: true],
     ]
     var error: Unmanaged<CFError>?
-    signingKey = SecKeyCreateRandomKey(attributes as CFDictionary, &error)
+    let key = SecKeyCreateRandomKey(attributes as CFDictionary, &error)
     if let error { throw error.takeRetainedValue() }
+    return key
 }
 
-func sign() throws {
-    guard let key = signingKey else { throw Refusal(what: "no key", status: errSecParam) }
+func sign(_ key: SecKey?) throws {
+    guard let key else { throw Refusal(what: "no key", status: errSecParam) }
     let digest = Data(repeating: 1, count: 32) as CFData
     let algorithm = SecKeyAlgorithm.ecdsaSignatureDigestX962SHA256
     guard SecKeyCreateSignature(key, algorithm, digest, nil) != nil else {
@@ -95,14 +94,19 @@ func nanoseconds(_ body: () throws -> Void) rethrows -> Int64 {
     return Int64((ContinuousClock.now - start) / .nanoseconds(1))
 }
 
-func perform(_ verb: Substring, _ size: Int, _ number: Int) async throws -> Int64 {
+func perform(
+    _ verb: Substring,
+    _ size: Int,
+    _ number: Int,
+    key: inout SecKey?
+) async throws -> Int64 {
     switch verb {
     case "add": return try nanoseconds { try add(size, number) }
     case "guard": return try nanoseconds { try add(size, number, try guarded()) }
     case "read": return try nanoseconds { try read(size, number) }
     case "search": return try nanoseconds { try search(size, number) }
-    case "key": return try nanoseconds { try makeKey() }
-    case "sign": return try nanoseconds { try sign() }
+    case "key": return try nanoseconds { key = try makeKey() }
+    case "sign": return try nanoseconds { try sign(key) }
     case "delete":
         return try nanoseconds {
             try check("delete", SecItemDelete(query(size, number) as CFDictionary))
@@ -125,6 +129,7 @@ do {
     _ = SecItemCopyMatching(query(0, 0) as CFDictionary, nil)
     print("ready")
     fflush(nil)
+    var key: SecKey?
     while let line = readLine() {
         let words = line.split(separator: " ")
         guard words.count >= 3, let size = Int(words[1]), let first = Int(words[2]) else {
@@ -133,7 +138,7 @@ do {
         let count = words.count > 3 ? Int(words[3]) ?? 1 : 1
         var times: [String] = []
         for number in first..<(first + count) {
-            times.append("\(try await perform(words[0], size, number))")
+            times.append("\(try await perform(words[0], size, number, key: &key))")
         }
         print(times.joined(separator: " "))
         fflush(nil)

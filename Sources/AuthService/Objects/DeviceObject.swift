@@ -218,12 +218,8 @@ final class DeviceObject: Device1Service {
         let uid = options.uid
         try Self.check(id: id)
         return .later { [self] () throws(DBusError) in
-            let authorization = authorization(.remove, options)
-            // Who may not is not told what is there.
-            try await authorization.admit(call.peer)
-            try await require(id, of: uid)
-            if !options.isForOther {
-                try await authorize(authorization, call, "remove from what \(sensor.name) knows")
+            try await authorizeRemoval(options, call) { () throws(DBusError) in
+                try await self.require(id, of: uid)
             }
             try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
                 try await proxy.removeTemplate(uid: uid, id: id, timeout: SensorTemplates.patience)
@@ -241,13 +237,10 @@ final class DeviceObject: Device1Service {
         let uid = options.uid
         try Self.check(id: id)
         return .later { [self] () throws(DBusError) in
-            let authorization = authorization(.remove, options)
-            try await authorization.admit(call.peer)
-            guard try await learned(of: uid).contains(where: { $0.id == id }) else {
-                throw DBusError(sensor: .sensorNoTemplates)
-            }
-            if !options.isForOther {
-                try await authorize(authorization, call, "remove from what \(sensor.name) knows")
+            try await authorizeRemoval(options, call) { () throws(DBusError) in
+                guard try await self.learned(of: uid).contains(where: { $0.id == id }) else {
+                    throw DBusError(sensor: .sensorNoTemplates)
+                }
             }
             try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
                 try await proxy.removeLearned(uid: uid, id: id, timeout: SensorTemplates.patience)
@@ -296,6 +289,22 @@ final class DeviceObject: Device1Service {
         try await authorization.ask(reason, audience)
         guard !call.peer.hasLeft else {
             throw DBusError(.appCancel, "The caller left.")
+        }
+    }
+
+    /// Lets on whoever may remove what `isThere` finds.
+    ///
+    /// Who may not is not told what is there.
+    private func authorizeRemoval(
+        _ options: DeviceOptions,
+        _ call: IncomingCall,
+        isThere: @BusActor () async throws(DBusError) -> Void
+    ) async throws(DBusError) {
+        let authorization = authorization(.remove, options)
+        try await authorization.admit(call.peer)
+        try await isThere()
+        if !options.isForOther {
+            try await authorize(authorization, call, "remove from what \(sensor.name) knows")
         }
     }
 
