@@ -47,7 +47,9 @@ extension Connection {
     private func askForNames() async {
         var present: [String] = []
         let list = onLoop {
-            let watched = await self.answer(of: "ListNames") { [weak self] message -> [String] in
+            let watched = await self.answer { () throws(DBusError) in
+                try self.askBus("ListNames", timeout: .seconds(2))
+            } use: { [weak self] message -> [String] in
                 guard let self, let names = try? Self.strings(in: message) else { return [] }
                 forgetMissing(Set(names))
                 return names.filter { name in self.nameWatches.contains { $0.covers(name) } }
@@ -74,7 +76,9 @@ extension Connection {
     }
 
     private func askForOwner(_ name: String) async {
-        _ = await answer(of: "GetNameOwner", name) { [weak self] message in
+        _ = await answer { () throws(DBusError) in
+            try self.askWhoOwns(name)
+        } use: { [weak self] message in
             guard let self, let owner = try? Self.owner(in: message) else { return }
             for watch in nameWatches
             where watch.isStarted && watch.covers(name) && watch.owners[name] != owner {
@@ -89,14 +93,11 @@ extension Connection {
     ///
     /// A bus whose queue to this side is full drops its own answers, so that it is asked again.
     private func answer<Value: Sendable>(
-        of member: String,
-        _ argument: String? = nil,
-        _ body: @escaping @BusActor (Message) -> Value
+        _ ask: () throws(DBusError) -> PendingCall,
+        use body: @escaping @BusActor (Message) -> Value
     ) async -> Value? {
         for _ in 0..<10 {
-            guard isOpen, let call = try? askBus(member, argument, timeout: .seconds(2)) else {
-                return nil
-            }
+            guard isOpen, let call = try? ask() else { return nil }
             let (answer, isLost): (Value?, Bool) = await withUnsafeContinuation { continuation in
                 call.onEnd { reply in
                     var isLost = false

@@ -39,6 +39,12 @@ final class NameWatch {
     }
 }
 
+/// The questions who owns a name that were sent in one moment of the loop.
+struct OwnerQuestions {
+    var moment: UInt64 = 0
+    var calls: [String: PendingCall] = [:]
+}
+
 extension Connection {
     // MARK: Own names
 
@@ -101,8 +107,13 @@ extension Connection {
         var triesLeft = 10
         while true {
             do throws(DBusError) {
-                let call = try askBus("GetNameOwner", name, timeout: .seconds(2))
-                return try Self.owner(in: try await call.reply())
+                let call = try askWhoOwns(name)
+                // Others may wait for the same answer: whoever stops waiting doesn't cancel it.
+                let reply: Result<Message, DBusError> = await withUnsafeContinuation {
+                    continuation in
+                    call.onEnd { continuation.resume(returning: $0) }
+                }
+                return try Self.owner(in: try reply.get())
             } catch {
                 triesLeft -= 1
                 switch error.name {
@@ -258,6 +269,17 @@ extension Connection {
                 try writer.write(argument)
             }
         }
+    }
+
+    /// Asks who owns a name, unless that is being asked and nothing has come from outside since:
+    /// then whatever makes this side ask is older than that question, and shares its answer.
+    func askWhoOwns(_ name: String) throws(DBusError) -> PendingCall {
+        let moment = EventSources.shared.moment
+        if ownerQuestions.moment != moment { ownerQuestions = OwnerQuestions(moment: moment) }
+        if let asked = ownerQuestions.calls[name], !asked.isOver { return asked }
+        let call = try askBus("GetNameOwner", name, timeout: .seconds(2))
+        ownerQuestions.calls[name] = call
+        return call
     }
 
     /// Nil when there is none, or the bus does not answer.

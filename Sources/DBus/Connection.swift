@@ -69,6 +69,8 @@ public final class Connection {
     var lookUps: [String: PeerLookUp] = [:]
     var watchesPeers = false
     let nameCatchUps = SharedLookUps<Bool, Void>()
+    /// Who owns which name was asked since anything came from outside.
+    var ownerQuestions = OwnerQuestions()
     /// While it runs, no other refusal is a reason to ask who is still there.
     var doubtPause: EventSource?
     var directPeer: Peer?
@@ -258,6 +260,7 @@ public final class Connection {
         if let watch { hasPaused = receive_watch_end(watch) != 0 }
         if let message = arrived {
             arrived = nil
+            EventSources.shared.noteMessage()
             receive(message)
         }
         if result < 0 || sd_bus_is_open(bus) <= 0 {

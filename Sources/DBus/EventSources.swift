@@ -25,6 +25,10 @@ final class EventSources {
     /// Called when nothing has happened for as long as ``restAfter``, once until something does.
     var onRest: (@BusActor () -> Void)?
     private var hasRested = false
+    /// Counts what came from outside: messages, and waits for anything.
+    ///
+    /// While it stays the same, everything is done because of what had come before.
+    private(set) var moment: UInt64 = 0
     /// In milliseconds: longer than whoever asks a few questions in a row thinks in between.
     var restAfter: Int32 = 5000
 
@@ -122,6 +126,9 @@ final class EventSources {
         return isBusy
     }
 
+    /// A message has come.
+    func noteMessage() { moment &+= 1 }
+
     /// Waits until a connection is ready to send, as it is but for its first moments.
     ///
     /// No message is taken meanwhile: connections that are ready stay untouched.
@@ -160,6 +167,7 @@ final class EventSources {
     ///
     /// True when `wake` was written to.
     func wait(_ wake: Int32, isBusy: Bool) -> Bool {
+        moment &+= 1
         let longest = prepare(wake)
         var limit = isBusy ? 0 : longest
         let maySleep = !isBusy && onRest != nil && !hasRested && !(0..<restAfter ~= limit)

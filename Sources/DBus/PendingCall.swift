@@ -19,6 +19,9 @@ public final class PendingCall {
         self.forget = forget
     }
 
+    /// Whether it was answered, or nobody waits any more.
+    var isOver: Bool { result != nil }
+
     /// Waits for the reply.
     ///
     /// Canceling the waiting task cancels the call.

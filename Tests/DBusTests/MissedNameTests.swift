@@ -75,4 +75,55 @@ struct MissedNameTests {
             #expect(peer.hasLeft)
         }
     }
+
+    @Test("Who owns a name is one question of all who ask before anything else has come")
+    @BusActor
+    func sharing() async throws {
+        try await PrivateBus.run { bus in
+            let (service, owner) = (try bus.connect(), try bus.connect())
+            try owner.requestName(Self.name)
+            let before = service.pending.count
+            let answer = Witness<String?>()
+            let task = onLoop { answer.record(try? await service.nameOwner(Self.name)) }
+            let question = try service.askWhoOwns(Self.name)
+            let other = try service.askWhoOwns("org.example.Other")
+            #expect(try service.askWhoOwns(Self.name) === question && other !== question)
+            #expect(service.pending.count == before + 2)
+            // Whoever stops waiting takes nobody's answer away.
+            task.cancel()
+            #expect(try await answer.first("the answer") { _ in true } == owner.uniqueName)
+            #expect(try await service.nameOwner(Self.name) == owner.uniqueName)
+        }
+    }
+
+    @Test("L20: a question that was on its way when a message came answers nobody who asks later")
+    @BusActor
+    func newQuestion() async throws {
+        try await PrivateBus.run { bus in
+            let service = try bus.connect()
+            let asked = Witness<Bool>()
+            var first: PendingCall?
+            let source = service.subscribe(
+                sender: service.uniqueName,
+                path: .bus,
+                interface: "org.example.Any",
+                member: "Thing",
+                broadcast: false
+            ) { _ in
+                let second = try? service.askWhoOwns(Self.name)
+                // The first one is not answered yet, and may be by what was before the message.
+                asked.record(first?.isOver == false && second != nil && second !== first)
+            }
+            // The bus hands this over before it answers.
+            service.emit(
+                path: .bus,
+                interface: "org.example.Any",
+                member: "Thing",
+                to: service.uniqueName
+            )
+            first = try service.askWhoOwns(Self.name)
+            #expect(try await asked.first("the signal") { _ in true })
+            source.cancel()
+        }
+    }
 }
