@@ -75,8 +75,9 @@ struct FactFinder {
         let around =
             sessions.isAbsent
             ? nil : onLoop { await sessions.refresh(peer, for: uid, isDecision: isDecision) }
-        let names = isDecision ? onLoop { await connection.catchUpWithNames() } : nil
+        // First what takes longest: a sensor asks the bus before it answers.
         let templates = onLoop { await enrolments.refresh(uid) }
+        let names = isDecision ? onLoop { await connection.catchUpWithNames() } : nil
         let passcode = await verifier.passcode(of: uid)
         await templates.value
         await around?.value

@@ -251,7 +251,8 @@ final class Enrolments {
     private func ask(_ uid: UInt32) async {
         standing.begin(uid)
         defer { standing.end(uid) }
-        let doubts = sensors.sorted.map { sensor in onLoop { await sensor.process.reconsider() } }
+        let doubtful = sensors.sorted.filter { $0.process.saidNo }
+        let doubts = doubtful.map { sensor in onLoop { await sensor.process.reconsider() } }
         for doubt in doubts { await doubt.value }
         let asked = sensors.sorted.filter { $0.isUsable || $0.process.isStarting }
         for sensor in sensors.sorted where !asked.contains(where: { $0 === sensor }) {
