@@ -12,6 +12,8 @@ final class Enrolments {
     private static let companionPrefix = "companion/"
 
     private var known: [UInt32: Enrolment]
+    /// The domain states of biometry alone that were asked for, and what each was made of.
+    private var states: [UInt32: (enrolment: Enrolment, state: [UInt8])] = [:]
     /// Users whose record is another than the one on the disk.
     private var changed: Set<UInt32> = []
     /// Those of them whose record could not be written: each look-up tries again.
@@ -60,12 +62,15 @@ final class Enrolments {
     }
 
     private func knownState(of uid: UInt32, withCompanions: Bool = false) -> [UInt8] {
-        guard var enrolment = known[uid] else { return [] }
-        if !withCompanions {
-            enrolment.templates = enrolment.templates.filter { !Self.isCompanion($0.key) }
-            enrolment.generation = enrolment.biometricGeneration
-        }
-        return store.domainState(of: enrolment, uid: uid) ?? []
+        guard let enrolment = known[uid] else { return [] }
+        guard !withCompanions else { return store.domainState(of: enrolment, uid: uid) ?? [] }
+        if let made = states[uid], made.enrolment == enrolment { return made.state }
+        var biometry = enrolment
+        biometry.templates = biometry.templates.filter { !Self.isCompanion($0.key) }
+        biometry.generation = biometry.biometricGeneration
+        let state = store.domainState(of: biometry, uid: uid) ?? []
+        states[uid] = (enrolment, state)
+        return state
     }
 
     /// The biometric enrolment as keychain items hold on to it; nil: nothing is enrolled.
