@@ -1,5 +1,5 @@
 /// What a process runs, as far as the kernel tells it to this process.
-package struct RunningProgram {
+package struct RunningProgram: Sendable {
     /// The file of its program; nil where the kernel doesn't tell, as of other users' processes.
     package let path: String?
     /// What the process calls itself: anything that it likes.
@@ -48,13 +48,21 @@ package struct DesktopFile {
         let isPlain = identifier.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 > 0x20 }
         let path = "/usr/share/applications/\(identifier).desktop"
         guard isPlain, let bytes = SmallFile.read(path, limit: 65_536) else { return nil }
-        var entries: [String: String] = [:]
-        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-            if line.hasPrefix("["), line != "[Desktop Entry]" { break }
-            let parts = line.split(separator: "=", maxSplits: 1)
-            if parts.count == 2 { entries[String(parts[0])] = String(parts[1]) }
+        var (name, icon) = ("", "")
+        // Most lines are translations: none of them is made a string.
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            if line.first == UInt8(ascii: "["), !line.elementsEqual("[Desktop Entry]".utf8) {
+                break
+            }
+            name = Self.value(of: "Name=", in: line) ?? name
+            icon = Self.value(of: "Icon=", in: line) ?? icon
         }
-        name = entries["Name"] ?? ""
-        icon = entries["Icon"] ?? ""
+        (self.name, self.icon) = (name, icon)
+    }
+
+    private static func value(of key: String, in line: ArraySlice<UInt8>) -> String? {
+        guard line.starts(with: key.utf8) else { return nil }
+        let value = line.dropFirst(key.utf8.count)
+        return value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
     }
 }

@@ -7,18 +7,22 @@ import Linux
 struct CallerProcess {
     /// The file name of its program; where the kernel keeps that from us, what it calls itself.
     let name: String
+    private let program: RunningProgram
+
     /// What it is called where that doesn't rest on its own word.
-    let identity: AppIdentity
+    ///
+    /// Reads the program's desktop file, which may be long; the program is the one that ran when
+    /// this was made.
+    var identity: AppIdentity { AppIdentity(program) }
 
     /// Looks the process up in /proc.
     init(pid: Int32) {
-        let program = RunningProgram(pid: pid)
+        program = RunningProgram(pid: pid)
         let name = DisplayText.cleaned(
             program.fileName ?? program.ownName,
             limit: DisplayText.titleLimit
         )
         self.name = name.isEmpty ? "process \(pid)" : name
-        identity = AppIdentity(program)
     }
 
     /// A process and its parents, nearest first, at most 32.
