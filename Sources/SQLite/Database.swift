@@ -16,6 +16,14 @@ package final class Database {
     private let handle: OpaquePointer
     // Released after the connection is closed.
     private let lock: DirectoryLock
+    /// Prepared statements that don't run, by their text.
+    ///
+    /// To prepare one takes longer than to look a row up.
+    // They are SQLite's; each is finalized here, and nothing else keeps them.
+    private var idle: [String: OpaquePointer] = [:]
+
+    /// More statements than there are in the sources.
+    private static let mostIdle = 64
 
     /// Opens a file that exists already.
     package init(path: String, holding lock: DirectoryLock) throws(SystemError) {
@@ -38,6 +46,7 @@ package final class Database {
     }
 
     deinit {
+        for statement in idle.values { sqlite3_finalize(statement) }
         sqlite3_close(handle)
     }
 
@@ -52,12 +61,46 @@ package final class Database {
         _ values: [Value] = [],
         row: (borrowing Statement) throws(SystemError) -> Void = { _ in }
     ) throws(SystemError) {
-        let statement = try Statement(sql, on: handle, path: path)
+        let prepared = try take(sql)
+        var isSound = false
+        defer { putAway(prepared, sql, isSound) }
+        let statement = Statement(prepared, on: handle, path: path)
         try statement.bind(values)
         while try statement.step() {
             try row(statement)
         }
+        isSound = true
     }
+
+    /// A prepared statement that nobody uses.
+    private func take(_ sql: String) throws(SystemError) -> OpaquePointer {
+        if let prepared = idle.removeValue(forKey: sql) { return prepared }
+        // See `idle`.
+        var prepared: OpaquePointer?
+        let flags = Self.isKept(sql) ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+        let result = sqlite3_prepare_v3(handle, sql, -1, flags, &prepared, nil)
+        guard result == SQLITE_OK, let prepared else {
+            throw SystemError(sqlite: result, String(cString: sqlite3_errmsg(handle)), path: path)
+        }
+        return prepared
+    }
+
+    /// Ends the run of a statement, which holds no lock and none of its values any more.
+    private func putAway(_ prepared: OpaquePointer, _ sql: String, _ isSound: Bool) {
+        guard isSound, Self.isKept(sql), idle.count < Self.mostIdle, idle[sql] == nil else {
+            sqlite3_finalize(prepared)
+            return
+        }
+        sqlite3_reset(prepared)
+        sqlite3_clear_bindings(prepared)
+        idle[sql] = prepared
+    }
+
+    /// Whether a statement does its work each time it runs: a PRAGMA may when it is prepared, and
+    /// what changes tables runs once.
+    private static func isKept(_ sql: String) -> Bool { kept.contains { sql.hasPrefix($0) } }
+
+    private static let kept = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "BEGIN ", "COMMIT"]
 
     /// The first value of the first row.
     package func integer(_ sql: String) throws(SystemError) -> Int64 {
@@ -88,32 +131,22 @@ package final class Database {
     }
 }
 
-/// One prepared statement.
+/// One prepared statement, while it runs.
 package struct Statement: ~Copyable {
     private let path: String
-    // Both belong to SQLite: the statement is freed in deinit, the database outlives it.
+    // Both belong to SQLite, and are `Database`'s: they outlive this.
     private let database: OpaquePointer
     private let handle: OpaquePointer
 
-    // The pointer is `Database`'s, only for as long as this statement.
+    // The pointers are `Database`'s, only for as long as this statement.
     fileprivate init(
-        _ sql: String,
+        _ handle: OpaquePointer,
         on database: OpaquePointer,
         path: String
-    ) throws(SystemError) {
-        // See `handle`.
-        var handle: OpaquePointer?
-        let result = sqlite3_prepare_v2(database, sql, -1, &handle, nil)
-        guard result == SQLITE_OK, let handle else {
-            throw SystemError(sqlite: result, String(cString: sqlite3_errmsg(database)), path: path)
-        }
+    ) {
         self.path = path
         self.database = database
         self.handle = handle
-    }
-
-    deinit {
-        sqlite3_finalize(handle)
     }
 
     fileprivate func bind(_ values: [Database.Value]) throws(SystemError) {

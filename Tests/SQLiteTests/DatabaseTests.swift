@@ -43,6 +43,38 @@ final class DatabaseTests {
         #expect(try database.integer("SELECT count(*) FROM t") == 1)
     }
 
+    @Test("A statement that runs again finds what is there now, also within itself")
+    func again() throws {
+        try database.run("CREATE TABLE t (x INTEGER UNIQUE) STRICT")
+        let insert = "INSERT INTO t VALUES (?)"
+        for number in 1...3 as ClosedRange<Int64> { try database.run(insert, [.integer(number)]) }
+        // What was bound before is bound no more.
+        try database.run(insert)
+        #expect(try database.integer("SELECT count(*) FROM t WHERE x IS NULL") == 1)
+        #expect(throws: SystemError.self) { try database.run(insert, [.integer(3)]) }
+        try database.run(insert, [.integer(4)])
+        let larger = "SELECT x FROM t WHERE x > ? ORDER BY x"
+        var pairs: [[Int64]] = []
+        try database.run(larger, [.integer(2)]) { outer throws(SystemError) in
+            let first = try outer.integer(0)
+            try database.run(larger, [.integer(first)]) { inner throws(SystemError) in
+                pairs.append([first, try inner.integer(0)])
+            }
+        }
+        #expect(pairs == [[3, 4]])
+        // Nothing that ran keeps the tables from being changed.
+        try database.run("ALTER TABLE t RENAME COLUMN x TO y")
+        #expect(throws: SystemError.self) { try database.run(larger, [.integer(0)]) }
+        try database.run("DROP TABLE t")
+        try database.run("CREATE TABLE t (x INTEGER, z TEXT) STRICT")
+        try database.run("INSERT INTO t VALUES (7, 'new')")
+        var found: [Int64] = []
+        try database.run(larger, [.integer(0)]) { row throws(SystemError) in
+            found.append(try row.integer(0))
+        }
+        #expect(found == [7])
+    }
+
     @Test("A transaction whose body fails is undone; later ones work")
     func undone() throws {
         try database.run("CREATE TABLE t (x TEXT UNIQUE) STRICT")
