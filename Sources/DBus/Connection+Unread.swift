@@ -138,12 +138,23 @@ extension Connection {
     /// What the bus has for a receiver, or, under the own name, of all that was sent.
     private func left(of receiver: Receiver, in reply: Message) throws(DBusError) -> Amount {
         let direction = receiver.name == uniqueName ? "Incoming" : "Outgoing"
-        let values = try reply.read("a{sv}") { (reader) throws(DBusError) in
-            try reader.read([String: Variant].self)
+        let (nameOfBytes, nameOfDescriptors) = (direction + "Bytes", direction + "FDs")
+        var (bytes, descriptors): (UInt32?, UInt32?) = (nil, nil)
+        // There are many more, and this is asked for each prompt.
+        try reply.read("a{sv}") { (reader) throws(DBusError) in
+            try reader.array("{sv}", limit: MessageLimits.array) { (reader) throws(DBusError) in
+                try reader.entry("sv") { (reader) throws(DBusError) in
+                    switch try reader.read(String.self) {
+                    case nameOfBytes: bytes = try reader.read(Variant.self).asUInt32
+                    case nameOfDescriptors: descriptors = try reader.read(Variant.self).asUInt32
+                    default: try reader.skipVariant()
+                    }
+                }
+            }
         }
-        guard let bytes = values[direction + "Bytes"]?.asUInt32,
-            let descriptors = values[direction + "FDs"]?.asUInt32
-        else { throw DBusError(.unknownMethod, "The bus does not say what it keeps.") }
+        guard let bytes, let descriptors else {
+            throw DBusError(.unknownMethod, "The bus does not say what it keeps.")
+        }
         return Amount(bytes: Int(bytes), descriptors: Int(descriptors))
     }
 

@@ -125,6 +125,11 @@ public struct MessageReader {
         }
     }
 
+    /// Passes over a value of any type.
+    mutating func skipVariant() throws(DBusError) {
+        guard sd_bus_message_skip(message, "v") >= 0 else { throw Self.malformed }
+    }
+
     private mutating func container<Value>(
         _ type: Unicode.Scalar,
         _ contents: String,
