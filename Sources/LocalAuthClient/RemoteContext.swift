@@ -35,7 +35,13 @@ package final class RemoteContext {
     /// - Throws: `biometryNotAvailable` without a service; `appCancel` when the context is
     ///   invalidated meanwhile.
     package func current() async throws(AuthenticationError) -> Context1Proxy {
-        let service = try await connection.current()
+        try await current(on: try await connection.current())
+    }
+
+    /// The object on a service that was just found.
+    private func current(
+        on service: RemoteService
+    ) async throws(AuthenticationError) -> Context1Proxy {
         if let proxy, proxy.destination == service.owner, proxy.connection === service.connection {
             return proxy
         }
@@ -128,13 +134,16 @@ package final class RemoteContext {
     /// Tells the service what prompts look like that others start on this context; what it knows
     /// is not said again.
     ///
+    /// The service is one that was just found: it isn't looked for again.
+    ///
     /// - Returns: The object that knows it.
     /// - Throws: as ``current()``.
     package func describePrompts(
         _ options: AuthenticationOptions,
-        reason: String
+        reason: String,
+        on service: RemoteService
     ) async throws(AuthenticationError) -> ObjectPath {
-        let proxy = try await current()
+        let proxy = try await current(on: service)
         let texts = PromptTexts(
             fallbackTitle: options.fallbackTitle,
             cancelTitle: options.cancelTitle ?? "",

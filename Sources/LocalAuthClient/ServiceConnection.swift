@@ -47,6 +47,22 @@ package final class ServiceConnection {
         throw .noService
     }
 
+    /// The service that was found last, which the bus is asked about now: whether it still is the
+    /// one.
+    ///
+    /// Until that is said, nothing may rest on what it answers. Nil: none was found, or not on the
+    /// bus that is looked at first.
+    package func presumed() -> (service: RemoteService, isStill: Outcome<Bool>)? {
+        guard let found, let first = addresses.first, connections[first] === found.connection
+        else { return nil }
+        let isStill = Outcome<Bool>()
+        onLoop {
+            let owner = try? await found.connection.nameOwner(Authentication1.busName)
+            isStill.settle(owner == found.owner)
+        }
+        return (found, isStill)
+    }
+
     /// Whether the service that was found last answers, or isn't there: then calls fail by
     /// themselves.
     package func isAnswering() async -> Bool {

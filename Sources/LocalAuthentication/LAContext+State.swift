@@ -74,10 +74,12 @@ extension LAContext: AuthenticationContextSource {
 
     package var isOver: Bool { isInvalid }
 
-    package func prepare() async throws(AuthenticationError) -> ObjectPath {
+    package func prepare(
+        on service: RemoteService
+    ) async throws(AuthenticationError) -> ObjectPath {
         let options = options
         let reason = localizedReason
-        return try await remote.describePrompts(options, reason: reason)
+        return try await remote.describePrompts(options, reason: reason, on: service)
     }
 }
 

@@ -14,6 +14,9 @@ package protocol AuthenticationContextSource: AnyObject, Sendable {
 
     /// Tells the service what prompts on this context look like.
     ///
+    /// The service is one that was just found.
+    ///
     /// - Returns: The context's object.
-    func prepare() async throws(AuthenticationError) -> ObjectPath
+    /// - Throws: What keeps the service from having an object for it.
+    func prepare(on service: RemoteService) async throws(AuthenticationError) -> ObjectPath
 }

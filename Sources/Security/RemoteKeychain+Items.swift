@@ -26,8 +26,36 @@ extension RemoteKeychain {
     }
 
     /// Finds items.
-    func matches(_ query: ItemDictionary) async throws(KeychainFailure) -> ItemResult {
-        let found = try await find(query)
+    ///
+    /// Nothing changes by a search, so the service that answered last is asked for them while the
+    /// bus is asked whether it still is the one.
+    static func matches(
+        _ query: ItemDictionary,
+        at connection: ServiceConnection = .shared
+    ) async throws(KeychainFailure) -> ItemResult {
+        if let (service, isStill) = connection.presumed() {
+            let keychain = RemoteKeychain(service, connection)
+            var found: [[String: Variant]] = []
+            var failure: KeychainFailure?
+            do throws(KeychainFailure) {
+                found = try await keychain.find(query)
+            } catch {
+                failure = error
+            }
+            if await isStill.value {
+                if let failure { throw failure }
+                return try await keychain.results(found, of: query)
+            }
+        }
+        let keychain = try await RemoteKeychain(connection)
+        return try await keychain.results(try await keychain.find(query), of: query)
+    }
+
+    /// What a query asks for of the items that it found.
+    private func results(
+        _ found: [[String: Variant]],
+        of query: ItemDictionary
+    ) async throws(KeychainFailure) -> ItemResult {
         let limit = query.limit ?? 1
         var results: [ItemResult] = []
         for attributes in found {

@@ -39,9 +39,13 @@ package struct RemoteKeychain {
         /// Whether prompts are forbidden, by the call or by its context.
         @BusActor var isQuiet: Bool { forbidsInteraction || context?.forbidsInteraction == true }
 
-        /// The options of a call; one that asks nobody (`asks`) takes none that forbids it.
+        /// The options of a call to a service; one that asks nobody (`asks`) takes none that
+        /// forbids it.
         @BusActor
-        func options(asks: Bool = true) async throws(KeychainFailure) -> [String: Variant] {
+        func options(
+            for service: RemoteService,
+            asks: Bool = true
+        ) async throws(KeychainFailure) -> [String: Variant] {
             var options: [String: Variant] = [:]
             if asks, isQuiet { options["interaction-not-allowed"] = .bool(true) }
             guard let context else { return options }
@@ -49,7 +53,7 @@ package struct RemoteKeychain {
                 throw KeychainFailure(errSecAuthFailed, "The context was invalidated.")
             }
             do throws(AuthenticationError) {
-                options["context"] = .objectPath(try await context.prepare())
+                options["context"] = .objectPath(try await context.prepare(on: service))
             } catch {
                 throw KeychainFailure(error)
             }
@@ -57,13 +61,19 @@ package struct RemoteKeychain {
         }
     }
 
-    private let proxy: Keychain1Proxy
-    private let service: ServiceConnection
+    /// The service that ran when this was made, for the calls of one operation.
+    private let service: RemoteService
+    private let connection: ServiceConnection
+    private var proxy: Keychain1Proxy { service.keychain }
 
-    package init(_ service: ServiceConnection = .shared) async throws(KeychainFailure) {
-        self.service = service
+    init(_ service: RemoteService, _ connection: ServiceConnection) {
+        (self.service, self.connection) = (service, connection)
+    }
+
+    package init(_ connection: ServiceConnection = .shared) async throws(KeychainFailure) {
+        self.connection = connection
         do throws(AuthenticationError) {
-            proxy = try await service.current().keychain
+            service = try await connection.current()
         } catch {
             throw KeychainFailure(error)
         }
@@ -105,7 +115,7 @@ package struct RemoteKeychain {
     }
 
     package func read(_ id: String, _ use: Use) async throws(KeychainFailure) -> [UInt8] {
-        let options = try await use.options()
+        let options = try await use.options(for: service)
         return try await onKeychain { () async throws(DBusError) in
             try await use.gate.pass { () async throws(DBusError) in
                 let pair = try SocketPair.make()
@@ -134,7 +144,7 @@ package struct RemoteKeychain {
         _ secret: [UInt8],
         _ use: Use
     ) async throws(KeychainFailure) {
-        let options = try await use.options(asks: false)
+        let options = try await use.options(for: service, asks: false)
         try await onKeychain { () async throws(DBusError) in
             try await proxy.setSecret(
                 id: id,
@@ -180,7 +190,7 @@ extension RemoteKeychain {
         _ data: [UInt8],
         _ use: Use
     ) async throws(KeychainFailure) -> [UInt8] {
-        let options = try await use.options()
+        let options = try await use.options(for: service)
         return try await onKeychain { () async throws(DBusError) in
             try await use.gate.pass { () async throws(DBusError) in
                 try await proxy.sign(
@@ -200,7 +210,7 @@ extension RemoteKeychain {
         _ data: [UInt8],
         _ use: Use
     ) async throws(KeychainFailure) -> [UInt8] {
-        let options = try await use.options()
+        let options = try await use.options(for: service)
         return try await onKeychain { () async throws(DBusError) in
             try await use.gate.pass { () async throws(DBusError) in
                 let pair = try SocketPair.make()
@@ -224,7 +234,7 @@ extension RemoteKeychain {
         _ parameters: [String: Variant],
         _ use: Use
     ) async throws(KeychainFailure) -> [UInt8] {
-        let options = try await use.options().merging(parameters) { _, new in new }
+        let options = try await use.options(for: service).merging(parameters) { _, new in new }
         return try await onKeychain { () async throws(DBusError) in
             try await use.gate.pass { () async throws(DBusError) in
                 let pair = try SocketPair.make()
@@ -252,12 +262,12 @@ extension RemoteKeychain {
         for accessControl: [String: Variant],
         _ use: Use
     ) async throws(KeychainFailure) -> (options: [String: Variant], context: RemoteContext?) {
-        var options = try await use.options(asks: false)
+        var options = try await use.options(for: service, asks: false)
         let flags = SecAccessControlCreateFlags(
             rawValue: CFOptionFlags(accessControl["flags"]?.asUInt64 ?? 0)
         )
         guard flags.contains(.applicationPassword) else { return (options, nil) }
-        let context = use.context?.remote ?? RemoteContext(service)
+        let context = use.context?.remote ?? RemoteContext(connection)
         let object: Context1Proxy
         do throws(AuthenticationError) {
             object = try await context.current()

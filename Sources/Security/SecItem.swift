@@ -18,8 +18,8 @@ public func SecItemAdd(
     // Apple's signature has it so.
     _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
-    perform(attributes) { item, keychain throws(KeychainFailure) in
-        try await keychain.add(item)
+    perform(attributes) { item throws(KeychainFailure) in
+        try await RemoteKeychain().add(item)
     } then: { found in
         result?.pointee = found
     }
@@ -42,8 +42,8 @@ public func SecItemCopyMatching(
     // Apple's signature has it so.
     _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
-    perform(query) { item, keychain throws(KeychainFailure) in
-        try await keychain.matches(item)
+    perform(query) { item throws(KeychainFailure) in
+        try await RemoteKeychain.matches(item)
     } then: { found in
         result?.pointee = found
     }
@@ -60,8 +60,8 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
     } catch {
         return error.status
     }
-    return perform(query) { item, keychain throws(KeychainFailure) in
-        try await keychain.change(item, changes)
+    return perform(query) { item throws(KeychainFailure) in
+        try await RemoteKeychain().change(item, changes)
         return .nothing
     } then: { _ in
     }
@@ -72,8 +72,8 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 /// - Returns: `errSecSuccess`, `errSecItemNotFound` and others.
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
-    perform(query) { item, keychain throws(KeychainFailure) in
-        try await keychain.remove(item)
+    perform(query) { item throws(KeychainFailure) in
+        try await RemoteKeychain().remove(item)
         return .nothing
     } then: { _ in
     }
@@ -83,9 +83,7 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
 private func perform(
     _ dictionary: CFDictionary,
     _ body:
-        @escaping @BusActor @Sendable (
-            ItemDictionary, RemoteKeychain
-        ) async throws(KeychainFailure) -> ItemResult,
+        @escaping @BusActor @Sendable (ItemDictionary) async throws(KeychainFailure) -> ItemResult,
     then hand: (CFTypeRef?) -> Void
 ) -> OSStatus {
     let item: ItemDictionary
@@ -98,7 +96,7 @@ private func perform(
     guard item.itemClass != nil || item.id != nil else { return errSecParam }
     do throws(KeychainFailure) {
         let result = try waiting { () async throws(KeychainFailure) in
-            try await body(item, try await RemoteKeychain())
+            try await body(item)
         }
         hand(result.object)
         return errSecSuccess
