@@ -217,6 +217,9 @@ struct Diagnosis: Sendable {
             remedy = "Ask again in a moment."
         case .notStarting(let reason):
             message = "The passcode verifier can't be started: \(reason)"
+        case .resting:
+            message =
+                "The passcode verifier failed again and again: it is started again within a minute."
         case nil:
             message = "The passcode verifier does not say whether you have a passcode."
         }

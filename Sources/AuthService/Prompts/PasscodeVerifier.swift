@@ -37,6 +37,8 @@ final class PasscodeVerifier {
         case starting
         /// It was to be started, and did not come.
         case notStarting(reason: String)
+        /// It failed so often that it is left alone for longer than anybody waits.
+        case resting
     }
 
     private(set) var owner: String?
@@ -48,7 +50,7 @@ final class PasscodeVerifier {
     private var isStarting = false
     private var startedAt = Instant(nanoseconds: 0)
     private let arrivals = ConditionVariable()
-    private var backOff = BackOff()
+    var backOff = BackOff()
     /// Until then it is left alone.
     private var restsUntil = Instant(nanoseconds: 0)
     /// What it said last of each user; nil: it couldn't be asked.
@@ -268,7 +270,10 @@ final class PasscodeVerifier {
         let rest = restsUntil - Instant.now()
         if rest > .zero {
             // One that failed again and again is not waited for.
-            guard rest <= Self.startPatience else { return }
+            guard rest <= Self.startPatience else {
+                absence = .resting
+                return
+            }
             if await arrivals.wait(atMost: rest, until: { owner != nil }) { return }
         }
         absence = nil

@@ -62,6 +62,12 @@ struct DiagnosisTests {
             $0.verifierAbsence = .notInstalled
         }
         #expect(absent?.remedy == "Start localauth-passcode.")
+        let resting = check("passcode") {
+            $0.facts.passcode = .unknown
+            $0.verifierAbsence = .resting
+        }
+        #expect(resting?.message.contains("within a minute") == true)
+        #expect(resting?.remedy.contains("journalctl") == true)
         #expect(check("passcode")?.remedy == "Set one with passwd.")
         #expect(check("enrolment")?.remedy == "Run localauthctl enroll.")
     }
