@@ -51,6 +51,12 @@ class Rig:
         done = subprocess.run(words + [str(a) for a in arguments], capture_output=True, text=True)
         return done.stdout if done.returncode == 0 else None
 
+    def offer(self, name, words):
+        """Has the bus start a program when somebody calls its name."""
+        text = f"[D-BUS Service]\nName={name}\nExec={' '.join(words)}\n"
+        pathlib.Path(self.folder, f"{name}.service").write_text(text)
+        self.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ReloadConfig")
+
     def owned(self, name):
         bus = "org.freedesktop.DBus"
         self.until(lambda: "true" in (self.call(bus, "/", bus, "NameHasOwner", "s", name) or ""))
