@@ -129,8 +129,9 @@ import LocalAuthBus
 
     /// Hands out how to learn from the match, and lets go of it: it may hold this operation.
     func takeLesson() -> KeptMatch.Lesson? {
-        defer { lesson = nil }
-        return lesson
+        let taken = lesson
+        lesson = nil
+        return taken
     }
 
     /// The number of enrolment stages that are done; `total` -1: unknown.

@@ -64,4 +64,45 @@ struct KeptMatchTests {
         }
         #expect(kept.take(9, for: caller) == nil)
     }
+
+    @Test("An operation is let go of with what may be learned from it, learned or not")
+    func operation() async throws {
+        try await PrivateBus.run { bus in
+            let connection = try bus.connect()
+            let caller = try await connection.peer(named: try bus.connect().uniqueName)
+            let desk = OperationDesk(connection: connection, notes: FaultNotes { _ in })
+            let seen = Seen()
+            for (number, isLearned) in [(UInt64(1), true), (2, false)] {
+                let id = try await desk.run(number, user: 1, mayLearn: true, caller: caller) {
+                    (operation) async throws(SensorFault) in
+                    // The one before is gone.
+                    #expect(seen.operation == nil)
+                    seen.operation = operation
+                    // As a driver may well write it.
+                    operation.whenConfirmed { operation.user == 1 }
+                    return "match"
+                }
+                #expect(id == "match" && seen.operation != nil)
+                guard isLearned else { continue }
+                let lesson = try #require(desk.lesson(of: number, caller: caller))
+                #expect(try await lesson())
+            }
+            // What comes next drops the lesson that nobody asked for.
+            await #expect(throws: DBusError.self) {
+                _ = try await desk.run(3, user: 1, mayLearn: true, caller: caller) {
+                    (operation) async throws(SensorFault) in
+                    #expect(seen.operation == nil)
+                    seen.operation = operation
+                    operation.whenConfirmed { operation.user == 1 }
+                    throw .failed("It is broken.")
+                }
+            }
+            try await eventually("it to be gone") { seen.operation == nil }
+        }
+    }
+
+    /// The operation that was begun last, as long as somebody holds it.
+    @BusActor private final class Seen {
+        weak var operation: SensorOperation?
+    }
 }
