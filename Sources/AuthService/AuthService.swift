@@ -298,12 +298,15 @@ extension AuthService: EnrolmentEvents {
         for context in clients.contexts(of: uid) { context.announce("DomainState") }
     }
 
-    func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange) {
+    func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange, doubt: DBusError?) {
         audit.write(
             AuditRecord(
                 .learnedChanged,
                 uid: uid,
-                [.sensor: sensor, .operation: change.rawValue]
+                [
+                    .sensor: sensor, .operation: change.rawValue,
+                    .outcome: doubt?.outcome ?? "Success",
+                ]
             )
         )
     }

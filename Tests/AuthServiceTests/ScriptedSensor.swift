@@ -68,6 +68,8 @@ final class ScriptedSensor: Sensor1Service {
     let lessons = Witness<UInt64>()
     /// What Learn and ListLearned are refused with; nil: they are answered.
     var learnError: DBusError.Name?
+    /// What RemoveLearned is refused with; nil: it is answered.
+    var removeError: DBusError.Name?
     /// What the question what it is is refused with; nil: it is answered.
     var propertyError: DBusError.Name?
     /// Answers no method any more.
@@ -289,7 +291,10 @@ final class ScriptedSensor: Sensor1Service {
         id: String,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        answer("RemoveLearned") { self.learned.removeAll { $0.id == id } }
+        answer("RemoveLearned") { () throws(DBusError) in
+            if let removeError = self.removeError { throw DBusError(removeError, "scripted") }
+            self.learned.removeAll { $0.id == id }
+        }
     }
 
     func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32> {

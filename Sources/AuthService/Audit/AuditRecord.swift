@@ -77,7 +77,8 @@ struct AuditRecord: Hashable, Sendable {
         case .passcodeRequired: "Biometry of \(user) waits for a passcode: \(cause)."
         case .enrolmentChanged: "The templates of \(user) changed."
         case .learnedChanged:
-            "What the sensor \(sensor) learned of \(user) changed: \(fields[.operation] ?? "?")."
+            "What the sensor \(sensor) learned of \(user) was to change: "
+                + "\(fields[.operation] ?? "?"), \(outcome)."
         case .itemAdded: "A keychain item of \(user) was to be added: \(outcome)."
         case .itemChanged: "A keychain item of \(user) was to be changed: \(outcome)."
         case .itemDeleted: "A keychain item of \(user) was to be deleted: \(outcome)."

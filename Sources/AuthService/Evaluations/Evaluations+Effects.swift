@@ -207,8 +207,16 @@ extension Evaluations {
     private func learn(from operation: OperationID, _ id: EvaluationID, _ name: String) {
         guard let uid = pending[id]?.request.uid, let sensor = sensors.sensors[name] else { return }
         onLoop {
-            guard await sensor.templates.learn(from: operation.rawValue, of: uid) else { return }
-            self.facts.enrolments.learned(of: uid, at: name, .added)
+            let enrolments = self.facts.enrolments
+            do throws(DBusError) {
+                let hasLearned = try await sensor.templates.learn(
+                    from: operation.rawValue,
+                    of: uid
+                )
+                if hasLearned { enrolments.learned(of: uid, at: name, .added) }
+            } catch {
+                enrolments.learned(of: uid, at: name, .added, doubt: error)
+            }
         }
     }
 

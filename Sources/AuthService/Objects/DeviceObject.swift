@@ -242,8 +242,16 @@ final class DeviceObject: Device1Service {
                     throw DBusError(sensor: .sensorNoTemplates)
                 }
             }
+            let patience = SensorTemplates.patience
             try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
-                try await proxy.removeLearned(uid: uid, id: id, timeout: SensorTemplates.patience)
+                do throws(DBusError) {
+                    try await proxy.removeLearned(uid: uid, id: id, timeout: patience)
+                } catch {
+                    if SensorTemplates.isInDoubt(error) {
+                        enrolments.learned(of: uid, at: sensor.name, .removed, doubt: error)
+                    }
+                    throw error
+                }
             }
             enrolments.learned(of: uid, at: sensor.name, .removed)
         }

@@ -150,8 +150,15 @@ final class Enrolments {
 
     /// Something that was learned of a user came or went: no template is another one by that, so
     /// neither the domain state nor what rests on it changes.
-    func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange) {
-        events.learned(of: uid, at: sensor, change)
+    ///
+    /// With a `doubt`, the error by which the sensor's answer was lost, it may have or not.
+    func learned(
+        of uid: UInt32,
+        at sensor: String,
+        _ change: LearnedChange,
+        doubt: DBusError? = nil
+    ) {
+        events.learned(of: uid, at: sensor, change, doubt: doubt)
     }
 
     // MARK: - For the engine
@@ -334,6 +341,6 @@ protocol EnrolmentEvents: AnyObject {
     func enrolmentWillChange(_ uid: UInt32)
     /// A user's templates have changed, and that is on the disk.
     func enrolmentChanged(_ uid: UInt32)
-    /// Something that was learned of a user came or went.
-    func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange)
+    /// Something that was learned of a user came or went, or may have.
+    func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange, doubt: DBusError?)
 }

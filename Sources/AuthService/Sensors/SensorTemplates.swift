@@ -145,12 +145,28 @@ final class SensorTemplates {
     ///
     /// - Returns: Whether it added something: one that doesn't learn, or has let go of the match by
     ///   now, adds nothing.
-    func learn(from operation: UInt64, of uid: UInt32) async -> Bool {
+    /// - Throws: What became of the call, when the sensor may have added something nevertheless.
+    func learn(from operation: UInt64, of uid: UInt32) async throws(DBusError) -> Bool {
         guard let proxy = process.proxy else { return false }
-        let hasLearned = try? await change(of: uid, proxy) { proxy throws(DBusError) in
-            try await proxy.learn(operation: operation, timeout: Self.patience)
+        do throws(DBusError) {
+            return try await change(of: uid, proxy) { proxy throws(DBusError) in
+                try await proxy.learn(operation: operation, timeout: Self.patience)
+            }
+        } catch {
+            guard Self.isInDoubt(error) else { return false }
+            throw error
         }
-        return hasLearned == true
+    }
+
+    /// Whether a change may have been made although it was answered like that: the sensor got to
+    /// hear of it, for all that is known, and has not refused it.
+    static func isInDoubt(_ error: DBusError) -> Bool {
+        switch error.name {
+        case .accessDenied, .invalidArgs, .limitsExceeded, .nameHasNoOwner, .serviceUnknown,
+            .unknownInterface, .unknownMethod, .unknownObject:
+            false
+        default: !error.name.rawValue.hasPrefix("org.localauth.Sensor1.Error.")
+        }
     }
 
     /// What the sensor has learned of a user, in the templates that it has of them.

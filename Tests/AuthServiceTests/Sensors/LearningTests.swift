@@ -106,6 +106,92 @@ struct LearningTests {
         }
     }
 
+    /// The records of what a sensor learned: operation and outcome.
+    @BusActor private func records(_ bench: ServiceBench) -> [String] {
+        bench.daemon.process.errors.split(separator: "\n")
+            .filter { $0.contains("audit: learned-changed ") }
+            .map { line in
+                line.split(separator: " ")
+                    .compactMap { word in
+                        ["operation=", "outcome="].first { word.hasPrefix($0) }
+                            .map { word.dropFirst($0.count) }
+                    }
+                    .joined(separator: " ")
+            }
+    }
+
+    @Test(
+        "L15: what a sensor learned is written down, and that nobody knows when its answer is lost",
+        arguments: [
+            (nil, "add Success"), ("org.localauth.Test.Error.Odd", "add Odd"),
+            (.noReply, "add NoReply"),
+            (.sensorFailed, nil), (.invalidArgs, nil), (.unknownMethod, nil),
+            (.limitsExceeded, nil),
+        ] as [(DBusError.Name?, String?)]
+    )
+    func audit(_ error: DBusError.Name?, _ record: String?) async throws {
+        try await run { bench, person, sensor, template in
+            sensor.learnError = error
+            person.passcode = nil
+            let call = try bench.begin(person.connection, 2)
+            try await sensor.operation().succeed(template)
+            _ = try await person.updates.first("the question whether it is meant") {
+                $0.kind == "confirmation-required"
+            }
+            person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
+            _ = try await call.reply()
+            _ = try await sensor.lessons.first("a lesson") { _ in true }
+            if record != nil {
+                try await eventually("a record") { !self.records(bench).isEmpty }
+            }
+            for _ in 0..<3 { await bench.heard() }
+            #expect(self.records(bench) == [record].compactMap(\.self))
+        }
+    }
+
+    @Test(
+        "L15: a sensor that leaves in the middle of a lesson may have learned, and so it is written"
+    )
+    func left() async throws {
+        try await run { bench, person, sensor, template in
+            sensor.unanswered = ["Learn"]
+            person.passcode = nil
+            let call = try bench.begin(person.connection, 2)
+            try await sensor.operation().succeed(template)
+            _ = try await person.updates.first("the question whether it is meant") {
+                $0.kind == "confirmation-required"
+            }
+            person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
+            _ = try await call.reply()
+            _ = try await sensor.lessons.first("a lesson") { _ in true }
+            sensor.connection.close()
+            try await eventually("a record") { self.records(bench) == ["add NoReply"] }
+        }
+    }
+
+    @Test("L15: what was removed of it is written down, and that nobody knows when that is lost")
+    func removed() async throws {
+        try await run { bench, person, sensor, template in
+            sensor.learned = [
+                LearnedEntry(id: "seen", template: template, learned: 5),
+                LearnedEntry(id: "other", template: template, learned: 5),
+            ]
+            let device = bench.device("Third", on: person.connection)
+            try await device.removeLearned(id: "seen", options: [:])
+            #expect(self.records(bench) == ["delete Success"])
+            sensor.removeError = "org.localauth.Test.Error.Odd"
+            await expectName(.sensorFailed) {
+                try await device.removeLearned(id: "other", options: [:])
+            }
+            #expect(self.records(bench) == ["delete Success", "delete Odd"])
+            sensor.removeError = .sensorFailed
+            await expectName(.sensorFailed) {
+                try await device.removeLearned(id: "other", options: [:])
+            }
+            #expect(self.records(bench).count == 2)
+        }
+    }
+
     @Test("L12: what is learned, and what of it is removed, leaves the domain state as it was")
     func domainState() async throws {
         try await run { bench, person, sensor, template in
