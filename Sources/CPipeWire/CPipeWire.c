@@ -27,8 +27,11 @@ int32_t cpipewire_start(struct cpipewire *connection, uint32_t node, size_t larg
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/dma-buf.h>
+#include <linux/magic.h>
 #include <pipewire/impl.h>
 #include <pipewire/pipewire.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spa/param/buffers.h>
@@ -36,6 +39,9 @@ int32_t cpipewire_start(struct cpipewire *connection, uint32_t node, size_t larg
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
 
 // MARK: The library
 
@@ -307,17 +313,54 @@ static void on_format(void *data, uint32_t id, const struct spa_pod *param) {
             if (formats[i].theirs == info.info.raw.format) format = formats[i].ours;
         }
         size = info.info.raw.size;
+        // The layout of one graphics card alone; 0 is line after line.
+        if (info.info.raw.flags & SPA_VIDEO_FLAG_MODIFIER && info.info.raw.modifier) format = 0;
     }
     self->events.format(self->context, format, size.width, size.height);
-    // In one piece, in memory that can be read: no file of a graphics card.
+    // In one piece. libcamera's plugin hands over dma-bufs where they are taken, and where they
+    // aren't it calls them MemFd.
     uint8_t space[512];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(space, sizeof space);
     const struct spa_pod *wish = spa_pod_builder_add_object(
         &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
         SPA_POD_CHOICE_RANGE_Int(4, 2, 16), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
         SPA_PARAM_BUFFERS_dataType,
-        SPA_POD_CHOICE_FLAGS_Int((1 << SPA_DATA_MemPtr) | (1 << SPA_DATA_MemFd)));
+        SPA_POD_CHOICE_FLAGS_Int((1 << SPA_DATA_MemPtr) | (1 << SPA_DATA_MemFd) |
+                                 (1 << SPA_DATA_DmaBuf)));
     library.pw_stream_update_params(self->stream, &wish, 1);
+}
+
+// Between the begin and the end of it, the processor sees what the camera wrote.
+static int sync_dma_buf(int file, uint64_t phase) {
+    struct dma_buf_sync sync = {.flags = phase | DMA_BUF_SYNC_READ};
+    for (int try = 0; try < 8; ++try) {
+        if (ioctl(file, DMA_BUF_IOCTL_SYNC, &sync) == 0) return 1;
+        if (errno != EINTR && errno != EAGAIN) return 0;
+    }
+    return 0;
+}
+
+// A dma-buf can't be read as a file, but mapped. The kernel says that it is one: any other file could
+// be cut while it is mapped, a dma-buf never changes its size.
+static int copy_dma_buf(int file, uint64_t start, uint8_t *to, size_t count, size_t most) {
+    struct statfs kind;
+    if (fstatfs(file, &kind) < 0 || kind.f_type != DMA_BUF_MAGIC) return 0;
+    const off_t size = lseek(file, 0, SEEK_END);
+    const uint64_t end = start + count;
+    if (size < 0 || end > (uint64_t)size || end > most) return 0;
+    // Whoever still writes to it would be waited for without end.
+    struct pollfd writer = {.fd = file, .events = POLLIN};
+    if (poll(&writer, 1, 100) != 1 || !(writer.revents & POLLIN)) return 0;
+    // From its beginning: some drivers map nothing else, whatever they are asked for.
+    uint8_t *bytes = mmap(NULL, end, PROT_READ, MAP_SHARED, file, 0);
+    if (bytes == MAP_FAILED) return 0;
+    const int is_ready = sync_dma_buf(file, DMA_BUF_SYNC_START);
+    if (is_ready) {
+        memcpy(to, bytes + start, count);
+        sync_dma_buf(file, DMA_BUF_SYNC_END);
+    }
+    munmap(bytes, end);
+    return is_ready;
 }
 
 // The size and place of a picture are written by whoever makes it, at any time: they are read once,
@@ -331,13 +374,17 @@ static void take(struct cpipewire *self, const struct spa_buffer *buffer) {
     const uint8_t *bytes = NULL;
     if (!(flags & SPA_CHUNK_FLAG_CORRUPTED) && size > 0 && size <= self->largest &&
         offset <= data->maxsize && size <= data->maxsize - offset) {
+        const uint64_t start = (uint64_t)data->mapoffset + offset;
         if (data->type == SPA_DATA_MemPtr && data->data) {
             memcpy(self->copy, (const uint8_t *)data->data + offset, size);
             bytes = self->copy;
         } else if (data->type == SPA_DATA_MemFd) {
             // Not mapped: whoever made the file may cut it, and a read then is only too short.
-            const ssize_t count = pread((int)data->fd, self->copy, size, (off_t)data->mapoffset + offset);
+            const ssize_t count = pread((int)data->fd, self->copy, size, (off_t)start);
             if (count == (ssize_t)size) bytes = self->copy;
+        } else if (data->type == SPA_DATA_DmaBuf) {
+            const size_t most = self->largest * 4;
+            if (copy_dma_buf((int)data->fd, start, self->copy, size, most)) bytes = self->copy;
         }
     }
     self->events.picture(self->context, bytes, bytes ? size : 0, stride);
@@ -363,25 +410,30 @@ static const struct pw_stream_events stream_events = {
     .process = on_process,
 };
 
-static const struct spa_pod *raw(struct spa_pod_builder *builder, uint32_t format) {
+// A camera's own first size may be its smallest one, in which no face is large enough.
+static const struct { struct spa_rectangle from, to; } sizes[] = {
+    {{640, 480}, {640, 480}},
+    {{640, 480}, {1920, 1920}},
+    {{16, 16}, {1920, 1920}},
+};
+
+static const struct spa_pod *raw(struct spa_pod_builder *builder, uint32_t format, size_t size) {
     return spa_pod_builder_add_object(
         builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType,
         SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw),
         SPA_FORMAT_VIDEO_format, SPA_POD_Id(format), SPA_FORMAT_VIDEO_size,
-        SPA_POD_CHOICE_RANGE_Rectangle(&SPA_RECTANGLE(640, 480), &SPA_RECTANGLE(16, 16),
-                                       &SPA_RECTANGLE(1920, 1920)),
+        SPA_POD_CHOICE_RANGE_Rectangle(&sizes[0].from, &sizes[size].from, &sizes[size].to),
         SPA_FORMAT_VIDEO_framerate,
         SPA_POD_CHOICE_RANGE_Fraction(&SPA_FRACTION(30, 1), &SPA_FRACTION(0, 1),
                                       &SPA_FRACTION(1000, 1)));
 }
 
-static const struct spa_pod *mjpg(struct spa_pod_builder *builder) {
+static const struct spa_pod *mjpg(struct spa_pod_builder *builder, size_t size) {
     return spa_pod_builder_add_object(
         builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType,
         SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_mjpg),
         SPA_FORMAT_VIDEO_size,
-        SPA_POD_CHOICE_RANGE_Rectangle(&SPA_RECTANGLE(640, 480), &SPA_RECTANGLE(16, 16),
-                                       &SPA_RECTANGLE(1920, 1920)),
+        SPA_POD_CHOICE_RANGE_Rectangle(&sizes[0].from, &sizes[size].from, &sizes[size].to),
         SPA_FORMAT_VIDEO_framerate,
         SPA_POD_CHOICE_RANGE_Fraction(&SPA_FRACTION(30, 1), &SPA_FRACTION(0, 1),
                                       &SPA_FRACTION(1000, 1)));
@@ -400,15 +452,22 @@ int32_t cpipewire_start(struct cpipewire *self, uint32_t node, size_t largest) {
     self->stream = library.pw_stream_new(self->core, "localauth-face", properties(items, 3));
     if (!self->copy || !self->stream) return CPIPEWIRE_FAILED;
     library.pw_stream_add_listener(self->stream, &self->stream_hook, &stream_events, self);
-    uint8_t space[8192];
+    uint8_t space[16384];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(space, sizeof space);
-    const struct spa_pod *wishes[SPA_N_ELEMENTS(formats) + 1];
-    for (size_t i = 0; i < SPA_N_ELEMENTS(formats); ++i) wishes[i] = raw(&builder, formats[i].theirs);
+    const struct spa_pod *wishes[SPA_N_ELEMENTS(sizes) * (SPA_N_ELEMENTS(formats) + 1)];
+    uint32_t count = 0;
+    for (size_t size = 0; size < SPA_N_ELEMENTS(sizes); ++size) {
+        for (size_t i = 0; i < SPA_N_ELEMENTS(formats); ++i) {
+            wishes[count++] = raw(&builder, formats[i].theirs, size);
+        }
+    }
     // A decoder is what a hostile camera would attack: only where there is nothing else.
-    wishes[SPA_N_ELEMENTS(formats)] = mjpg(&builder);
-    const int result =
-        library.pw_stream_connect(self->stream, PW_DIRECTION_INPUT, PW_ID_ANY,
-                                  PW_STREAM_FLAG_DONT_RECONNECT, wishes, SPA_N_ELEMENTS(wishes));
+    for (size_t size = 0; size < SPA_N_ELEMENTS(sizes); ++size) wishes[count++] = mjpg(&builder, size);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!wishes[i]) return CPIPEWIRE_FAILED;
+    }
+    const int result = library.pw_stream_connect(self->stream, PW_DIRECTION_INPUT, PW_ID_ANY,
+                                                 PW_STREAM_FLAG_DONT_RECONNECT, wishes, count);
     return result < 0 ? CPIPEWIRE_FAILED : CPIPEWIRE_OK;
 }
 

@@ -28,24 +28,44 @@ final class PipeWireRig {
     var name: String { "pipewire:\(socket)#CAM" }
     var address: PipeWireAddress { get throws { try #require(PipeWireAddress(name)) } }
 
-    private static let configuration = """
-        context.properties = { core.daemon = true core.name = pipewire-0 support.dbus = false }
-        context.spa-libs = { support.* = support/libspa-support }
-        context.modules = [
-            { name = libpipewire-module-protocol-native }
-            { name = libpipewire-module-client-node }
-            { name = libpipewire-module-access }
-            { name = libpipewire-module-link-factory }
-        ]
+    /// With a device as the camera, if one is named.
+    private static func configuration(_ device: String?) -> String {
+        let camera = device.map { device in
+            """
+            context.objects = [
+                { factory = spa-node-factory args = {
+                    factory.name = api.v4l2.source
+                    node.name = CAM
+                    media.class = Video/Source
+                    api.v4l2.path = "\(device)"
+                } }
+            ]
 
-        """
+            """
+        }
+        return """
+            context.properties = { core.daemon = true core.name = pipewire-0 support.dbus = false }
+            context.spa-libs = {
+                support.* = support/libspa-support
+                api.v4l2.* = v4l2/libspa-v4l2
+            }
+            context.modules = [
+                { name = libpipewire-module-protocol-native }
+                { name = libpipewire-module-client-node }
+                { name = libpipewire-module-access }
+                { name = libpipewire-module-link-factory }
+                { name = libpipewire-module-spa-node-factory }
+            ]
+            \(camera ?? "")
+            """
+    }
 
-    /// Starts a daemon, as another user if one is named.
-    init(as user: uid_t? = nil) async throws {
+    /// Starts a daemon, as another user or with a device if one is named.
+    init(as user: uid_t? = nil, device: String? = nil) async throws {
         folder = try TemporaryFolder()
         chmod(folder.path, 0o755)
         folder.make("run")
-        try folder.write("pipewire.conf", Self.configuration.utf8)
+        try folder.write("pipewire.conf", Self.configuration(device).utf8)
         if let user { chown(folder.path + "/run", user, user) }
         try await start(as: user)
     }
@@ -55,8 +75,11 @@ final class PipeWireRig {
         let prefix = user.map {
             ["/usr/bin/setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"]
         }
+        // Each node of a crowd takes three files.
         daemon = try ChildProcess(
-            (prefix ?? []) + ["/usr/bin/pipewire", "-c", folder.path + "/pipewire.conf"],
+            ["/usr/bin/prlimit", "--nofile=8192"] + (prefix ?? []) + [
+                "/usr/bin/pipewire", "-c", folder.path + "/pipewire.conf",
+            ],
             environment: ["PIPEWIRE_RUNTIME_DIR": folder.path + "/run"]
         )
         let socket = socket
@@ -71,14 +94,25 @@ final class PipeWireRig {
         _ format: String = "yuyv",
         clip: String = "-",
         name: String = "CAM",
+        sizes: String = "640x480",
         _ properties: [String] = ["api.libcamera.path=LENS", "device.serial=S1"]
     ) throws -> ChildProcess {
-        let words = ["pipewire-camera", socket, name, format, "640x480", clip] + properties
+        let words = ["pipewire-camera", socket, name, format, sizes, clip] + properties
         let camera = try ChildProcess(words, hasStream: true)
         let said = try camera.line()
         try expect(said == "ready", "\(said ?? "the end"): \(camera.errors)")
         cameras.append(camera)
         return camera
+    }
+
+    /// Adds so many nodes, which go when this program ends.
+    func crowd(_ count: Int) throws -> ChildProcess {
+        let words = ["/bin/sh", "-c", "exec /usr/bin/pw-cli -r \(socket) > /dev/null 2>&1"]
+        let crowd = try ChildProcess(words, hasStream: true)
+        for _ in 0..<count {
+            crowd.tell("create-node spa-node-factory factory.name=support.node.driver")
+        }
+        return crowd
     }
 
     /// Opens its camera as the sensor does.
@@ -113,6 +147,13 @@ final class PipeWireRig {
             throw TestFailure("no camera: \(standing)")
         }
         return identity
+    }
+}
+
+extension PipeWireSource {
+    /// Looks at frames until something is wrong, for some ten seconds at most.
+    func look(_ interruption: Interruption) throws(CameraFault) {
+        for _ in 0..<300 { _ = try nextFrame(interruption) }
     }
 }
 

@@ -70,7 +70,7 @@ struct PipeWireTests {
         for lie in lies {
             try camera.obey(lie)
             #expect(throws: broken, "\(lie)") {
-                while true { _ = try source.nextFrame(interruption) }
+                try source.look(interruption)
             }
             try camera.obey("sane")
             _ = try source.nextFrame(interruption)
@@ -90,7 +90,7 @@ struct PipeWireTests {
         #expect(try source.nextFrame(interruption).bytes.count == 614_400)
         try camera.obey("cut")
         #expect(throws: CameraFault.failed("The camera gives only broken pictures.")) {
-            while true { _ = try source.nextFrame(interruption) }
+            try source.look(interruption)
         }
     }
 
@@ -126,12 +126,12 @@ struct PipeWireTests {
         _ = try source.nextFrame(interruption)
         try camera.obey("hold")
         #expect(throws: CameraFault.failed("The camera gives no pictures.")) {
-            while true { _ = try source.nextFrame(interruption) }
+            try source.look(interruption)
         }
         let raised = try Interruption()
         raised.raise()
         #expect(throws: CameraFault.interrupted) {
-            while true { _ = try source.nextFrame(raised) }
+            try source.look(raised)
         }
     }
 
@@ -160,7 +160,7 @@ struct PipeWireTests {
         _ = try source.nextFrame(interruption)
         await camera.end()
         #expect(throws: CameraFault.disconnected) {
-            while true { _ = try source.nextFrame(interruption) }
+            try source.look(interruption)
         }
         #expect(try rig.standing() == .fault(.disconnected))
         _ = try rig.camera("nv12")
@@ -168,7 +168,7 @@ struct PipeWireTests {
         #expect(try second.nextFrame(interruption).format == .nv12)
         await rig.daemon?.end()
         #expect(throws: CameraFault.disconnected) {
-            while true { _ = try second.nextFrame(interruption) }
+            try second.look(interruption)
         }
         #expect(try rig.standing() == .fault(.disconnected))
     }
@@ -272,7 +272,7 @@ struct PipeWireTrustTests {
         try await eventually("a client", within: .seconds(60)) { !program.outputBytes.isEmpty }
         let words = "A program of the user 65534 is connected to PipeWire, and could feed it any "
         #expect(throws: CameraFault.untrusted(words + "picture.")) {
-            while true { _ = try source.nextFrame(interruption) }
+            try source.look(interruption)
         }
         chmod(rig.socket, 0o700)
         #expect(try refusal(rig) == words + "picture.")

@@ -1,12 +1,15 @@
 // A camera of PipeWire for tests: a node that gives the pictures of a clip, or counted ones, and lies
 // about them where a test wants it to.
 //
-//   pipewire-camera SOCKET NAME FORMAT WIDTHxHEIGHT CLIP|- [KEY=VALUE...]
+//   pipewire-camera SOCKET NAME FORMAT WIDTHxHEIGHT[,WIDTHxHEIGHT] CLIP|- [KEY=VALUE...]
 //
-// FORMAT is mjpg, yuyv, nv12, i420, rgb, bgrx or grey; `own:FORMAT` has it make the memory itself. Without
-// a clip each picture's bytes are its number. Lines on the standard input: `offset N`, `size N`, `stride N`
-// and `corrupt` are lies that stay until `sane`; `cut` cuts its own memory; `hold` gives no picture until
-// `go`; `format FORMAT`. It says `ready` when it can be found.
+// FORMAT is mjpg, yuyv, nv12, i420, rgb, bgrx or grey; `own:FORMAT` has it make the memory itself,
+// `dma:FORMAT` make it as a dma-buf (of /dev/udmabuf), and `fake:FORMAT` call a dma-buf what is none.
+// Of two sizes it would rather give the first.
+// Without a clip each picture's bytes are its number. Lines on the standard input: `offset N`, `size N`,
+// `stride N` and `corrupt` are lies that stay until `sane`; `cut` cuts its own memory; `hold` gives no
+// picture until `go`; `modifier N` is the layout of a graphics card, from the next format on;
+// `format FORMAT`. It says `ready` when it can be found.
 
 #include <stdio.h>
 
@@ -19,12 +22,15 @@ int main(void) {
 
 #else
 
+#include <fcntl.h>
 #include <jpeglib.h>
+#include <linux/udmabuf.h>
 #include <pipewire/pipewire.h>
 #include <spa/param/buffers.h>
 #include <spa/param/video/format-utils.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -42,15 +48,19 @@ static struct {
     struct pw_stream *stream;
     struct spa_source *timer;
     const char *format;
-    int owns, width, height, holds, is_announced;
+    // What it makes the memory as, if it does.
+    uint32_t owns;
+    // Whether what it makes is a dma-buf.
+    int is_true;
+    int width, height, second_width, second_height, holds, is_announced;
     struct picture *clip;
     size_t pictures, next;
     // The lies; -1: none.
-    int64_t offset, size, stride;
+    int64_t offset, size, stride, modifier;
     int corrupts;
     int files[64];
     int count;
-} own = {.offset = -1, .size = -1, .stride = -1};
+} own = {.offset = -1, .size = -1, .stride = -1, .modifier = -1};
 
 static void give_up(const char *what) {
     fprintf(stderr, "pipewire-camera: %s\n", what);
@@ -165,11 +175,14 @@ static const struct spa_pod *offer(struct spa_pod_builder *builder) {
     for (size_t i = 0; i < SPA_N_ELEMENTS(raw); ++i) {
         if (strcmp(own.format, raw[i].name)) continue;
         spa_pod_builder_add(builder, SPA_FORMAT_VIDEO_format, SPA_POD_Id(raw[i].format), 0);
+        if (own.modifier < 0) continue;
+        spa_pod_builder_add(builder, SPA_FORMAT_VIDEO_modifier, SPA_POD_Long(own.modifier), 0);
     }
-    spa_pod_builder_add(
-        builder, SPA_FORMAT_VIDEO_size,
-        SPA_POD_Rectangle(&SPA_RECTANGLE((uint32_t)own.width, (uint32_t)own.height)),
-        SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&SPA_FRACTION(30, 1)), 0);
+    const struct spa_rectangle first = {(uint32_t)own.width, (uint32_t)own.height};
+    const struct spa_rectangle second = {(uint32_t)own.second_width, (uint32_t)own.second_height};
+    spa_pod_builder_add(builder, SPA_FORMAT_VIDEO_size,
+                        SPA_POD_CHOICE_ENUM_Rectangle(3, &first, &first, &second),
+                        SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&SPA_FRACTION(30, 1)), 0);
     return spa_pod_builder_pop(builder, &frame);
 }
 
@@ -197,7 +210,7 @@ static void on_process(void *data) {
             }
             size = picture->size;
             memcpy(memory, picture->drawn, size);
-        } else if (!own.owns) {
+        } else {
             memset(memory, (int)(own.next % 255) + 1, size);
         }
     }
@@ -226,10 +239,15 @@ static void on_state(void *data, enum pw_stream_state old, enum pw_stream_state 
 
 static void on_format(void *data, uint32_t id, const struct spa_pod *param) {
     (void)data;
+    struct spa_video_info_raw info = {0};
     if (id != SPA_PARAM_Format || !param) return;
+    if (strcmp(own.format, "mjpg") && spa_format_video_raw_parse(param, &info) >= 0) {
+        own.width = (int)info.size.width;
+        own.height = (int)info.size.height;
+    }
     uint8_t space[512];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(space, sizeof space);
-    const int type = own.owns ? 1 << SPA_DATA_MemFd : (1 << SPA_DATA_MemPtr) | (1 << SPA_DATA_MemFd);
+    const int type = own.owns ? 1 << own.owns : (1 << SPA_DATA_MemPtr) | (1 << SPA_DATA_MemFd);
     const struct spa_pod *wish = spa_pod_builder_add_object(
         &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
         SPA_POD_CHOICE_RANGE_Int(4, 2, 16), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
@@ -239,23 +257,50 @@ static void on_format(void *data, uint32_t id, const struct spa_pod *param) {
     pw_stream_update_params(own.stream, &wish, 1);
 }
 
+// Of whole pages, which nobody can take away again.
+static int dma_buf(size_t size) {
+    const uint64_t pages = (size + 4095) / 4096 * 4096;
+    const int memory = memfd_create("camera", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+    if (memory < 0 || device < 0 || ftruncate(memory, (off_t)pages) ||
+        fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK)) {
+        give_up("no memory for a dma-buf");
+    }
+    struct udmabuf_create wish = {
+        .memfd = (uint32_t)memory, .flags = UDMABUF_FLAGS_CLOEXEC, .size = pages};
+    const int file = ioctl(device, UDMABUF_CREATE, &wish);
+    if (file < 0) give_up("no dma-buf");
+    close(device);
+    close(memory);
+    return file;
+}
+
+static int shared_memory(size_t size) {
+    const int file = memfd_create("camera", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, (off_t)size)) give_up("no memory");
+    uint8_t one = 1;
+    for (size_t i = 0; i < size; i += 4096) {
+        if (pwrite(file, &one, 1, (off_t)i) != 1) give_up("no memory");
+    }
+    return file;
+}
+
 static void on_add_buffer(void *data, struct pw_buffer *buffer) {
     (void)data;
     struct spa_data *to = &buffer->buffer->datas[0];
+    const size_t size = size_of(own.format);
     if (!own.owns || own.count >= 64) return;
-    const int file = memfd_create("camera", MFD_CLOEXEC);
-    if (file < 0 || ftruncate(file, (off_t)size_of(own.format))) give_up("no memory");
-    uint8_t one = 1;
-    for (size_t i = 0; i < size_of(own.format); i += 4096) {
-        if (pwrite(file, &one, 1, (off_t)i) != 1) give_up("no memory");
-    }
+    const int file = own.is_true ? dma_buf(size) : shared_memory(size);
     own.files[own.count++] = file;
-    to->type = SPA_DATA_MemFd;
+    to->type = own.owns;
     to->flags = SPA_DATA_FLAG_READWRITE;
     to->fd = file;
     to->mapoffset = 0;
-    to->maxsize = (uint32_t)size_of(own.format);
+    to->maxsize = (uint32_t)size;
     to->data = NULL;
+    if (!own.is_true) return;
+    to->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (to->data == MAP_FAILED) give_up("no map of a dma-buf");
 }
 
 static const struct pw_stream_events events = {
@@ -276,6 +321,7 @@ static void obey(const char *line) {
     if (!strcmp(word, "stride")) own.stride = atoll(text);
     if (!strcmp(word, "corrupt")) own.corrupts = 1;
     if (!strcmp(word, "sane")) own.offset = own.size = own.stride = -1, own.corrupts = 0;
+    if (!strcmp(word, "modifier")) own.modifier = atoll(text);
     if (!strcmp(word, "hold")) own.holds = 1;
     if (!strcmp(word, "go")) own.holds = 0;
     if (!strcmp(word, "cut")) {
@@ -310,11 +356,16 @@ static void on_input(void *data, int descriptor, uint32_t mask) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 6) give_up("SOCKET NAME FORMAT WIDTHxHEIGHT CLIP|- [KEY=VALUE...]");
+    if (argc < 6) give_up("SOCKET NAME FORMAT SIZE[,SIZE] CLIP|- [KEY=VALUE...]");
     setvbuf(stdout, NULL, _IOLBF, 0);
-    own.owns = !strncmp(argv[3], "own:", 4);
-    own.format = argv[3] + (own.owns ? 4 : 0);
-    if (sscanf(argv[4], "%dx%d", &own.width, &own.height) != 2) give_up("no size");
+    const char *colon = strchr(argv[3], ':');
+    own.is_true = !strncmp(argv[3], "dma:", 4);
+    own.owns = !colon ? 0 : !strncmp(argv[3], "own:", 4) ? SPA_DATA_MemFd : SPA_DATA_DmaBuf;
+    own.format = colon ? colon + 1 : argv[3];
+    const int sizes = sscanf(argv[4], "%dx%d,%dx%d", &own.width, &own.height, &own.second_width,
+                             &own.second_height);
+    if (sizes != 2 && sizes != 4) give_up("no size");
+    if (sizes == 2) own.second_width = own.width, own.second_height = own.height;
     if (strcmp(argv[5], "-")) read_clip(argv[5]);
     pw_init(NULL, NULL);
     own.loop = pw_main_loop_new(NULL);

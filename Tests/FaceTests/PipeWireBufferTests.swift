@@ -1,0 +1,123 @@
+import DBus
+import FaceSensor
+import Glibc
+import TestSupport
+import Testing
+
+@testable import CameraDevice
+
+/// Pictures in dma-bufs, as libcamera's plugin hands them over.
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))
+struct PipeWireBufferTests {
+    init() { EventLoop.shared.startThread() }
+
+    private static let broken = CameraFault.failed("The camera gives only broken pictures.")
+    private static let canMake = access("/dev/udmabuf", R_OK | W_OK) == 0
+    /// A camera that the kernel makes up.
+    private static let vivid = ["/dev/video0", "/dev/video1"]
+        .first { device in
+            let name = "/sys/class/video4linux/\(device.dropFirst(5))/name"
+            let text = (try? TemporaryFolder.read(name)) ?? []
+            return String(decoding: text, as: UTF8.self).contains("vid-cap")
+        }
+
+    @Test(
+        "A picture in a dma-buf comes as it is, and a lie about its place is no picture",
+        .enabled(if: canMake, "/dev/udmabuf makes dma-bufs, and is missing")
+    )
+    func dmaBuf() async throws {
+        let rig = try await PipeWireRig()
+        let camera = try rig.camera("dma:nv12")
+        let source = try rig.open()
+        let interruption = try Interruption()
+        var seen: Set<UInt8> = []
+        while seen.count < 3 {
+            let frame = try source.nextFrame(interruption)
+            #expect(frame.format == .nv12 && frame.stride == 640 && frame.bytes.count == 460_800)
+            #expect(frame.bytes.first == frame.bytes.last)
+            seen.insert(frame.bytes[frame.bytes.count / 2])
+        }
+        for lie in ["offset 1", "offset 4294967295", "size 0", "size 460801", "corrupt"] {
+            try camera.obey(lie)
+            #expect(throws: Self.broken, "\(lie)") {
+                try source.look(interruption)
+            }
+            try camera.obey("sane")
+            _ = try source.nextFrame(interruption)
+        }
+        // A part of it, which doesn't begin with a page.
+        try camera.obey("size 460000")
+        try camera.obey("offset 800")
+        var count = 0
+        while count != 460_000 {
+            let frame = try source.nextFrame(interruption)
+            count = frame.bytes.count
+            #expect(frame.bytes.first == frame.bytes.last)
+        }
+    }
+
+    @Test("What is called a dma-buf and isn't one is no picture, and no crash when it is cut")
+    func fake() async throws {
+        let rig = try await PipeWireRig()
+        let camera = try rig.camera("fake:yuyv")
+        let source = try rig.open()
+        let interruption = try Interruption()
+        #expect(throws: Self.broken) { _ = try source.nextFrame(interruption) }
+        try camera.obey("cut")
+        #expect(throws: Self.broken) { _ = try source.nextFrame(interruption) }
+    }
+
+    @Test("A layout that only a graphics card reads is no picture, and line after line is one")
+    func modifier() async throws {
+        let rig = try await PipeWireRig()
+        let camera = try rig.camera()
+        let source = try rig.open()
+        let interruption = try Interruption()
+        #expect(try source.nextFrame(interruption).format == .yuyv)
+        // DRM_FORMAT_MOD_INVALID: one that isn't said; I915_FORMAT_MOD_X_TILED.
+        for modifier in ["72057594037927935", "72057594037927937"] {
+            try camera.obey("modifier \(modifier)")
+            try camera.obey("format nv12")
+            #expect(throws: Self.broken) {
+                try source.look(interruption)
+            }
+            try camera.obey("modifier 0")
+            try camera.obey("format yuyv")
+            #expect(try source.nextFrame(interruption).format == .yuyv)
+        }
+    }
+
+    @Test(
+        "Of a camera's sizes the one is taken in which a face is large enough, not its first",
+        arguments: [
+            "320x240,640x480": (640, 480), "320x240,1280x960": (1280, 960),
+            "1280x960,640x480": (640, 480), "320x240,160x120": (320, 240),
+        ]
+    )
+    func sizes(_ sizes: String, _ wanted: (Int, Int)) async throws {
+        let rig = try await PipeWireRig()
+        let camera = try rig.camera("nv12", sizes: sizes)
+        let frame = try rig.open().nextFrame(Interruption())
+        #expect(frame.width == wanted.0 && frame.height == wanted.1)
+        withExtendedLifetime(camera) {}
+    }
+
+    @Test(
+        "The dma-bufs of PipeWire's own plugin for cameras are read",
+        .enabled(if: vivid != nil, "the kernel's module vivid isn't loaded")
+    )
+    func plugin() async throws {
+        let rig = try await PipeWireRig(device: Self.vivid)
+        let source = try rig.open()
+        let interruption = try Interruption()
+        var seen: Set<[UInt8]> = []
+        while seen.count < 3 {
+            let frame = try source.nextFrame(interruption)
+            #expect(frame.format == .yuyv && frame.bytes.count == 614_400)
+            #expect(frame.width == 640 && frame.height == 480)
+            // It draws bars, and a clock that runs.
+            #expect(Set(frame.bytes).count > 8)
+            seen.insert(frame.bytes)
+        }
+    }
+}
