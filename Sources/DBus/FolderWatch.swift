@@ -14,9 +14,16 @@ public final class FolderWatch {
     public var isBlind: Bool { changes == nil }
 
     /// Calls `changed` after something happened; never when the kernel has no more watches.
-    public init(_ folders: [String] = [], _ changed: @escaping @BusActor () -> Void) {
+    ///
+    /// Of folders with devices it is told only what comes, goes, or gets another owner.
+    public init(
+        _ folders: [String] = [],
+        devices: [String] = [],
+        _ changed: @escaping @BusActor () -> Void
+    ) {
         changes = FolderChanges()
         for folder in folders { add(folder) }
+        for folder in devices { changes?.add(folder, ofDevices: true) }
         guard let changes else { return }
         source = EventLoop.shared.watch(descriptor: changes.descriptor.rawValue) { [weak self] in
             guard let self else { return }

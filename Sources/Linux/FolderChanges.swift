@@ -6,7 +6,11 @@ import Glibc
 package struct FolderChanges {
     /// Readable when something has changed.
     package let descriptor: OwnedDescriptor
-    private var folders: Set<String> = []
+    /// What is looked at, with the events of each.
+    private var folders: [String: Int32] = [:]
+
+    private static let comesAndGoes =
+        IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ATTRIB
 
     private static let mostFolders = 1024
 
@@ -19,10 +23,14 @@ package struct FolderChanges {
 
     /// Looks at a folder or a file from now on; one that is missing, or is another by then, as soon
     /// as something else has changed.
-    package mutating func add(_ folder: String) {
+    ///
+    /// Of devices only what comes, goes, or gets another owner is told: every program that closes
+    /// `/dev/null` has written to it, and so has whoever only looked what a device is.
+    package mutating func add(_ folder: String, ofDevices: Bool = false) {
         guard folders.count < Self.mostFolders else { return }
-        folders.insert(folder)
-        watch(folder)
+        let events = ofDevices ? Self.comesAndGoes : Self.comesAndGoes | IN_CLOSE_WRITE
+        folders[folder] = events
+        watch(folder, events)
     }
 
     /// Takes what has been told.
@@ -30,12 +38,10 @@ package struct FolderChanges {
         var events = [UInt8](repeating: 0, count: 4096)
         while read(descriptor.rawValue, &events, events.count) > 0 {}
         // Folders that were made, or made anew; the others keep the watch that they have.
-        for folder in folders { watch(folder) }
+        for (folder, events) in folders { watch(folder, events) }
     }
 
-    private func watch(_ folder: String) {
-        let events =
-            IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ATTRIB | IN_CLOSE_WRITE
+    private func watch(_ folder: String, _ events: Int32) {
         inotify_add_watch(descriptor.rawValue, folder, UInt32(events))
     }
 }

@@ -12,11 +12,11 @@ public enum KeySource: Hashable, Sendable {
     /// So many keys are asked at once.
     private static let most = 16
 
-    /// The folders in which something changes when a key comes or goes.
-    public var folders: [String] {
+    /// The folder in which something changes when a key comes or goes.
+    public var folder: String {
         switch self {
-        case .devices: ["/dev"]
-        case .sockets(let folder): [folder]
+        case .devices: "/dev"
+        case .sockets(let folder): folder
         }
     }
 

@@ -47,7 +47,7 @@ import ServiceProgram
         // The models' folder may be made later, and udev names a camera after its node is there.
         let above = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? "."
         let camera = settings.pipeWire.map { [$0.folder] } ?? ["/dev", "/dev/v4l/by-path"]
-        watch = FolderWatch([settings.state, above, folder] + camera) { [weak self] in
+        watch = FolderWatch([settings.state, above, folder], devices: camera) { [weak self] in
             self?.presence?.lookAgain()
             self?.refresh()
             self?.lookAtTemplates()

@@ -60,7 +60,8 @@ import ServiceProgram
         properties.enrollStages = Self.stages
         properties.maximumTemplates = UInt32(CredentialStore.maximum)
         await look()
-        let watch = FolderWatch(source.folders + [state]) { [weak self] in
+        // To look at a key is to open and close it, which must not be told as a change.
+        let watch = FolderWatch([state], devices: [source.folder]) { [weak self] in
             onLoop { await self?.lookAtAll() }
         }
         self.watch = watch

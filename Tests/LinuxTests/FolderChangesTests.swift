@@ -1,0 +1,47 @@
+import Foundation
+import Glibc
+import Linux
+import Testing
+
+/// What is told of folders.
+final class FolderChangesTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appending(path: "localauth-linux-\(UUID().uuidString)").path
+
+    init() throws {
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true
+        )
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test("A device that was only opened has not changed; one that comes, goes or is given has")
+    func devices() throws {
+        let file = folder + "/device"
+        try "".write(toFile: file, atomically: false, encoding: .utf8)
+        var changes = try #require(FolderChanges())
+        changes.add(folder, ofDevices: true)
+        func tells() -> Bool {
+            var query = pollfd(fd: changes.descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+            defer { changes.clear() }
+            return poll(&query, 1, 0) > 0
+        }
+        _ = try #require(OwnedDescriptor.open(file, O_RDWR))
+        #expect(!tells())
+        #expect(chmod(file, 0o600) == 0)
+        #expect(tells())
+        #expect(unlink(file) == 0)
+        #expect(tells())
+        _ = try #require(OwnedDescriptor.open(file, O_RDWR | O_CREAT, mode: 0o600))
+        #expect(tells())
+        #expect(!tells())
+        // Of other folders it is told that something was written.
+        changes.add(folder)
+        _ = try #require(OwnedDescriptor.open(file, O_RDWR))
+        #expect(tells())
+    }
+}
