@@ -237,7 +237,8 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
         pam_syslog(pamh, LOG_DEBUG, "%s, %s", pam_strerror(pamh, result),
                    attempt.service.reason[0] ? attempt.service.reason : "without a reason");
     memory.is_recognised = result == PAM_SUCCESS;
-    memory.is_passcode_next = result == PAM_AUTHINFO_UNAVAIL && asks;
+    /* Whoever is in no session may type from afar, though the user has a session at a display. */
+    memory.is_passcode_next = result == PAM_AUTHINFO_UNAVAIL && asks && place == PLACE_HERE;
     (void)remember(pamh, memory);
     return result;
 }

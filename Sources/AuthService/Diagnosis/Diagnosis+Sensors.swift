@@ -31,7 +31,9 @@ extension Diagnosis {
                     name: "sensors",
                     state: .warning,
                     message: "No sensor is on the bus.",
-                    remedy: "Start a sensor, for example localauth-sensor-simulated."
+                    remedy: isSystemBus
+                        ? "Install a sensor: the package localauth-fingerprint or localauth-face."
+                        : "Start a sensor, for example localauth-sensor-simulated."
                 )
             ]
         }

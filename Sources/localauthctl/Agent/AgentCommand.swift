@@ -77,8 +77,13 @@ struct AgentCommand: ParsableCommand {
             tell(localized("Ready: serves process %1$s and its children.", "\(pid)"))
         }
     case .refused(let error):
-        let hint = error.name == .accessDenied ? localized("start it in a login session") : nil
-        end.with(Failure(.refused, error, hint: hint))
+        let hint =
+            switch scope {
+            case .session:
+                localized("leave --session out, or start it in a session at this machine")
+            case .process: localized("start it in a login session")
+            }
+        end.with(Failure(.refused, error, hint: error.name == .accessDenied ? hint : nil))
     }
 }
 

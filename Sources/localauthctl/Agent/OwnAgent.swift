@@ -17,7 +17,7 @@ import Localization
     /// Nil when an agent serves this process already, there is no terminal, or none is wanted.
     static func start(_ service: RemoteService, _ person: PersonArguments) async throws -> OwnAgent?
     {
-        try await start(service, isWanted: !person.noAgent && person.uid == nil)
+        try await start(service, isWanted: !person.agent.noAgent && person.uid == nil)
     }
 
     /// Nil when an agent serves this process already, there is no terminal, or none is wanted.

@@ -41,15 +41,18 @@ struct EvaluateCommand: ParsableCommand {
     )
     var minimumStrength: BiometryStrength?
 
-    @OptionGroup var person: PersonArguments
+    @Option(help: ArgumentHelp(localized("For this user (root)."), valueName: "uid"))
+    var uid: UInt32?
+
+    @OptionGroup var agent: OwnAgentArguments
     @OptionGroup var bus: BusArguments
     @OptionGroup var output: OutputArguments
 
     func run() throws {
-        let (policy, reason, person, output) = (policy.rawValue, reason, person, output)
-        let options = options
+        let (policy, reason, uid, output) = (policy.rawValue, reason, uid, output)
+        let (options, isAgentWanted) = (options, !agent.noAgent && uid == nil)
         try perform(bus) { service in
-            let own = try await OwnAgent.start(service, person)
+            let own = try await OwnAgent.start(service, isWanted: isAgentWanted)
             let call = try service.manager.evaluateStream(
                 policy: policy,
                 reason: reason,
@@ -68,12 +71,21 @@ struct EvaluateCommand: ParsableCommand {
             }
             let answer = await call.result()
             await own?.stop()
-            try show(answer, output.json)
+            do {
+                try show(answer, output.json)
+            } catch let error as DBusError where error.name == .notInteractive && uid != nil {
+                // What the caller lacks is not what that user lacks.
+                throw Failure(
+                    .refused,
+                    error,
+                    hint: localized("localauthctl agent --session, as that user, at this machine")
+                )
+            }
         }
     }
 
     private var options: [String: Variant] {
-        var options = person.options
+        var options: [String: Variant] = uid.map { ["uid": .uint32($0)] } ?? [:]
         if let timeout { options["timeout"] = .uint64(timeout.milliseconds) }
         if !sensor.isEmpty { options["sensors"] = .strings(sensor) }
         if let minimumStrength { options["minimum-strength"] = .string(minimumStrength.rawValue) }

@@ -24,6 +24,14 @@ struct OutputArguments: ParsableArguments {
     var json = false
 }
 
+/// Whether a command may prompt on this terminal.
+struct OwnAgentArguments: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(localized("Never ask on this terminal, even if nothing else can ask."))
+    )
+    var noAgent = false
+}
+
 /// The user that a command is about, and whether it may prompt on this terminal.
 struct PersonArguments: ParsableArguments {
     @Option(
@@ -34,10 +42,7 @@ struct PersonArguments: ParsableArguments {
     )
     var uid: UInt32?
 
-    @Flag(
-        help: ArgumentHelp(localized("Never ask on this terminal, even if nothing else can ask."))
-    )
-    var noAgent = false
+    @OptionGroup var agent: OwnAgentArguments
 
     var options: [String: Variant] {
         uid.map { ["uid": .uint32($0)] } ?? [:]
