@@ -7,8 +7,9 @@ extension KeychainStore {
     ///
     /// `password` is the application password, which the item needs if, and only if, its access
     /// control says so; `replaced` is the id of an item that goes in the same change, or stays if
-    /// the new one can't be stored; `date` is now, in Unix seconds. With `isKeyMaterial` the secret
-    /// is that of a key that the caller has: it is kept and read as any other secret.
+    /// the new one can't be stored; with `isInPlace` the new one has its id and its place among
+    /// those of the same second. `date` is now, in Unix seconds. With `isKeyMaterial` the secret is
+    /// that of a key that the caller has: it is kept and read as any other secret.
     /// - Throws: `duplicate`; `notFound` for `replaced`; `parameter` for a key without
     ///   `isKeyMaterial`, or a missing password; `notAvailable` for `biometryCurrentSet`
     ///   without an enrolment; `limitsExceeded`; `decode`.
@@ -18,6 +19,7 @@ extension KeychainStore {
         accessControl: AccessControl,
         password: SecretBytes?,
         replacing replaced: String? = nil,
+        isInPlace: Bool = false,
         isKeyMaterial: Bool = false,
         caller: Caller,
         date: Int64,
@@ -39,6 +41,7 @@ extension KeychainStore {
             accessControl: accessControl,
             password: password,
             replacing: replaced,
+            isInPlace: isInPlace,
             caller: caller,
             date: date,
             created: created
@@ -144,20 +147,23 @@ extension KeychainStore {
         }
     }
 
-    /// Replaces the secret of an item, without any authentication (R66).
+    /// Replaces the secret of an item, and attributes that are given, without any authentication
+    /// (R66): all of it or nothing.
     ///
     /// An application password has to be the one that the item has: another one would lock out
     /// whoever knows that. An item that has none takes any.
     /// - Throws: `notFound`, `parameter` for a key, `authFailed` for a wrong application password,
-    ///   `limitsExceeded`, `decode`.
+    ///   `duplicate`, `limitsExceeded`, `decode`.
     public func setSecret(
         of id: String,
         to secret: SecretBytes,
+        _ changes: [String: AttributeValue] = [:],
         password: SecretBytes?,
         caller: Caller,
         date: Int64
     ) throws(KeychainError) {
-        var (item, envelope) = try open(id, caller: caller)
+        let (old, envelope) = try open(id, caller: caller)
+        var item = old
         guard !item.isOwnKey else {
             throw .parameter("a private key can't be replaced")
         }
@@ -166,12 +172,15 @@ extension KeychainStore {
         let isLocked = item.accessControl.flags.contains(.applicationPassword)
         let password = isLocked ? password : nil
         if isLocked { _ = try envelope.unwrap(item, password: password, ring: ring) }
+        try item.attributes.update(changes)
         item.modified = date
         item.secretSize = UInt32(secret.count)
+        let hidden = changes.isEmpty ? nil : try hiddenDuplicate(of: item, caller: caller)
         try change(caller.uid) { change throws(KeychainError) in
+            if let hidden { change.delete(hidden) }
             item.secretVersion = change.version
             let envelope = try Envelope(sealing: secret, of: item, password: password, ring: ring)
-            change.write(item, envelope: envelope.bytes)
+            change.write(item, envelope: envelope.bytes, over: old)
         }
     }
 
@@ -241,6 +250,7 @@ extension KeychainStore {
         accessControl: AccessControl,
         password: SecretBytes?,
         replacing replaced: String? = nil,
+        isInPlace: Bool = false,
         caller: Caller,
         date: Int64,
         created: Int64? = nil
@@ -260,8 +270,9 @@ extension KeychainStore {
         guard try ledger(of: caller.uid).itemCount - (old == nil ? 0 : 1) < itemLimit else {
             throw KeychainError(.limitsExceeded, "A user has at most \(itemLimit) items.")
         }
+        let former = isInPlace ? old : nil
         var item = Item(
-            itemID: .random(),
+            itemID: former?.itemID ?? .random(),
             uid: caller.uid,
             app: caller.app ?? "",
             attributes: attributes,
@@ -276,7 +287,7 @@ extension KeychainStore {
         )
         let hidden = try hiddenDuplicate(of: item, replacing: old, caller: caller)
         try change(caller.uid) { change throws(KeychainError) in
-            item.added = change.version
+            item.added = former?.added ?? change.version
             for item in [old, hidden].compactMap(\.self) { change.delete(item) }
             item.secretVersion = change.version
             let envelope = try Envelope(sealing: secret, of: item, password: password, ring: ring)

@@ -9,7 +9,7 @@ enum ItemOperation: String {
     case update
     case setSecret = "set-secret"
     case delete
-    /// Deleted by an Add that replaced it.
+    /// Deleted by an Add that replaced it, or changed by one that took its place.
     case replace
     /// Deleted with the passcode that it needed (R69).
     case passcodeRemoved = "passcode-removed"

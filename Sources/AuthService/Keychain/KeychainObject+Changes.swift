@@ -11,15 +11,20 @@ extension KeychainObject {
     func store<Result: Sendable>(
         _ new: NewItem,
         _ operation: ItemOperation,
-        replacing replaced: String? = nil,
+        replacing replaced: ReplacedItem? = nil,
         as peer: Peer,
         id: (Result) -> String,
         storing body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
     ) async throws(DBusError) -> Result {
-        let result = try await audited(.itemAdded, operation, by: peer) {
+        let isChange = replaced?.isInPlace == true
+        let result = try await audited(
+            isChange ? .itemChanged : .itemAdded,
+            isChange ? .replace : operation,
+            by: peer
+        ) {
             $0.map { [id($0)] } ?? []
         } _: { () throws(DBusError) in
-            if let replaced { _ = try await item(replaced, of: peer) }
+            if let replaced { _ = try await item(replaced.id, of: peer) }
             let (uid, accessControl) = (peer.uid, new.accessControl)
             if accessControl.isOfCurrentEnrolment {
                 await enrolments.refresh(uid)
@@ -39,7 +44,10 @@ extension KeychainObject {
             if accessControl.needsPasscodeSet { try await requirePasscode(of: uid) }
             return try await placing(as: peer, body)
         }
-        if let replaced { report(.itemDeleted, .replace, by: peer, replaced) }
+        if let replaced {
+            temporary.forget([replaced.id])
+            if !isChange { report(.itemDeleted, .replace, by: peer, replaced.id) }
+        }
         return result
     }
 
@@ -119,6 +127,28 @@ extension KeychainObject {
     }
 }
 
+/// The item that a new one replaces.
+struct ReplacedItem: Sendable {
+    let id: String
+    /// Whether the new one has its id, so that whoever refers to it goes on.
+    let isInPlace: Bool
+
+    /// The one that the options of Add name; nil: none.
+    ///
+    /// - Throws: Parameter for `in-place` without it.
+    init?(_ options: [String: Variant]) throws(DBusError) {
+        let reader = OptionReader(options)
+        isInPlace = try reader.value("in-place", \.asBool) ?? false
+        guard let id = try reader.value("replaces", \.asString) else {
+            guard !isInPlace else {
+                throw .parameter("the option in-place is for an item that replaces another")
+            }
+            return nil
+        }
+        self.id = id
+    }
+}
+
 /// What Add and CreateKey are given, checked.
 struct NewItem: Sendable {
     let attributes: Attributes
@@ -159,18 +189,8 @@ struct NewItem: Sendable {
         guard created.map({ (-Self.lastSecond..<Self.lastSecond).contains($0) }) ?? true else {
             throw .parameter("the option created is no time of four-digit years")
         }
-        let lent = try Self.password(options, call, clients)
+        let lent = try clients.lentContext(options, of: call.peer)?.applicationPassword
         // A context that was evaluated for something else may have a password as well.
         password = self.accessControl.flags.contains(.applicationPassword) ? lent : nil
-    }
-
-    /// The application password of the context that the call names.
-    @BusActor
-    static func password(
-        _ options: [String: Variant],
-        _ call: IncomingCall,
-        _ clients: Clients
-    ) throws(DBusError) -> SecretBytes? {
-        try clients.lentContext(options, of: call.peer)?.applicationPassword
     }
 }

@@ -58,7 +58,7 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<String> {
         let new = try NewItem(attributes, accessControl, options, call, evaluations.clients)
         let given = try GivenSecret(secret, of: call)
-        let replaced = try OptionReader(options).value("replaces", \.asString)
+        let replaced = try ReplacedItem(options)
         return .later { () throws(DBusError) in
             let secret = try await given.bytes()
             return try await self.store(new, .add, replacing: replaced, as: call.peer) {
@@ -69,7 +69,8 @@ final class KeychainObject: Keychain1Service {
                     secret: secret,
                     accessControl: new.accessControl,
                     password: new.password,
-                    replacing: replaced,
+                    replacing: replaced?.id,
+                    isInPlace: replaced?.isInPlace == true,
                     isKeyMaterial: new.isKeyMaterial,
                     caller: caller,
                     date: new.date,
@@ -131,6 +132,7 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<Void> {
         evaluations.clients.unknownOptions.take(options, of: call)
         let changes = try KeychainValues.attributes(attributes)
+        let isKept = try OptionReader(options).value("keep", \.asBool) ?? false
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
             try await self.change(id, .update, as: call.peer) {
@@ -138,6 +140,7 @@ final class KeychainObject: Keychain1Service {
                 caller throws(KeychainError) in
                 try keychain.update(id, changes, caller: caller, date: date)
             }
+            if isKept { self.temporary.forget([id]) }
         }
     }
 
@@ -149,20 +152,32 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<Void> {
         let given = try GivenSecret(secret, of: call)
         evaluations.clients.unknownOptions.take(options, of: call)
-        let password = try NewItem.password(options, call, evaluations.clients)
+        let beside = try OptionReader(options).value("attributes", \.asDictionary) ?? [:]
+        let changes = try KeychainValues.attributes(beside)
+        let context = try evaluations.clients.lentContext(options, of: call.peer)
+        let password = context?.applicationPassword
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
             let secret = try await given.bytes()
-            try await self.change(id, .setSecret, as: call.peer) {
-                keychain,
-                caller throws(KeychainError) in
-                try keychain.setSecret(
-                    of: id,
-                    to: secret,
-                    password: password,
-                    caller: caller,
-                    date: date
-                )
+            do throws(DBusError) {
+                try await self.change(id, .setSecret, as: call.peer) {
+                    keychain,
+                    caller throws(KeychainError) in
+                    try keychain.setSecret(
+                        of: id,
+                        to: secret,
+                        changes,
+                        password: password,
+                        caller: caller,
+                        date: date
+                    )
+                }
+            } catch {
+                // As in Read: what was typed and opened nothing is asked for again.
+                if error.name == .keychainAuthFailed, let password {
+                    context?.forget(typed: password)
+                }
+                throw error
             }
         }
     }

@@ -85,7 +85,8 @@ private let introspection = """
     most 64 KiB; it may be empty.&#10;&#10;Options: `context` (o, gives the application password \
     of an item with that flag); `replaces` (s, the id of an item of the caller, which the new item \
     replaces in one change: if the new one can't be stored, the old one stays as it is; both may \
-    have the same primary key); `created` (x, Unix seconds, the `cdat` of the item; now); \
+    have the same primary key); `in-place` (b, default false, only with `replaces`: the new item \
+    has the id of that one); `created` (x, Unix seconds, the `cdat` of the item; now); \
     `key-material` (b, default false: the secret is that of a key which the caller has; `class` is \
     `keys`, and the item is read and changed as any other secret; Sign, Decrypt and KeyExchange \
     don't use it).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when another item \
@@ -134,9 +135,11 @@ private let introspection = """
       </method>
       <method name="Update">
         <annotation name="org.gtk.GDBus.DocString" value="Changes attributes of an item, without a \
-    prompt.&#10;&#10;Attributes that are not given stay. No options are defined yet; unknown ones \
-    are ignored.&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound`; `Duplicate` when the \
-    new primary key is taken; `Parameter`; `NotAvailable`.&#10;&#10;Source: R66."/>
+    prompt.&#10;&#10;Attributes that are not given stay.&#10;&#10;Options: `keep` (b, default \
+    false: a key that was made with `temporary` stays from now on, as if it had been made without; \
+    it changes nothing of another item).&#10;&#10;Errors: \
+    `org.localauth.Keychain1.Error.NotFound`; `Duplicate` when the new primary key is taken; \
+    `Parameter`; `NotAvailable`.&#10;&#10;Source: R66."/>
         <arg name="id" type="s" direction="in"/>
         <arg name="attributes" type="a{sv}" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
@@ -145,8 +148,10 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Replaces the secret of an item, without \
     a prompt.&#10;&#10;`secret` is a sealed memfd, or a pipe as above, of at most 64 KiB; it may \
     be empty.&#10;&#10;Options: `context` (o, gives the application password of an item with that \
-    flag).&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound`, `AuthFailed`, `Parameter`, \
-    `NotAvailable`; `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; \
+    flag); `attributes` (a{sv}, changed as by Update, in one change with the secret: both or \
+    neither).&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound`, `AuthFailed`, \
+    `Parameter`, `NotAvailable`, `Duplicate` when the new primary key is taken; \
+    `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; \
     `LimitsExceeded`.&#10;&#10;Source: R66, L18."/>
         <arg name="id" type="s" direction="in"/>
         <arg name="secret" type="h" direction="in"/>
@@ -165,9 +170,9 @@ private let introspection = """
     empty `klbl` becomes its SHA-1: then the key is another one than any with the same \
     tag.&#10;&#10;Options: `context` (o, gives the application password of a key with that flag) · \
     `temporary` (b, default false: the key is deleted when the caller leaves the bus, and Search \
-    doesn't find it; one stays if the service ends first).&#10;&#10;Errors: \
-    `org.localauth.Keychain1.Error.Duplicate`, `Parameter`, `NotAvailable`; \
-    `org.freedesktop.DBus.Error.LimitsExceeded`.&#10;&#10;Source: R66, L18."/>
+    doesn't find it, until Update is told to `keep` it; one stays if the service ends \
+    first).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate`, `Parameter`, \
+    `NotAvailable`; `org.freedesktop.DBus.Error.LimitsExceeded`.&#10;&#10;Source: R66, L18."/>
         <arg name="attributes" type="a{sv}" direction="in"/>
         <arg name="accessControl" type="a{sv}" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>

@@ -67,6 +67,7 @@ public protocol Keychain1Service: AnyObject {
     /// Options: `context` (o, gives the application password of an item with that flag); `replaces`
     /// (s, the id of an item of the caller, which the new item replaces in one change: if the new
     /// one can't be stored, the old one stays as it is; both may have the same primary key);
+    /// `in-place` (b, default false, only with `replaces`: the new item has the id of that one);
     /// `created` (x, Unix seconds, the `cdat` of the item; now); `key-material` (b, default false:
     /// the secret is that of a key which the caller has; `class` is `keys`, and the item is read
     /// and changed as any other secret; Sign, Decrypt and KeyExchange don't use it).
@@ -131,7 +132,10 @@ public protocol Keychain1Service: AnyObject {
 
     /// Changes attributes of an item, without a prompt.
     ///
-    /// Attributes that are not given stay. No options are defined yet; unknown ones are ignored.
+    /// Attributes that are not given stay.
+    ///
+    /// Options: `keep` (b, default false: a key that was made with `temporary` stays from now on,
+    /// as if it had been made without; it changes nothing of another item).
     ///
     /// Errors: `org.localauth.Keychain1.Error.NotFound`; `Duplicate` when the new primary key is
     /// taken; `Parameter`; `NotAvailable`.
@@ -148,10 +152,12 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// `secret` is a sealed memfd, or a pipe as above, of at most 64 KiB; it may be empty.
     ///
-    /// Options: `context` (o, gives the application password of an item with that flag).
+    /// Options: `context` (o, gives the application password of an item with that flag);
+    /// `attributes` (a{sv}, changed as by Update, in one change with the secret: both or neither).
     ///
-    /// Errors: `org.localauth.Keychain1.Error.NotFound`, `AuthFailed`, `Parameter`, `NotAvailable`;
-    /// `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded`.
+    /// Errors: `org.localauth.Keychain1.Error.NotFound`, `AuthFailed`, `Parameter`, `NotAvailable`,
+    /// `Duplicate` when the new primary key is taken; `org.freedesktop.DBus.Error.InvalidArgs` for
+    /// a wrong kind of descriptor; `LimitsExceeded`.
     ///
     /// Source: R66, L18.
     func setSecret(
@@ -175,7 +181,7 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// Options: `context` (o, gives the application password of a key with that flag) · `temporary`
     /// (b, default false: the key is deleted when the caller leaves the bus, and Search doesn't
-    /// find it; one stays if the service ends first).
+    /// find it, until Update is told to `keep` it; one stays if the service ends first).
     ///
     /// Errors: `org.localauth.Keychain1.Error.Duplicate`, `Parameter`, `NotAvailable`;
     /// `org.freedesktop.DBus.Error.LimitsExceeded`.
