@@ -2,8 +2,8 @@ internal import DBus
 
 /// Lets so many calls at a time through, the others in the order of arrival.
 ///
-/// The service refuses a connection that has too many calls with it, and a program may read from
-/// many threads.
+/// The service refuses a connection that has too many calls with it, and a program may read and
+/// write from many threads.
 @BusActor
 final class Gate {
     /// For items that nobody is asked for.
@@ -11,6 +11,10 @@ final class Gate {
     /// For those that a person may be asked for: one prompt, one that waits, and room for an
     /// evaluation of the program's own.
     static let asking = Gate(2)
+    /// For changes, each of which the service has on its disk before it answers.
+    static let writing = Gate(4)
+    /// For searches, which are short.
+    static let searching = Gate(8)
 
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -35,6 +35,17 @@ struct ItemAttribute: Sendable {
         "genp": ["acct", "svce"], "inet": ["acct", "atyp", "path", "port", "ptcl", "sdmn", "srvr"],
     ]
 
+    /// What an item's class and attributes are that no other item has, as the service has it.
+    static func primaryKey(of item: [String: Variant]) -> [String: Variant] {
+        let itemClass = item["class"]?.asString ?? ""
+        let keys = [
+            "atag", "bsiz", "crtr", "edat", "esiz", "kcls", "klbl", "sdat", "type",
+        ]
+        let names = (Self.names[itemClass] ?? keys) + ["class", "agrp", "sync"]
+        let empty: [Variant] = [.string(""), .uint32(0), .bool(false), .bytes([])]
+        return item.filter { names.contains($0.key) && !empty.contains($0.value) }
+    }
+
     /// Whether a value of an attribute says no more than if there were none.
     static func isEmpty(_ value: Variant?, _ name: String) -> Bool {
         let isName = name == "agrp" || names.values.contains { $0.contains(name) }

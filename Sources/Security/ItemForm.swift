@@ -130,24 +130,34 @@ struct ItemForm: Hashable, Sendable {
     }
 }
 
-/// What names one item: a persistent reference, or a key.
+/// What names one item: a persistent reference, or a key; one in the process names the items with
+/// its bytes, wherever a query looks.
 struct ItemReference: Sendable {
     private let id: String?
     private let label: [UInt8]?
+    private let facts: [String: Variant]
 
     /// - Throws: `errSecParam` for what is neither.
     init(_ value: Any) throws(KeychainFailure) {
         if let data = value as? Data {
-            (id, label) = (String(decoding: data, as: UTF8.self), nil)
+            (id, label, facts) = (String(decoding: data, as: UTF8.self), nil, [:])
         } else if let key = value as? SecKey {
             (id, label) = (key.id, key.id == nil ? key.label : nil)
+            facts = [
+                "kcls": .uint32(key.isPrivate ? 1 : 0), "type": .uint32(key.software?.type ?? 73),
+            ]
         } else {
             throw ItemDictionary.wrong("m_ItemList")
         }
     }
 
+    /// Whether it is to one item, wherever that is.
+    var isToOne: Bool { id != nil }
+
     func isOf(_ item: [String: Variant]) -> Bool {
         if let id { return item["id"]?.asString == id }
+        // Both halves of a key have the same label.
         return label != nil && item["klbl"]?.asBytes == label
+            && facts.allSatisfy { item[$0.key] == $0.value }
     }
 }

@@ -5,10 +5,9 @@ extension ItemDictionary {
     var bits: Int? { attributes["bsiz"]?.asUInt32.map(Int.init) }
 
     /// Whether a key on P-256 is made in the service: where somebody is asked before it is used,
-    /// and where it stays and the program says that it is not to have its bytes.
-    func isForService(isPermanent: Bool) -> Bool {
-        let isGuarded = accessControl?.flags.isEmpty == false
-        return isGuarded || (isPermanent && attributes["tkid"] != nil)
+    /// and where the program says that it is not to have its bytes.
+    var isForService: Bool {
+        accessControl?.flags.isEmpty == false || attributes["tkid"] != nil
     }
 
     /// Makes this the item of a key in this process.

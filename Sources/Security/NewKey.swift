@@ -70,17 +70,16 @@ struct NewKey {
         let isRSA = item.attributes["type"] == .uint32(42)
         let bits = item.bits ?? (isRSA ? 2048 : 256)
         let isPermanent = item.isPermanent
-        if !isRSA, bits == 256, item.isForService(isPermanent: isPermanent) {
+        if !isRSA, bits == 256, item.isForService {
             return try keptKey(isPermanent: isPermanent)
         }
         guard item.accessControl?.flags.contains(.privateKeyUsage) != true,
-            item.attributes["tkid"] == nil || !isPermanent
+            item.attributes["tkid"] == nil
         else {
             throw KeychainFailure(errSecUnimplemented, "The service keeps keys on P-256 alone.")
         }
         let software = try SoftwareKey.random(isRSA: isRSA, bits: bits)
-        let isExtractable =
-            item.attributes["tkid"] == nil && item.attributes["extr"] != .bool(false)
+        let isExtractable = item.attributes["extr"] != .bool(false)
         let id = isPermanent ? try Self.keep(item, software) : nil
         return SecKey(software, id: id, isExtractable: isExtractable)
     }
@@ -121,7 +120,12 @@ struct NewKey {
                     isTemporary: !isPermanent
                 )
         }
-        return SecKey(id: key.id, publicKey: key.publicKey, use: new.use, isTemporary: !isPermanent)
+        return SecKey(
+            id: key.id,
+            publicKey: key.publicKey,
+            use: new.use,
+            temporary: isPermanent ? nil : new
+        )
     }
 }
 

@@ -12,14 +12,19 @@ extension RemoteKeychain {
             throw KeychainFailure(errSecParam, "A new item has no kSecMatchItemList.")
         }
         var item = item
-        try item.takeKey()
-        let id = try await add(
-            try item.stored(),
-            secret: item.secret ?? [],
-            try item.guarding(),
-            item.use,
-            item.placement
-        )
+        let id: String
+        if let key = item.key, let made = key.temporary {
+            id = try await keep(key, madeAs: made, item)
+        } else {
+            try item.takeKey()
+            id = try await add(
+                try item.stored(),
+                secret: item.secret ?? [],
+                try item.guarding(),
+                item.use,
+                item.placement
+            )
+        }
         guard !item.returns.isEmpty else { return .nothing }
         guard let stored = try await search(["id": .string(id)]).first else { return .nothing }
         return try item.result(stored, secret: item.secret ?? [])
@@ -83,56 +88,6 @@ extension RemoteKeychain {
         return query.limit == nil ? results[0] : .list(results)
     }
 
-    /// Changes items.
-    func change(
-        _ query: ItemDictionary,
-        _ changes: ItemDictionary
-    ) async throws(KeychainFailure) {
-        guard changes.saysNoMoreThanAttributes else {
-            throw KeychainFailure(errSecParam, "A change has attributes and kSecValueData alone.")
-        }
-        for item in try await find(query, limit: query.isLimited ? query.limit ?? 1 : .max) {
-            guard let id = item["id"]?.asString, let itemClass = item["class"]?.asString else {
-                continue
-            }
-            guard changes.itemClass ?? itemClass == itemClass else {
-                throw KeychainFailure(errSecParam, "An item can't change its class.")
-            }
-            try changes.check(in: itemClass)
-            let updated = try changes.updates(of: item)
-            if let guarding = try changes.guarding(insteadOf: item) {
-                try await replace(id, item, updated, guarding, changes.secret, query.use)
-                continue
-            }
-            if !updated.isEmpty { try await update(id, updated) }
-            if let secret = changes.secret { try await setSecret(id, secret, query.use) }
-        }
-    }
-
-    /// An item's access control is fixed when it is created, so a new item replaces it, which keeps
-    /// what the old one said and held.
-    private func replace(
-        _ id: String,
-        _ item: [String: Variant],
-        _ updated: [String: Variant],
-        _ guarding: [String: Variant],
-        _ secret: [UInt8]?,
-        _ use: Use
-    ) async throws(KeychainFailure) {
-        guard item["public-key"] == nil else {
-            throw KeychainFailure(errSecUnimplemented, "What guards a key of the service is fixed.")
-        }
-        var secret = secret
-        // Whoever changes the guard of a secret has to be let in by the old one.
-        if secret == nil { secret = try await read(id, use) }
-        var attributes = item.merging(updated) { $1 }
-        for name in ["id", "cdat", "mdat", "pdmn", "flags"] { attributes[name] = nil }
-        var placement: [String: Variant] = ["replaces": .string(id)]
-        placement["created"] = item["cdat"]
-        if item["class"] == .string("keys") { placement["key-material"] = .bool(true) }
-        _ = try await add(attributes, secret: secret ?? [], guarding, use, placement)
-    }
-
     /// Deletes items.
     func remove(_ query: ItemDictionary) async throws(KeychainFailure) {
         let found = try await find(query, limit: query.isLimited ? query.limit ?? 1 : .max)
@@ -142,11 +97,18 @@ extension RemoteKeychain {
     private static let notFound = KeychainFailure(errSecItemNotFound, "There is no such item.")
 
     /// Items with their attributes; never an empty list.
-    private func find(
+    func find(
         _ query: ItemDictionary,
         limit: Int = .max
     ) async throws(KeychainFailure) -> [[String: Variant]] {
         guard !query.isOfForeignClass else { throw Self.notFound }
+        let words = Set([query.accessible, query.accessControl?.accessible].compactMap(\.self))
+        guard words.count < 2 else {
+            throw KeychainFailure(
+                errSecParam,
+                "The kSecAttrAccessControl and the kSecAttrAccessible contradict each other."
+            )
+        }
         let found = try await search(
             query.wanted(),
             // A context may open what is guarded.
@@ -197,9 +159,9 @@ extension ItemDictionary {
     }
 
     /// Apple's words for items that are always readable, which are not made any more.
-    private static func isOldWord(_ word: String) -> Bool { word == "dk" || word == "dku" }
+    static func isOldWord(_ word: String) -> Bool { word == "dk" || word == "dku" }
 
-    private func control() throws(KeychainFailure) -> SecAccessControl? {
+    func control() throws(KeychainFailure) -> SecAccessControl? {
         guard let accessible else { return accessControl }
         guard let plain = SecAccessControlCreateWithFlags(nil, accessible as NSString, [], nil)
         else { throw KeychainFailure(errSecParam, "There is no such kSecAttrAccessible.") }
@@ -212,59 +174,6 @@ extension ItemDictionary {
             )
         }
         return accessControl
-    }
-}
-
-// MARK: - Changes
-
-extension ItemDictionary {
-    /// The attributes of an item that these changes change.
-    ///
-    /// - Throws: `errSecReadOnly` for another creation date.
-    func updates(of item: [String: Variant]) throws(KeychainFailure) -> [String: Variant] {
-        var updates = attributes
-        let old = ItemForm(item["form"]?.asString ?? "")
-        if let date = updates.removeValue(forKey: "cdat") {
-            guard date == item["cdat"] else {
-                throw KeychainFailure(errSecReadOnly, "An item was created when it was.")
-            }
-        }
-        // A change is made when it is made.
-        updates["mdat"] = nil
-        if let synchronisation { updates["sync"] = .bool(try synchronisation.value()) }
-        var form = old.changed(by: form)
-        form["cdat"] = old["cdat"]
-        if let word = accessControl?.accessible ?? accessible {
-            form["pdmn"] = Self.isOldWord(word) ? .word(word) : .usual
-        }
-        if form.text != old.text { updates["form"] = .string(form.text) }
-        return updates
-    }
-
-    /// Whether nothing here is for a search or an answer, which a change has not.
-    var saysNoMoreThanAttributes: Bool {
-        key == nil && id == nil && list == nil && !isLimited && returns.isEmpty && context == nil
-            && interaction == .allowed && prompt == nil
-    }
-
-    /// What guards an item after these changes; nil: what guards it now.
-    func guarding(
-        insteadOf item: [String: Variant]
-    ) throws(KeychainFailure) -> [String: Variant]? {
-        guard let control = try control() else { return nil }
-        var wire = control.wire
-        // When an item is readable says nothing about who is asked.
-        if accessControl == nil { wire["flags"] = item["flags"] ?? .uint64(0) }
-        let isSame =
-            wire["flags"] == item["flags"]
-            && control.accessible == Self.accessible(item, ItemForm(item["form"]?.asString ?? ""))
-        return isSame ? nil : wire
-    }
-
-    /// When an item is readable, as it was given.
-    static func accessible(_ item: [String: Variant], _ form: ItemForm) -> String {
-        if case .word(let word) = form["pdmn"] { return word }
-        return item["pdmn"]?.asString ?? ""
     }
 }
 
@@ -284,19 +193,20 @@ extension ItemDictionary {
     /// What the service is asked for.
     ///
     /// A query that names no group stays in that of the program, and one that doesn't say otherwise
-    /// finds local items. A reference is to one item, wherever that is.
+    /// finds local items. A reference is to one item, wherever that is. As in Apple's keychain an
+    /// access control is not compared: apps delete by the dictionary that they are about to add.
     func wanted() -> [String: Variant] {
         var wanted = attributes
         wanted["class"] = itemClass.map(Variant.string)
         wanted["id"] = id.map(Variant.string)
-        let isReferring = id != nil || list != nil
+        let isReferring = id != nil || list?.allSatisfy(\.isToOne) == true
         if !isReferring, wanted["agrp"] == nil { wanted["agrp"] = .string(AccessGroup.ofProgram) }
         switch synchronisation {
         case .isSet(let value): wanted["sync"] = .bool(value)
         case nil where !isReferring: wanted["sync"] = .bool(false)
         case .any, nil: break
         }
-        if accessControl == nil { wanted["pdmn"] = accessible.map(Variant.string) }
+        wanted["pdmn"] = accessible.map(Variant.string)
         // An item's own word for it counts.
         wanted["mdat"] = nil
         return wanted.filter { name, value in !ItemAttribute.isEmpty(value, name) }
@@ -306,9 +216,7 @@ extension ItemDictionary {
     func isMet(by item: [String: Variant]) -> Bool {
         let form = ItemForm(item["form"]?.asString ?? "")
         if let list, !list.contains(where: { $0.isOf(item) }) { return false }
-        if accessControl == nil, let accessible, Self.accessible(item, form) != accessible {
-            return false
-        }
+        if let accessible, Self.accessible(item, form) != accessible { return false }
         for (name, value) in attributes {
             if ItemAttribute.isEmpty(value, name), !ItemAttribute.isEmpty(item[name], name) {
                 return false

@@ -87,16 +87,28 @@ package struct RemoteKeychain {
         _ more: [String: Variant] = [:]
     ) async throws(KeychainFailure) -> String {
         let loan = try await passwordLoan(for: accessControl, use)
-        defer { withExtendedLifetime(loan.context) {} }
+        return try await add(attributes, secret: secret, accessControl, loan, more)
+    }
+
+    func add(
+        _ attributes: [String: Variant],
+        secret: [UInt8],
+        _ accessControl: [String: Variant],
+        _ loan: PasswordLoan,
+        _ more: [String: Variant]
+    ) async throws(KeychainFailure) -> String {
+        defer { withExtendedLifetime(loan) {} }
         let allOptions = loan.options.merging(more) { $1 }
         return try await onKeychain { () async throws(DBusError) in
-            try await proxy.add(
-                attributes: attributes,
-                secret: try SecretTransport.sealed(secret),
-                accessControl: accessControl,
-                options: allOptions,
-                timeout: Connection.noTimeout
-            )
+            try await Gate.writing.pass { () async throws(DBusError) in
+                try await proxy.add(
+                    attributes: attributes,
+                    secret: try SecretTransport.sealed(secret),
+                    accessControl: accessControl,
+                    options: allOptions,
+                    timeout: Connection.noTimeout
+                )
+            }
         }
     }
 
@@ -105,11 +117,13 @@ package struct RemoteKeychain {
         skippingGuarded: Bool = false
     ) async throws(KeychainFailure) -> [[String: Variant]] {
         try await onKeychain { () async throws(DBusError) in
-            try await RemoteService.ask { () throws(DBusError) in
-                try await proxy.search(
-                    query: query,
-                    options: skippingGuarded ? ["skip-authenticated": .bool(true)] : [:]
-                )
+            try await Gate.searching.pass { () async throws(DBusError) in
+                try await RemoteService.ask { () throws(DBusError) in
+                    try await proxy.search(
+                        query: query,
+                        options: skippingGuarded ? ["skip-authenticated": .bool(true)] : [:]
+                    )
+                }
             }
         }
     }
@@ -130,34 +144,51 @@ package struct RemoteKeychain {
         }
     }
 
-    package func update(
+    /// Changes attributes; with `keeping` a temporary key stays from then on.
+    func update(
         _ id: String,
-        _ attributes: [String: Variant]
+        _ attributes: [String: Variant],
+        keeping: Bool = false
     ) async throws(KeychainFailure) {
         try await onKeychain { () async throws(DBusError) in
-            try await proxy.update(id: id, attributes: attributes, options: [:])
+            try await Gate.writing.pass { () async throws(DBusError) in
+                try await proxy.update(
+                    id: id,
+                    attributes: attributes,
+                    options: keeping ? ["keep": .bool(true)] : [:]
+                )
+            }
         }
     }
 
-    package func setSecret(
+    /// Changes a secret, and the attributes beside it: both, or nothing.
+    func setSecret(
         _ id: String,
         _ secret: [UInt8],
-        _ use: Use
+        _ attributes: [String: Variant],
+        _ loan: PasswordLoan
     ) async throws(KeychainFailure) {
-        let options = try await use.options(for: service, asks: false)
+        defer { withExtendedLifetime(loan) {} }
+        var more = loan.options
+        if !attributes.isEmpty { more["attributes"] = .dictionary(attributes) }
+        let options = more
         try await onKeychain { () async throws(DBusError) in
-            try await proxy.setSecret(
-                id: id,
-                secret: try SecretTransport.sealed(secret),
-                options: options,
-                timeout: Connection.noTimeout
-            )
+            try await Gate.writing.pass { () async throws(DBusError) in
+                try await proxy.setSecret(
+                    id: id,
+                    secret: try SecretTransport.sealed(secret),
+                    options: options,
+                    timeout: Connection.noTimeout
+                )
+            }
         }
     }
 
     package func delete(_ ids: [String]) async throws(KeychainFailure) {
         _ = try await onKeychain { () async throws(DBusError) in
-            try await proxy.delete(ids: ids)
+            try await Gate.writing.pass { () async throws(DBusError) in
+                try await proxy.delete(ids: ids)
+            }
         }
     }
 }
@@ -170,17 +201,19 @@ extension RemoteKeychain {
         isTemporary: Bool = false
     ) async throws(KeychainFailure) -> (id: String, publicKey: [UInt8]) {
         let loan = try await passwordLoan(for: accessControl, use)
-        defer { withExtendedLifetime(loan.context) {} }
+        defer { withExtendedLifetime(loan) {} }
         var options = loan.options
         if isTemporary { options["temporary"] = .bool(true) }
         let all = options
         return try await onKeychain { () async throws(DBusError) in
-            try await proxy.createKey(
-                attributes: attributes,
-                accessControl: accessControl,
-                options: all,
-                timeout: Connection.noTimeout
-            )
+            try await Gate.writing.pass { () async throws(DBusError) in
+                try await proxy.createKey(
+                    attributes: attributes,
+                    accessControl: accessControl,
+                    options: all,
+                    timeout: Connection.noTimeout
+                )
+            }
         }
     }
 
@@ -253,20 +286,29 @@ extension RemoteKeychain {
 }
 
 extension RemoteKeychain {
+    /// The options of a call that stores a secret, and the context that they name, which has to
+    /// outlive the call.
+    struct PasswordLoan: Sendable {
+        let options: [String: Variant]
+        fileprivate let context: RemoteContext?
+    }
+
     /// The options of a call that stores what an access control guards.
     ///
     /// Its application password is that of the context, and else the prompt asks for one, as
     /// Apple's does.
     /// - Throws: as the keychain's calls that prompt.
-    private func passwordLoan(
+    func passwordLoan(
         for accessControl: [String: Variant],
         _ use: Use
-    ) async throws(KeychainFailure) -> (options: [String: Variant], context: RemoteContext?) {
+    ) async throws(KeychainFailure) -> PasswordLoan {
         var options = try await use.options(for: service, asks: false)
         let flags = SecAccessControlCreateFlags(
             rawValue: CFOptionFlags(accessControl["flags"]?.asUInt64 ?? 0)
         )
-        guard flags.contains(.applicationPassword) else { return (options, nil) }
+        guard flags.contains(.applicationPassword) else {
+            return PasswordLoan(options: options, context: nil)
+        }
         let context = use.context?.remote ?? RemoteContext(connection)
         let object: Context1Proxy
         do throws(AuthenticationError) {
@@ -287,7 +329,7 @@ extension RemoteKeychain {
             )
         }
         options["context"] = .objectPath(object.path)
-        return (options, context)
+        return PasswordLoan(options: options, context: context)
     }
 }
 

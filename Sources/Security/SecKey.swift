@@ -3,6 +3,7 @@
 internal import DBus
 public import Foundation
 internal import LocalAuthClient
+internal import Synchronization
 
 /// A key: in this process, or on P-256 with the private half in the keychain.
 public final class SecKey: NSObject, Sendable {
@@ -14,16 +15,23 @@ public final class SecKey: NSObject, Sendable {
     let software: SoftwareKey?
     /// Whose prompts its use may cause.
     let use: RemoteKeychain.Use
-    /// Whether the private half goes with this object.
-    private let isTemporary: Bool
+    private let made: Mutex<ItemDictionary?>
     /// Whether its bytes may be had.
     let isExtractable: Bool
 
-    package init(
+    package convenience init(
         id: String?,
         publicKey: [UInt8]?,
-        use: RemoteKeychain.Use = RemoteKeychain.Use(),
-        isTemporary: Bool = false
+        use: RemoteKeychain.Use = RemoteKeychain.Use()
+    ) {
+        self.init(id: id, publicKey: publicKey, use: use, temporary: nil)
+    }
+
+    init(
+        id: String?,
+        publicKey: [UInt8]?,
+        use: RemoteKeychain.Use,
+        temporary: ItemDictionary?
     ) {
         self.id = id
         self.publicKey = id == nil ? nil : publicKey ?? []
@@ -31,7 +39,7 @@ public final class SecKey: NSObject, Sendable {
             try? SoftwareKey(Data($0), isRSA: false, isPrivate: false)
         }
         self.use = use
-        self.isTemporary = isTemporary
+        made = Mutex(temporary)
         isExtractable = id == nil
     }
 
@@ -40,18 +48,24 @@ public final class SecKey: NSObject, Sendable {
         publicKey = nil
         self.software = software
         use = RemoteKeychain.Use()
-        isTemporary = false
+        made = Mutex(nil)
         self.isExtractable = isExtractable
     }
 
     /// Whether the private half is with the service.
     var isKept: Bool { publicKey != nil }
 
+    /// What the private half was made as, while it goes with this object; nil: it doesn't.
+    var temporary: ItemDictionary? { made.withLock { $0 } }
+
+    /// Leaves the private half where it is: an item has it now.
+    func stay() { made.withLock { $0 = nil } }
+
     /// Whether it has a private half, wherever that is.
     var isPrivate: Bool { isKept || software?.isPrivate == true }
 
     deinit {
-        guard isTemporary, let id else { return }
+        guard temporary != nil, let id else { return }
         onLoop { try? await RemoteKeychain().delete([id]) }
     }
 
@@ -115,8 +129,9 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
 /// Makes a key.
 ///
 /// One on P-256 that is to be in the Secure Enclave, or has an access control, is made in the
-/// service, and never leaves it. Any other one is made in this process; a permanent one is kept as
-/// an item beside that, a temporary one never reaches the service. The public half is kept, too, if
+/// service, and never leaves it; a temporary one goes with its reference, unless `SecItemAdd`
+/// stores it. Any other one is made in this process; a permanent one is kept as an item beside
+/// that, a temporary one never reaches the service. The public half is kept, too, if
 /// `kSecPublicKeyAttrs` is there and says that it is permanent.
 ///
 /// The error pointer is part of Apple's signature.
@@ -199,7 +214,7 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
         kSecAttrKeyClass as String: key.isPrivate
             ? kSecAttrKeyClassPrivate : kSecAttrKeyClassPublic,
         kSecAttrIsExtractable as String: NSNumber(value: key.isExtractable),
-        kSecAttrIsPermanent as String: NSNumber(value: key.id != nil),
+        kSecAttrIsPermanent as String: NSNumber(value: key.id != nil && key.temporary == nil),
     ]
     if let label = key.label { attributes[kSecAttrApplicationLabel as String] = Data(label) }
     for (name, isAble) in ItemDictionary.abilities(isPrivate: key.isPrivate) {

@@ -1,0 +1,226 @@
+internal import DBus
+internal import Foundation
+
+/// What becomes of one item, as far as it can be told before anything is changed.
+private struct ItemChange {
+    let id: String
+    let item: [String: Variant]
+    /// The attributes that change.
+    let updated: [String: Variant]
+    /// What guards it afterwards; nil: what guards it now.
+    let guarding: [String: Variant]?
+    var secret: [UInt8]?
+    var loan: RemoteKeychain.PasswordLoan?
+
+    /// - Throws: `errSecParam` and others for what the item can't become.
+    init?(
+        of item: [String: Variant],
+        _ changes: ItemDictionary
+    ) throws(KeychainFailure) {
+        guard let id = item["id"]?.asString, let itemClass = item["class"]?.asString else {
+            return nil
+        }
+        guard changes.itemClass ?? itemClass == itemClass else {
+            throw KeychainFailure(errSecParam, "An item can't change its class.")
+        }
+        try changes.check(in: itemClass)
+        (self.id, self.item, secret) = (id, item, changes.secret)
+        updated = try changes.updates(of: item)
+        guarding = try changes.guarding(insteadOf: item)
+        guard guarding == nil || item["public-key"] == nil else {
+            throw KeychainFailure(errSecUnimplemented, "What guards a key of the service is fixed.")
+        }
+    }
+
+    /// What the keychain tells it from other items by, afterwards.
+    var names: [String: Variant] {
+        ItemAttribute.primaryKey(of: item.merging(updated) { $1 })
+    }
+
+    var isRenamed: Bool { names != ItemAttribute.primaryKey(of: item) }
+}
+
+extension RemoteKeychain {
+    /// Changes items.
+    ///
+    /// All that can keep one of them from being changed comes before the first change: Apple's
+    /// keychain changes all of them or none.
+    func change(
+        _ query: ItemDictionary,
+        _ changes: ItemDictionary
+    ) async throws(KeychainFailure) {
+        guard changes.saysNoMoreThanAttributes else {
+            throw KeychainFailure(errSecParam, "A change has attributes and kSecValueData alone.")
+        }
+        guard changes.secret.map({ $0.count <= SecretTransport.limit }) ?? true else {
+            throw KeychainFailure(errSecAllocate, "A secret has at most 64 KiB.")
+        }
+        var planned: [ItemChange] = []
+        for item in try await find(query, limit: query.isLimited ? query.limit ?? 1 : .max) {
+            guard let change = try ItemChange(of: item, changes) else { continue }
+            planned.append(change)
+        }
+        // For one the service finds out itself.
+        if planned.count > 1 { try await refuseTwins(among: planned) }
+        for index in planned.indices { try await prepare(&planned[index], query.use) }
+        for change in planned { try await make(change) }
+    }
+
+    /// - Throws: `errSecDuplicateItem` if two of these would be the same one, or one of them
+    ///   another that there is.
+    private func refuseTwins(among planned: [ItemChange]) async throws(KeychainFailure) {
+        let duplicate = KeychainFailure(errSecDuplicateItem, "Two items would be the same one.")
+        let names = Set(planned.map(\.names))
+        guard names.count == planned.count else { throw duplicate }
+        let ids = Set(planned.map(\.id))
+        for change in planned where change.isRenamed {
+            let names = change.names
+            let others = try await search(names)
+            let isTaken = others.contains { other in
+                ItemAttribute.primaryKey(of: other) == names
+                    && other["id"]?.asString.map(ids.contains) == false
+            }
+            guard !isTaken else { throw duplicate }
+        }
+    }
+
+    /// Asks for what a change needs.
+    private func prepare(
+        _ change: inout ItemChange,
+        _ use: Use
+    ) async throws(KeychainFailure) {
+        // Whoever changes the guard of a secret has to be let in by the old one.
+        if change.guarding != nil, change.secret == nil {
+            change.secret = try await read(change.id, use)
+        }
+        guard change.secret != nil else { return }
+        let flags = ["flags": change.item["flags"] ?? .uint64(0)]
+        let old = flags.merging(["accessible": change.item["pdmn"] ?? .string("ak")]) { $1 }
+        change.loan = try await passwordLoan(for: change.guarding ?? old, use)
+    }
+
+    private func make(_ change: ItemChange) async throws(KeychainFailure) {
+        guard let secret = change.secret, let loan = change.loan else {
+            if !change.updated.isEmpty { try await update(change.id, change.updated) }
+            return
+        }
+        guard let guarding = change.guarding else {
+            return try await setSecret(change.id, secret, change.updated, loan)
+        }
+        // An item's access control is fixed when it is created, so a new item takes its place,
+        // which keeps what the old one said, held and was referred to by.
+        var attributes = change.item.merging(change.updated) { $1 }
+        for name in ["id", "cdat", "mdat", "pdmn", "flags"] { attributes[name] = nil }
+        var placement: [String: Variant] = [
+            "replaces": .string(change.id), "in-place": .bool(true),
+        ]
+        placement["created"] = change.item["cdat"]
+        if change.item["class"] == .string("keys") { placement["key-material"] = .bool(true) }
+        _ = try await add(attributes, secret: secret, guarding, loan, placement)
+    }
+
+    /// Stores a key that the service has made, and keeps for as long as its reference lasts.
+    func keep(
+        _ key: SecKey,
+        madeAs made: ItemDictionary,
+        _ item: ItemDictionary
+    ) async throws(KeychainFailure) -> String {
+        guard let id = key.id, item.id == nil || item.id == id, item.secret == nil,
+            !item.returns.contains(.data), item.isKeyOfService
+        else { throw KeychainFailure(errSecParam, "A key of the service has no such value.") }
+        guard item.isGuarded(as: made) else {
+            throw KeychainFailure(errSecUnimplemented, "What guards a key of the service is fixed.")
+        }
+        guard item.attributes["cdat"] == nil else {
+            throw KeychainFailure(errSecReadOnly, "A key was created when it was made.")
+        }
+        var item = item
+        item.id = nil
+        item.attributes["perm"] = item.attributes["perm"] ?? .bool(true)
+        var attributes = try item.stored()
+        attributes["class"] = nil
+        let old = ItemForm(try made.stored()["form"]?.asString ?? "")
+        let form = old.changed(by: item.form)
+        attributes["form"] = form == old ? nil : .string(form.text)
+        try await update(id, attributes, keeping: true)
+        // A service that doesn't know of this would delete it with its reference.
+        guard try await !search(["id": .string(id)]).isEmpty else {
+            throw KeychainFailure(errSecUnimplemented, "This service keeps no temporary key.")
+        }
+        key.stay()
+        return id
+    }
+}
+
+extension ItemDictionary {
+    /// Whether these say nothing of a guard but what a key was made with.
+    fileprivate func isGuarded(as made: ItemDictionary) -> Bool {
+        let flags = made.accessControl?.flags ?? []
+        let word = made.accessControl?.accessible ?? made.accessible ?? "ak"
+        if let accessControl {
+            guard accessControl.flags == flags, accessControl.accessible == word else {
+                return false
+            }
+        }
+        return accessible == nil || accessible == word
+    }
+
+    /// Whether these say nothing of a key but what each one of the service is.
+    fileprivate var isKeyOfService: Bool {
+        let facts: [String: Variant] = [
+            "type": .uint32(73), "kcls": .uint32(1), "bsiz": .uint32(256), "esiz": .uint32(256),
+        ]
+        return facts.allSatisfy { [nil, $0.value].contains(attributes[$0.key]) }
+    }
+}
+
+extension ItemDictionary {
+    /// The attributes of an item that these changes change.
+    ///
+    /// - Throws: `errSecReadOnly` for another creation date.
+    func updates(of item: [String: Variant]) throws(KeychainFailure) -> [String: Variant] {
+        var updates = attributes
+        let old = ItemForm(item["form"]?.asString ?? "")
+        if let date = updates.removeValue(forKey: "cdat") {
+            guard date == item["cdat"] else {
+                throw KeychainFailure(errSecReadOnly, "An item was created when it was.")
+            }
+        }
+        // A change is made when it is made.
+        updates["mdat"] = nil
+        if let synchronisation { updates["sync"] = .bool(try synchronisation.value()) }
+        var form = old.changed(by: form)
+        form["cdat"] = old["cdat"]
+        if let word = accessControl?.accessible ?? accessible {
+            form["pdmn"] = Self.isOldWord(word) ? .word(word) : .usual
+        }
+        if form.text != old.text { updates["form"] = .string(form.text) }
+        return updates
+    }
+
+    /// Whether nothing here is for a search or an answer, which a change has not.
+    var saysNoMoreThanAttributes: Bool {
+        key == nil && id == nil && list == nil && !isLimited && returns.isEmpty && context == nil
+            && interaction == .allowed && prompt == nil
+    }
+
+    /// What guards an item after these changes; nil: what guards it now.
+    func guarding(
+        insteadOf item: [String: Variant]
+    ) throws(KeychainFailure) -> [String: Variant]? {
+        guard let control = try control() else { return nil }
+        var wire = control.wire
+        // When an item is readable says nothing about who is asked.
+        if accessControl == nil { wire["flags"] = item["flags"] ?? .uint64(0) }
+        let isSame =
+            wire["flags"] == item["flags"]
+            && control.accessible == Self.accessible(item, ItemForm(item["form"]?.asString ?? ""))
+        return isSame ? nil : wire
+    }
+
+    /// When an item is readable, as it was given.
+    static func accessible(_ item: [String: Variant], _ form: ItemForm) -> String {
+        if case .word(let word) = form["pdmn"] { return word }
+        return item["pdmn"]?.asString ?? ""
+    }
+}

@@ -1,0 +1,154 @@
+import ClientTestSupport
+import DBus
+import Foundation
+import LocalAuthBus
+import LocalAuthClient
+import LocalAuthentication
+import Security
+import TestSupport
+import Testing
+
+/// Keys that the service makes without keeping them, and how they are kept.
+@Suite(.clientTurn, .timeLimit(.minutes(2)))
+struct ServiceKeyTests {
+    private static let tag = Data("com.example.kept".utf8)
+    private static let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256
+
+    private static func control(
+        _ word: CFString = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
+    ) throws -> SecAccessControl {
+        let flags: SecAccessControlCreateFlags = [.privateKeyUsage, .biometryAny]
+        return try #require(SecAccessControlCreateWithFlags(nil, word, flags, nil))
+    }
+
+    private static func temporary(_ more: [CFString: Any]) -> (key: SecKey?, code: Int?) {
+        let common: [CFString: Any] = [
+            kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+        ]
+        var error: Unmanaged<CFError>?
+        let key = SecKeyCreateRandomKey(common.merging(more) { $1 } as CFDictionary, &error)
+        return (key, error?.takeRetainedValue().code)
+    }
+
+    private static func add(_ key: SecKey, _ more: [CFString: Any] = [:]) -> OSStatus {
+        let item: [CFString: Any] = [
+            kSecClass: kSecClassKey, kSecValueRef: key, kSecAttrApplicationTag: tag,
+        ]
+        return SecItemAdd(item.merging(more) { $1 } as CFDictionary, nil)
+    }
+
+    private static func found(_ more: [CFString: Any] = [:]) -> (OSStatus, CFTypeRef?) {
+        var found: CFTypeRef?
+        let query: [CFString: Any] = [
+            kSecClass: kSecClassKey, kSecAttrApplicationTag: tag, kSecReturnRef: true,
+        ]
+        let all = query.merging(more) { $1 } as CFDictionary
+        return (SecItemCopyMatching(all, &found), found)
+    }
+
+    /// Makes a key and stores it; its public half.
+    private static func makeAndStore(_ parameters: [CFString: Any]) throws -> SecKey {
+        let key = try #require(temporary(parameters).key)
+        #expect(add(key, [kSecAttrLabel: "mine"]) == errSecSuccess)
+        #expect(add(key) == errSecDuplicateItem)
+        let (status, stored) = found([kSecAttrLabel: "mine"])
+        #expect(status == errSecSuccess && CFEqual(stored, key))
+        return try #require(SecKeyCopyPublicKey(key))
+    }
+
+    @Test("A guarded key that an app made for now and then stores stays, and is found and asks")
+    func stored() async throws {
+        try await ClientDesk.run { desk in
+            let guarded = try [kSecPrivateKeyAttrs: [kSecAttrAccessControl: Self.control()]]
+            // Neither its reference nor the connection that made it takes it along.
+            let half = try Self.makeAndStore(guarded)
+            #expect(Self.found().0 == errSecSuccess)
+            await ServiceConnection.shared.use(.address(desk.bus.address))
+            _ = try await desk.manager.canEvaluate(policy: 1)
+            let again = try #require(Self.found().1 as? SecKey)
+            try await desk.queue("match")
+            let message = Data("pay 5 to jo".utf8) as CFData
+            let made = SecKeyCreateSignature(again, Self.algorithm, message, nil)
+            let signature = try #require(made)
+            #expect(await desk.agent.count == 1)
+            #expect(SecKeyVerifySignature(half, Self.algorithm, message, signature, nil))
+            #expect(SecItemDelete([kSecValueRef: again] as CFDictionary) == errSecSuccess)
+            #expect(Self.found().0 == errSecItemNotFound)
+        }
+    }
+
+    @Test("A key is stored with the guard that it was made with, and refused with another")
+    func otherGuard() async throws {
+        try await ClientDesk.run { _ in
+            let control = try Self.control()
+            let guarded = [kSecPrivateKeyAttrs: [kSecAttrAccessControl: control]]
+            let key = try #require(Self.temporary(guarded).key)
+            let other = try Self.control(kSecAttrAccessibleWhenUnlocked)
+            #expect(Self.add(key, [kSecAttrAccessControl: other]) == errSecUnimplemented)
+            let word = kSecAttrAccessibleAfterFirstUnlock
+            #expect(Self.add(key, [kSecAttrAccessible: word]) == errSecUnimplemented)
+            #expect(Self.found().0 == errSecItemNotFound)
+            #expect(Self.add(key, [kSecAttrAccessControl: control]) == errSecSuccess)
+            // The one that has its place is in the way of another.
+            let second = try #require(Self.temporary(guarded).key)
+            let label = try #require(
+                (SecKeyCopyAttributes(key) as? [String: Any])?[kSecAttrApplicationLabel as String]
+            )
+            #expect(Self.add(second, [kSecAttrApplicationLabel: label]) == errSecDuplicateItem)
+            #expect(Self.add(second) == errSecSuccess)
+        }
+    }
+
+    @Test("A temporary key of the Secure Enclave is in the service; there are no others than P-256")
+    func enclave() async throws {
+        try await ClientDesk.run { _ in
+            let token: [CFString: Any] = [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]
+            let key = try #require(Self.temporary(token).key)
+            #expect(SecKeyCopyExternalRepresentation(key, nil) == nil)
+            let facts = SecKeyCopyAttributes(key) as? [CFString: Any]
+            #expect(facts?[kSecAttrTokenID] as? String == kSecAttrTokenIDSecureEnclave as String)
+            let keys = [kSecClass: kSecClassKey] as CFDictionary
+            #expect(SecItemCopyMatching(keys, nil) == errSecItemNotFound)
+            let message = Data("pay 5 to jo".utf8) as CFData
+            let signature = SecKeyCreateSignature(key, Self.algorithm, message, nil)
+            let half = try #require(SecKeyCopyPublicKey(key))
+            let made = try #require(signature)
+            #expect(SecKeyVerifySignature(half, Self.algorithm, message, made, nil))
+            let others: [[CFString: Any]] = [
+                [kSecAttrKeySizeInBits: 384], [kSecAttrKeySizeInBits: 521],
+                [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits: 2048],
+            ]
+            for other in others {
+                let (key, code) = Self.temporary(token.merging(other) { $1 })
+                #expect(key == nil && code == Int(errSecUnimplemented), "\(other)")
+            }
+        }
+    }
+
+    @Test("A list of keys in the process finds that half of each, in the app's group alone")
+    func list() async throws {
+        try await ClientDesk.run { _ in
+            let key = try #require(Self.temporary([:]).key)
+            let half = try #require(SecKeyCopyPublicKey(key))
+            #expect(Self.add(key, [kSecAttrAccessGroup: "com.example.other"]) == errSecSuccess)
+            #expect(Self.add(key, [kSecAttrSynchronizable: true]) == errSecSuccess)
+            let list: [CFString: Any] = [kSecClass: kSecClassKey, kSecMatchItemList: [key]]
+            #expect(SecItemDelete(list as CFDictionary) == errSecItemNotFound)
+            #expect(Self.add(key) == errSecSuccess)
+            #expect(Self.add(half) == errSecSuccess)
+            #expect(SecItemDelete(list as CFDictionary) == errSecSuccess)
+            #expect(Self.found([kSecAttrKeyClass: kSecAttrKeyClassPublic]).0 == errSecSuccess)
+            #expect(Self.found([kSecAttrKeyClass: kSecAttrKeyClassPrivate]).0 == -25300)
+            let theirs: [CFString: Any] = [kSecAttrAccessGroup: "com.example.other"]
+            let (status, other) = Self.found(theirs)
+            #expect(status == errSecSuccess)
+            // The reference of an item is to that one, wherever it is.
+            let itself: [CFString: Any] = [
+                kSecClass: kSecClassKey, kSecMatchItemList: [try #require(other)],
+            ]
+            #expect(SecItemDelete(itself as CFDictionary) == errSecSuccess)
+            #expect(Self.found(theirs).0 == errSecItemNotFound)
+            #expect(Self.found([kSecAttrSynchronizable: true]).0 == errSecSuccess)
+        }
+    }
+}
