@@ -12,7 +12,9 @@ package enum AccessGroup {
         programFile(RunningProgram(pid: getpid()).path ?? ""),
         bundleIdentifier: Bundle.main.bundleIdentifier,
         sandbox: sandboxedApplication(SmallFile.read("/.flatpak-info", limit: 65_536) ?? []),
-        desktopFolders: desktopFolders
+        desktopFolders: desktopFolders(
+            home: FileManager.default.homeDirectoryForCurrentUser.path
+        )
     )
 
     /// The first of these that there is: the identifier of the bundle, of the sandboxed
@@ -42,10 +44,13 @@ package enum AccessGroup {
         link.hasSuffix(" (deleted)") ? String(link.dropLast(" (deleted)".count)) : link
     }
 
-    private static var desktopFolders: [String] {
-        let home = FileManager.default.homeDirectoryForCurrentUser.path
-        return ["\(home)/.local/share", "/usr/local/share", "/usr/share"]
-            .map { "\($0)/applications" }
+    /// Where desktop files are, those of the system first: a launcher that a user makes for a
+    /// program that is installed doesn't give it another group.
+    static func desktopFolders(
+        home: String,
+        system: [String] = ["/usr/local/share", "/usr/share"]
+    ) -> [String] {
+        (system + ["\(home)/.local/share"]).map { "\($0)/applications" }
     }
 
     /// What `/.flatpak-info` says, which the sandbox puts there.

@@ -120,4 +120,30 @@ struct AccessGroupTests {
         #expect(AccessGroup.sandboxedApplication([]) == nil)
         #expect(!AccessGroup.ofProgram.isEmpty)
     }
+
+    @Test("L27: A launcher of the user's own gives a program that is installed no other group")
+    func personalLauncher() throws {
+        let folder = try StateFolder("groups")
+        let (home, system) = ("\(folder.path)/home", "\(folder.path)/usr/share")
+        func install(_ name: String, in place: String, _ arguments: String) throws {
+            let applications = URL(filePath: "\(place)/applications")
+            let files = FileManager.default
+            try files.createDirectory(at: applications, withIntermediateDirectories: true)
+            let text = "[Desktop Entry]\nExec=/opt/notes/bin/notes \(arguments)\n"
+            try Data(text.utf8).write(to: applications.appending(path: name))
+        }
+        func group() -> String {
+            AccessGroup.of(
+                "/opt/notes/bin/notes",
+                bundleIdentifier: nil,
+                sandbox: nil,
+                desktopFolders: AccessGroup.desktopFolders(home: home, system: [system])
+            )
+        }
+        try install("notes-work.desktop", in: "\(home)/.local/share", "--work")
+        // Installed for this user alone.
+        #expect(group() == "notes-work")
+        try install("org.example.Notes.desktop", in: system, "%u")
+        #expect(group() == "org.example.Notes")
+    }
 }
