@@ -52,6 +52,8 @@ enum KeyScheme: Sendable, Hashable {
 
     private static func known(_ parts: [String]) -> KeyScheme? {
         let hash = parts.count > 3 ? Hash(rawValue: parts[3]) : nil
+        // The shortest that go on name a padding.
+        let way = parts.count > 2 ? parts[2] : ""
         switch (parts.first, parts.dropFirst().first) {
         case ("sign", "ECDSA"):
             if parts.count == 3 {
@@ -63,7 +65,7 @@ enum KeyScheme: Sendable, Hashable {
             return .ecdsa(hash, isDigest: parts[2].hasPrefix("digest"), isRaw: isRaw)
         case ("sign", "RSA"):
             guard parts.count > 3 else {
-                let padding: Padding? = ["raw": .none, "digest-PKCS1v15": .pkcs1][parts[2]]
+                let padding: Padding? = ["raw": .none, "digest-PKCS1v15": .pkcs1][way]
                 return padding.map { .rsaSignature(nil, isDigest: true, $0) }
             }
             let padding: Padding = parts[2].hasSuffix("PSS") ? .pss : .pkcs1
@@ -71,7 +73,7 @@ enum KeyScheme: Sendable, Hashable {
             return hash.map { .rsaSignature($0, isDigest: isDigest, padding) }
         case ("encrypt", "RSA"):
             guard parts.count > 3 else {
-                let padding: Padding? = ["raw": .none, "PKCS1": .pkcs1][parts[2]]
+                let padding: Padding? = ["raw": .none, "PKCS1": .pkcs1][way]
                 return padding.map { .rsaEncryption(nil, $0, isHybrid: false) }
             }
             let isHybrid = parts.last == "AESGCM"

@@ -30,15 +30,30 @@ package struct KeychainFailure: Error, Hashable, Sendable {
         .userCancel: errSecUserCanceled,
         .systemCancel: errSecUserCanceled,
         .appCancel: errSecUserCanceled,
+        .authenticationFailed: errSecAuthFailed,
+        .userFallback: errSecAuthFailed,
+        .passcodeNotSet: errSecAuthFailed,
+        .biometryNotAvailable: errSecAuthFailed,
+        .biometryNotEnrolled: errSecAuthFailed,
+        .biometryLockout: errSecAuthFailed,
+        .biometryNotPaired: errSecAuthFailed,
+        .biometryDisconnected: errSecAuthFailed,
+        .companionNotAvailable: errSecAuthFailed,
+        .invalidContext: errSecAuthFailed,
+        // A context that the service doesn't have any more.
+        .unknownObject: errSecAuthFailed,
         .disconnected: errSecNotAvailable,
+        .timeout: errSecNotAvailable,
         .noReply: errSecNotAvailable,
         .nameHasNoOwner: errSecNotAvailable,
         .serviceUnknown: errSecNotAvailable,
     ]
 
-    /// A bus error by the table of the contract; one that isn't in it is a failed authentication.
+    /// A bus error by the table of the contract.
+    ///
+    /// One that isn't in it says nothing of the person: an app would count it as an attempt.
     package init(_ error: DBusError) {
-        self.init(Self.statuses[error.name] ?? errSecAuthFailed, error.message)
+        self.init(Self.statuses[error.name] ?? errSecInternalComponent, error.message)
     }
 
     package init(_ absence: NoAnswer) {

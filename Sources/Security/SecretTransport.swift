@@ -9,10 +9,10 @@ package enum SecretTransport {
 
     /// A sealed memfd with the secret, to be handed to the service.
     ///
-    /// - Throws: `Failed` when the kernel gives none.
+    /// - Throws: `LimitsExceeded` when the kernel gives none, `Failed` when it doesn't seal it.
     package static func sealed(_ secret: [UInt8]) throws(DBusError) -> OwnedDescriptor {
         guard let memory = SealedMemory.make() else {
-            throw DBusError(.failed, "There is no memory for the secret.")
+            throw DBusError(.limitsExceeded, "There is no memory for the secret.")
         }
         guard memory.write(secret), SealedMemory.seal(memory) else {
             throw DBusError(.failed, "The secret can't be sealed.")

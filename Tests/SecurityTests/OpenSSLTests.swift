@@ -287,4 +287,15 @@ struct OpenSSLTests {
         let plain = SoftwareKey.unsupported(other, isOpenSSLInstalled: false)
         #expect(!plain.message.contains("OpenSSL"))
     }
+
+    @Test("A name that ends before an algorithm's does, or goes on behind it, is none")
+    func cutNames() {
+        for name in [
+            "", "algid", "algid:sign", "algid:sign:RSA", "algid:encrypt:RSA", "algid:sign:ECDSA",
+            "algid:encrypt:ECIES", "algid:keyexchange",
+        ] {
+            let algorithm = SecKeyAlgorithm(rawValue: name as NSString)
+            #expect(throws: KeychainFailure.self, "\(name)") { try KeyScheme(algorithm) }
+        }
+    }
 }

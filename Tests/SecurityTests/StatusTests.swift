@@ -1,7 +1,10 @@
 import ClientTestSupport
+import DBus
 import Foundation
-import Security
+import LocalAuthBus
 import Testing
+
+@testable import Security
 
 /// What the keychain's calls answer before and without the service.
 @Suite(.clientTurn, .timeLimit(.minutes(1)))
@@ -67,6 +70,21 @@ struct StatusTests {
         ]
         for (query, status) in wrong {
             #expect(SecItemCopyMatching(query as CFDictionary, nil) == status, "\(query)")
+        }
+    }
+
+    @Test("A failure that nobody foresaw is no failed authentication; a refusal of one is")
+    func failures() {
+        let statuses: [(DBusError.Name, OSStatus)] = [
+            (.failed, errSecInternalComponent), ("org.example.Unheard", errSecInternalComponent),
+            (.unknownMethod, errSecInternalComponent), (.timeout, errSecNotAvailable),
+            (.disconnected, errSecNotAvailable), (.limitsExceeded, errSecAllocate),
+            (.keychainAuthFailed, errSecAuthFailed), (.authenticationFailed, errSecAuthFailed),
+            (.biometryLockout, errSecAuthFailed), (.invalidContext, errSecAuthFailed),
+            (.passcodeNotSet, errSecAuthFailed), (.unknownObject, errSecAuthFailed),
+        ]
+        for (name, status) in statuses {
+            #expect(KeychainFailure(DBusError(name, "x")).status == status, "\(name)")
         }
     }
 }
