@@ -51,6 +51,81 @@ public func SecCertificateCreateWithData(
     nil
 }
 
+/// Nothing: there are no certificates.
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { NSData() }
+
+/// No key: there are no certificates.
+public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? { nil }
+
+/// Nothing: there are no certificates.
+public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? { nil }
+
+/// Nothing: there are no certificates.
+///
+/// The pointer is part of Apple's signature; nothing is written to it.
+///
+/// - Returns: `errSecUnimplemented`.
+public func SecCertificateCopyCommonName(
+    _ certificate: SecCertificate,
+    // Apple's signature has it so.
+    _ commonName: UnsafeMutablePointer<CFString?>
+) -> OSStatus {
+    errSecUnimplemented
+}
+
+/// No key: there are no identities.
+///
+/// The pointer is part of Apple's signature; nothing is written to it.
+///
+/// - Returns: `errSecUnimplemented`.
+public func SecIdentityCopyPrivateKey(
+    _ identityRef: SecIdentity,
+    // Apple's signature has it so.
+    _ privateKeyRef: UnsafeMutablePointer<SecKey?>
+) -> OSStatus {
+    errSecUnimplemented
+}
+
+/// No certificate: there are no identities.
+///
+/// The pointer is part of Apple's signature; nothing is written to it.
+///
+/// - Returns: `errSecUnimplemented`.
+public func SecIdentityCopyCertificate(
+    _ identityRef: SecIdentity,
+    // Apple's signature has it so.
+    _ certificateRef: UnsafeMutablePointer<SecCertificate?>
+) -> OSStatus {
+    errSecUnimplemented
+}
+
+/// The text `passphrase`; constant, though NSString is not marked Sendable.
+nonisolated(unsafe) public let kSecImportExportPassphrase: CFString = "passphrase" as NSString
+/// The text `keyid`; constant, though NSString is not marked Sendable.
+nonisolated(unsafe) public let kSecImportItemKeyID: CFString = "keyid" as NSString
+/// The text `label`; constant, though NSString is not marked Sendable.
+nonisolated(unsafe) public let kSecImportItemLabel: CFString = "label" as NSString
+/// The text `trust`; constant, though NSString is not marked Sendable.
+nonisolated(unsafe) public let kSecImportItemTrust: CFString = "trust" as NSString
+/// The text `chain`; constant, though NSString is not marked Sendable.
+nonisolated(unsafe) public let kSecImportItemCertChain: CFString = "chain" as NSString
+/// The text `identity`; constant, though NSString is not marked Sendable.
+nonisolated(unsafe) public let kSecImportItemIdentity: CFString = "identity" as NSString
+
+/// Nothing: identities can't be kept here.
+///
+/// The pointer is part of Apple's signature; nothing is written to it.
+///
+/// - Returns: `errSecUnimplemented`.
+public func SecPKCS12Import(
+    _ pkcs12_data: CFData,
+    _ options: CFDictionary,
+    // Apple's signature has it so.
+    _ items: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    errSecUnimplemented
+}
+
 /// The ordinary check of a chain of certificates.
 public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy() }
 
@@ -80,6 +155,60 @@ public func SecTrustEvaluateWithError(
 ) -> Bool {
     error?.pointee = NSError(status: errSecUnimplemented, "There are no certificates here.")
     return false
+}
+
+/// Not checked: checks aren't implemented.
+///
+/// The pointer is part of Apple's signature; nothing is written to it.
+///
+/// - Returns: `errSecUnimplemented`.
+public func SecTrustEvaluate(
+    _ trust: SecTrust,
+    // Apple's signature has it so.
+    _ result: UnsafeMutablePointer<SecTrustResultType>
+) -> OSStatus {
+    errSecUnimplemented
+}
+
+/// Nothing to check by: checks aren't implemented.
+///
+/// - Returns: `errSecUnimplemented`.
+public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus {
+    errSecUnimplemented
+}
+
+/// No certificates to rest on: checks aren't implemented.
+///
+/// - Returns: `errSecUnimplemented`.
+public func SecTrustSetAnchorCertificates(
+    _ trust: SecTrust,
+    _ anchorCertificates: CFArray?
+) -> OSStatus {
+    errSecUnimplemented
+}
+
+/// No certificates to rest on: checks aren't implemented.
+///
+/// - Returns: `errSecUnimplemented`.
+public func SecTrustSetAnchorCertificatesOnly(
+    _ trust: SecTrust,
+    _ anchorCertificatesOnly: Bool
+) -> OSStatus {
+    errSecUnimplemented
+}
+
+/// No key: there are no certificates.
+public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? { nil }
+
+/// No chain: there are no certificates.
+public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { nil }
+
+/// None: there are no certificates.
+public func SecTrustGetCertificateCount(_ trust: SecTrust) -> CFIndex { 0 }
+
+/// None: there are no certificates.
+public func SecTrustGetCertificateAtIndex(_ trust: SecTrust, _ ix: CFIndex) -> SecCertificate? {
+    nil
 }
 
 /// The type of keys.

@@ -112,6 +112,37 @@ struct NameTests {
         let policy = SecPolicyCreateBasicX509()
         #expect(SecTrustCreateWithCertificates(none, policy, &trust) == errSecUnimplemented)
         #expect(trust == nil)
+        var items: CFArray?
+        let options = [kSecImportExportPassphrase: "secret"] as CFDictionary
+        #expect(SecPKCS12Import(Data([0x30]) as NSData, options, &items) == errSecUnimplemented)
+        #expect(items == nil)
+    }
+
+    @Test("What code does with certificates, identities and trust has its name and its signature")
+    func certificateNames() {
+        // There is nothing that they could be called with.
+        let ofCertificates: [Any] = [
+            SecCertificateCopyData as (SecCertificate) -> CFData,
+            SecCertificateCopyKey as (SecCertificate) -> SecKey?,
+            SecCertificateCopySubjectSummary as (SecCertificate) -> CFString?,
+            SecCertificateCopyCommonName
+                as (SecCertificate, UnsafeMutablePointer<CFString?>) -> OSStatus,
+            SecIdentityCopyPrivateKey
+                as (SecIdentity, UnsafeMutablePointer<SecKey?>) -> OSStatus,
+            SecIdentityCopyCertificate
+                as (SecIdentity, UnsafeMutablePointer<SecCertificate?>) -> OSStatus,
+        ]
+        let ofTrust: [Any] = [
+            SecTrustEvaluate as (SecTrust, UnsafeMutablePointer<SecTrustResultType>) -> OSStatus,
+            SecTrustCopyKey as (SecTrust) -> SecKey?,
+            SecTrustCopyCertificateChain as (SecTrust) -> CFArray?,
+            SecTrustGetCertificateCount as (SecTrust) -> CFIndex,
+            SecTrustGetCertificateAtIndex as (SecTrust, CFIndex) -> SecCertificate?,
+            SecTrustSetPolicies as (SecTrust, CFTypeRef) -> OSStatus,
+            SecTrustSetAnchorCertificates as (SecTrust, CFArray?) -> OSStatus,
+            SecTrustSetAnchorCertificatesOnly as (SecTrust, Bool) -> OSStatus,
+        ]
+        #expect((ofCertificates.count, ofTrust.count) == (6, 8))
     }
 
     @Test("A pair from the older calls signs a digest, and verifies it")
