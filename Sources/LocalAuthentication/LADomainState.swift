@@ -69,6 +69,9 @@ public final class LADomainStateCompanion: NSObject, Sendable {
     /// The kinds of companions that could be used now.
     public let availableCompanionTypes: Set<LACompanionType>
     /// Changes whenever the companions do; nil when there is none.
+    ///
+    /// It is the hash of biometry and companions together, so it changes with the biometric
+    /// enrolment as well.
     public let stateHash: Data?
 
     init(_ reading: DomainReading) {

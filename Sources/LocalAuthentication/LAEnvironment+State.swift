@@ -109,6 +109,9 @@ extension LAEnvironment {
         /// What kind.
         public let type: LACompanionType
         /// Changes whenever it does; nil when there is none.
+        ///
+        /// It is the hash of biometry and companions together, so it changes with the biometric
+        /// enrolment as well.
         public let stateHash: Data?
 
         fileprivate init(_ reading: EnvironmentReading) {

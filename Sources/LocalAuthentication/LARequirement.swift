@@ -19,7 +19,8 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
     public static let `default` = LAAuthenticationRequirement(.presence)
     /// Biometry; fails without a sensor, and when nothing is enrolled.
     public static let biometry = LAAuthenticationRequirement(.biometry)
-    /// Biometry with the enrolment that there was when the right was made.
+    /// Biometry with the enrolment that there was when the right was saved; of an ``LARight`` that
+    /// isn't saved, with the one of its first success.
     public static let biometryCurrentSet = LAAuthenticationRequirement(.biometryCurrentSet)
 
     /// Biometry, or else what the fallback asks for.

@@ -26,6 +26,12 @@ open class LARight: NSObject, @unchecked Sendable {
         /// The enrolment of the first success, for rights that depend on it.
         var enrolment: Data?
         var streams: [UUID: AsyncStream<State>.Continuation] = [:]
+
+        /// Inside the lock: else the streams could have two states the wrong way round.
+        mutating func enter(_ state: State) {
+            self.state = state
+            for stream in streams.values { stream.yield(state) }
+        }
     }
 
     let requirement: LAAuthenticationRequirement
@@ -65,32 +71,45 @@ open class LARight: NSObject, @unchecked Sendable {
     /// The context that holds the success.
     var context: LAContext { standing.withLock { $0.context } }
 
-    private func enter(_ state: State) {
-        let streams = standing.withLock { standing in
-            standing.state = state
-            return standing.streams.values.map(\.self)
-        }
-        for stream in streams { stream.yield(state) }
-    }
-
     /// Asks the person.
     ///
     /// - Parameters:
     ///   - localizedReason: What for; not empty.
-    ///   - completion: Called once, on a private queue; nil: the person was authenticated.
+    ///   - completion: Called once, on a private queue; nil: the person was authenticated, and the
+    ///     right wasn't given up meanwhile.
     @preconcurrency
     open func authorize(
         localizedReason: String,
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        enter(.authorizing)
-        let context = context
+        let context = standing.withLock { standing in
+            standing.enter(.authorizing)
+            return standing.context
+        }
         context.evaluatePolicy(requirement.policy, localizedReason: localizedReason) {
             [self] isSuccess, error in
             let refusal = isSuccess ? refusal(after: context) : error
-            // A right that was given up meanwhile stays given up.
-            if state == .authorizing { enter(refusal == nil ? .authorized : .notAuthorized) }
-            completion(refusal)
+            completion(conclude(refusal, on: context))
+        }
+    }
+
+    /// Takes the end of an authorization, unless the right was given up since it began.
+    ///
+    /// Of two at once on the same context the one that succeeds decides.
+    /// - Returns: Why the right isn't authorized by it.
+    private func conclude(_ refusal: (any Error)?, on context: LAContext) -> (any Error)? {
+        standing.withLock { standing in
+            guard standing.context === context else {
+                if let refusal { return refusal }
+                let sentence = "The right was given up meanwhile."
+                return LAError(.appCancel, userInfo: [NSLocalizedDescriptionKey: sentence])
+            }
+            if refusal == nil {
+                standing.enter(.authorized)
+            } else if standing.state == .authorizing {
+                standing.enter(.notAuthorized)
+            }
+            return refusal
         }
     }
 
@@ -149,11 +168,12 @@ open class LARight: NSObject, @unchecked Sendable {
     @preconcurrency
     open func deauthorize(completion: @escaping @Sendable () -> Void) {
         let old = standing.withLock { standing in
-            defer { standing.context = LAContext() }
-            return standing.context
+            let old = standing.context
+            standing.context = LAContext()
+            standing.enter(.notAuthorized)
+            return old
         }
         old.invalidate()
-        enter(.notAuthorized)
         DispatchQueue.global().async { completion() }
     }
 

@@ -122,7 +122,8 @@ public final class LARightStore: NSObject, Sendable {
                 ["replaces": old.first?["id"]].compactMapValues(\.self)
             )
             let oldKeys = old.compactMap { $0["desc"]?.asString }
-            if !oldKeys.isEmpty { try await keychain.delete(oldKeys) }
+            // The right is kept by now: a key that nobody refers to is no reason to lose it.
+            if !oldKeys.isEmpty { try? await keychain.delete(oldKeys) }
             return .init(keyID: key.id, secretID: id, publicKey: key.publicKey)
         } catch {
             try? await keychain.delete([key.id])
