@@ -10,7 +10,11 @@ struct AuditJournalTests {
     private let folder: TemporaryFolder
     private var path: String { folder.path + "/journal" }
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws {
+        folder = try TemporaryFolder()
+        // One function runs on the loop, so it has to run before it.
+        EventLoop.shared.startThread()
+    }
 
     @Test("A value can hold anything: it ends where its length says")
     func values() {

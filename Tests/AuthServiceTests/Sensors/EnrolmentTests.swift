@@ -9,6 +9,9 @@ import Testing
 
 @Suite("Enrolment through Device1", .timeLimit(.minutes(2)))
 struct EnrolmentTests {
+    // Some functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
     @Test("R50: an enrolment asks for the passcode first, and tells its caller alone how it goes")
     func enrolment() async throws {
         try await ServiceBench.run { bench in
