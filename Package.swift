@@ -298,7 +298,8 @@ let package = Package(
         .testTarget(
             name: "DBusTests",
             dependencies: [
-                "CSystemd", "DBus", "InteropClient", "Linux", "LocalAuthBus", "TestSupport",
+                "CReceive", "CSystemd", "DBus", "InteropClient", "Linux", "LocalAuthBus",
+                "TestSupport",
             ]
         ),
         .testTarget(
@@ -444,7 +445,10 @@ let package = Package(
                 "CPAM", "DBus", "Linux", "LocalAuthBus", "localauth-passcode", "TestSupport",
             ]
         ),
-        .testTarget(name: "AgentKitTests", dependencies: ["AgentKit", "DBus", "TestSupport"]),
+        .testTarget(
+            name: "AgentKitTests",
+            dependencies: ["AgentKit", "DBus", "Linux", "TestSupport"]
+        ),
         .testTarget(
             name: "PromptTests",
             dependencies: [

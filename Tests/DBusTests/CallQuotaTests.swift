@@ -58,6 +58,12 @@ struct CallQuotaTests {
             let quota = Self.quota()
             pair.service.connection.quota = quota
             for _ in 0..<10 { #expect(await pair.error("RefuseLater") != .limitsExceeded) }
+            for _ in 0..<10 {
+                let error = await pair.error("EchoLater", "s") { (writer) throws(DBusError) in
+                    try writer.write(String(repeating: "a", count: 200))
+                }
+                #expect(error == nil, "its 200 bytes are given back each time")
+            }
             #expect(quota.calls(of: getuid()) == 0 && quota.bytes(of: getuid()) == 0)
         }
     }

@@ -30,6 +30,7 @@ final class ExampleService: ServedInterface {
         case "Containers": try containers(call)
         case "Add": try add(call, isLater: false)
         case "AddLater": try add(call, isLater: true)
+        case "EchoLater": try echoLater(call)
         case "Refuse": throw DBusError("org.example.Error.No", "Not today.")
         case "RefuseLater": refuseLater(call)
         case "Wait": wait(call)
@@ -103,6 +104,18 @@ final class ExampleService: ServedInterface {
                 return sum
             } : .now(sum)
         call.answer(answer, "u") { (sum, writer) throws(DBusError) in try writer.write(sum) }
+    }
+
+    private func echoLater(_ call: IncomingCall) throws(DBusError) {
+        let text = try call.read("s") { (reader) throws(DBusError) in
+            try reader.read(String.self)
+        }
+        let answer = Answer<String>
+            .later { () async throws(DBusError) in
+                await pause(.milliseconds(1))
+                return text
+            }
+        call.answer(answer, "s") { (text, writer) throws(DBusError) in try writer.write(text) }
     }
 
     private func refuseLater(_ call: IncomingCall) {
@@ -227,7 +240,7 @@ extension ExampleService {
                 ("Add", "uu", "u"), ("AddLater", "uu", "u"), ("Refuse", "", ""),
                 ("RefuseLater", "", ""), ("Wait", "", ""), ("Hold", "", ""), ("Forget", "", ""),
                 ("Unencodable", "", "s"), ("Progress", "u", "u"), ("Measure", "h", "ay"),
-                ("Keep", "h", ""),
+                ("Keep", "h", ""), ("EchoLater", "s", "s"),
                 ("Open", "", "h"), ("Who", "", "sui"), ("Large", "u", "aay"),
             ]
             .map { ($0.0, .init(name: $0.0, input: $0.1, output: $0.2)) }

@@ -294,6 +294,24 @@ struct UnreadTests {
         }
     }
 
+    @Test("L21: what all connections of a user leave unread has one bound, of its own")
+    @BusActor
+    func user() throws {
+        let user = UserAllowance()
+        let receivers = (0..<5).map { Receiver(":1.\($0)") }
+        let share = Amount(bytes: UnreadLimits.user.bytes / 4)
+        for receiver in receivers { receiver.user = user }
+        receivers[4].add(Amount(bytes: 1))
+        for receiver in receivers[..<3] { receiver.add(share) }
+        #expect(receivers[4].hasCredit(beside: user.unread))
+        receivers[3].add(share)
+        #expect(!receivers[4].hasCredit(beside: user.unread))
+        let stranger = Receiver(":1.9")
+        stranger.user = UserAllowance()
+        stranger.add(Amount(bytes: 1))
+        #expect(stranger.hasCredit(beside: user.unread))
+    }
+
     @Test("L21: what was sent to somebody who has left is forgotten")
     @BusActor
     func leaving() async throws {

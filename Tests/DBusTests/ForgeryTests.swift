@@ -1,0 +1,236 @@
+import TestSupport
+import Testing
+
+@testable import DBus
+
+/// Messages that say what their senders have no right to say, or that were not asked for.
+@Suite(.runningLoop, .timeLimit(.minutes(1)))
+struct ForgeryTests {
+    private static let name = "org.example.Test1"
+
+    /// Something sent by this connection has arrived at another when both have asked the bus.
+    @BusActor
+    private static func arrival(of sender: Connection, at receiver: Connection) async throws {
+        _ = try await sender.nameOwner(name)
+        _ = try await receiver.nameOwner(name)
+    }
+
+    @Test("L16: an error of anybody else than the callee and the bus is ignored")
+    @BusActor
+    func forgedError() async throws {
+        try await withBus { bus, server, client in
+            server.export(ExampleService.path, [ExampleService(server)])
+            try await bus.letForgedRepliesThrough()
+            let stranger = try bus.connect()
+            defer { stranger.close() }
+            let call = try client.startCall(
+                to: server.uniqueName,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Hold"
+            )
+            try ForgedReply.send(
+                to: client.uniqueName,
+                serial: call.serial,
+                error: "org.example.Error.Forged",
+                on: stranger
+            )
+            try await Self.arrival(of: stranger, at: client)
+            call.cancel()
+            let error = await #expect(throws: DBusError.self) { _ = try await call.reply() }
+            #expect(error?.name == .noReply)
+        }
+    }
+
+    @Test("L16: what the bus is asked is answered by the bus alone")
+    @BusActor
+    func forgedAnswerOfTheBus() async throws {
+        try await withBus { bus, _, client in
+            try await bus.letForgedRepliesThrough()
+            let stranger = try bus.connect()
+            defer { stranger.close() }
+            let before = try client.askBus("GetNameOwner", Connection.driver)
+            _ = try await before.reply()
+            // It lies before the bus's own answer: the bus has sent it on when it gives the name.
+            let serial = before.serial + 1
+            try ForgedReply.send(to: client.uniqueName, serial: serial, on: stranger)
+            try stranger.requestName("org.example.Stranger")
+            let question = try client.askBus("GetNameOwner", Connection.driver)
+            #expect(question.serial == serial)
+            #expect(try await question.reply().sender == Connection.driver)
+        }
+    }
+
+    @Test("L16: who owns a name is told by the bus alone")
+    @BusActor
+    func forgedOwner() async throws {
+        try await withBus { bus, server, client in
+            try server.requestName(Self.name)
+            let stranger = try bus.connect()
+            defer { stranger.close() }
+            let owners = Collected<String?>()
+            let watch = client.watchName(Self.name) { owners.add($0) }
+            #expect(await owners.first(1) == [server.uniqueName])
+            stranger.emit(
+                path: .bus,
+                interface: Connection.driver,
+                member: "NameOwnerChanged",
+                signature: "sss",
+                to: client.uniqueName
+            ) { (writer) throws(DBusError) in
+                try writer.write(Self.name)
+                try writer.write(server.uniqueName)
+                try writer.write(stranger.uniqueName)
+            }
+            try await Self.arrival(of: stranger, at: client)
+            #expect(owners.values == [server.uniqueName])
+            watch.cancel()
+        }
+    }
+
+    @Test("A signal of another object, or with another name, is not the one that was asked for")
+    @BusActor
+    func otherSignals() async throws {
+        try await withBus { _, server, client in
+            let seen = Collected<String>()
+            let source = client.subscribe(
+                sender: server.uniqueName,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Event",
+                broadcast: false
+            ) { seen.add("\($0.path ?? "") \($0.member ?? "")") }
+            let other = ObjectPath(trusted: "/other")
+            for (path, member) in [
+                (other, "Event"), (ExampleService.path, "Other"), (ExampleService.path, "Event"),
+            ] {
+                server.emit(
+                    path: path,
+                    interface: ExampleService.name,
+                    member: member,
+                    to: client.uniqueName
+                )
+            }
+            try await Self.arrival(of: server, at: client)
+            #expect(seen.values == ["\(ExampleService.path.rawValue) Event"])
+            source.cancel()
+        }
+    }
+
+    @Test("A subscription that an earlier one has ended is told of no signal any more")
+    @BusActor
+    func endedSubscription() async throws {
+        try await withBus { _, server, client in
+            let seen = Collected<String>()
+            let sources = SourceList()
+            for number in ["first", "second"] {
+                sources.all.append(
+                    client.subscribe(
+                        sender: server.uniqueName,
+                        path: nil,
+                        interface: ExampleService.name,
+                        member: nil,
+                        broadcast: false
+                    ) { _ in
+                        seen.add(number)
+                        for source in sources.all { source.cancel() }
+                    }
+                )
+            }
+            server.emit(
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Event",
+                to: client.uniqueName
+            )
+            try await Self.arrival(of: server, at: client)
+            #expect(seen.values == ["first"])
+        }
+    }
+
+    @BusActor
+    private final class SourceList {
+        var all: [EventSource] = []
+    }
+
+    @Test("Changes of another interface's properties are not told")
+    @BusActor
+    func otherProperties() async throws {
+        try await withBus { _, server, client in
+            let seen = Collected<[String]>()
+            let source = client.onPropertiesChanged(
+                of: ExampleService.name,
+                at: ExampleService.path,
+                sender: server.uniqueName,
+                broadcast: false
+            ) { _, invalidated in seen.add(invalidated) }
+            for (interface, property) in [("org.example.Other1", "A"), (ExampleService.name, "B")] {
+                server.emit(
+                    path: ExampleService.path,
+                    interface: StandardInterface.properties,
+                    member: "PropertiesChanged",
+                    signature: "sa{sv}as",
+                    to: client.uniqueName
+                ) { (writer) throws(DBusError) in
+                    try writer.write(interface)
+                    try writer.write([String: Variant]())
+                    try writer.write([property])
+                }
+            }
+            try await Self.arrival(of: server, at: client)
+            #expect(seen.values == [["B"]])
+            source.cancel()
+        }
+    }
+
+    @Test("A change of a name's owner that comes before the answer who it is, is told once")
+    @BusActor
+    func changeBeforeAnswer() async throws {
+        try await withBus { bus, server, client in
+            let other = try bus.connect()
+            defer { other.close() }
+            let old = "org.example.Sensor1.Old"
+            try server.requestName(old)
+            let seen = Collected<String?>()
+            let listed = Signal()
+            let watch = client.watchNames(
+                under: "org.example.Sensor1",
+                { _, owner in seen.add(owner) },
+                listed: { listed.set() }
+            )
+            // Each waits for the bus, and nothing is read meanwhile: the client finds the list of
+            // names, and behind it the change, before it asks whose they are.
+            try client.requestName("org.example.Listed")
+            server.releaseName(old)
+            try server.requestName("org.example.Released")
+            try other.requestName(old)
+            await listed.wait()
+            #expect(seen.values == [nil, other.uniqueName])
+            watch.cancel()
+        }
+    }
+
+    @Test("The first answer of a call counts, and is the only one that is sent")
+    @BusActor
+    func answers() async throws {
+        try await withDirectPair { pair in
+            let encoded = Collected<String>()
+            for isRefusedFirst in [false, true] {
+                let outcome = Collected<String?>()
+                onLoop { outcome.add(await pair.error("Hold")?.rawValue) }
+                while pair.service.held.isEmpty { #expect(await pair.error("Who") == nil) }
+                let call = pair.service.held.removeFirst()
+                if isRefusedFirst { call.fail(DBusError("org.example.Error.First", "")) }
+                for number in ["first", "second"] {
+                    call.answer(.now(number), "") { (number, _) throws(DBusError) in
+                        encoded.add(number)
+                    }
+                    call.fail(DBusError("org.example.Error.Second", ""))
+                }
+                let first = isRefusedFirst ? "org.example.Error.First" : nil
+                #expect(await outcome.first(1) == [first])
+            }
+            #expect(encoded.values == ["first"])
+        }
+    }
+}
