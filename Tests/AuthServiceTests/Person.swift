@@ -28,6 +28,8 @@ final class Person: Agent1Service {
     var passcode: String? = ScriptedVerifier.passcode
     /// Begin is answered when this has run; nil: at once.
     var beforeAnswer: (@BusActor @Sendable () async -> Void)?
+    /// What Begin is answered with; nil: the prompt is shown.
+    var refusal: DBusError?
     let prompts = Witness<Prompt>()
     let updates = Witness<Update>()
     let ends = Witness<String>()
@@ -61,6 +63,7 @@ final class Person: Agent1Service {
         passcode: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
+        if let refusal { throw refusal }
         prompts.record(Prompt(handle: prompt, details: details, channel: passcode))
         if details["stage"]?.asString == "passcode", let typed = self.passcode {
             enter(typed, into: passcode)

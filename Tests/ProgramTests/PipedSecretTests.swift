@@ -239,10 +239,16 @@ struct PipedSecretTests {
             let fifo = bus.folder + "/fifo"
             try #require(mkfifo(fifo, 0o600) == 0)
             let pathOnly: Int32 = 0o10000000
+            let ended = try SecretPipe.ended("word")
             let wrong = [
                 "writing end": pipe.writing,
                 "both ends": OwnedDescriptor.open(reading, O_RDWR),
                 "path alone": OwnedDescriptor.open(reading, pathOnly),
+                // There would be something to read.
+                "path of an ended one": OwnedDescriptor.open(
+                    "/proc/self/fd/\(ended.rawValue)",
+                    pathOnly
+                ),
                 "fifo": OwnedDescriptor.open(fifo, O_RDONLY | O_NONBLOCK),
                 "file": OwnedDescriptor.open("/proc/version", O_RDONLY),
                 "device": OwnedDescriptor.open("/dev/zero", O_RDONLY),

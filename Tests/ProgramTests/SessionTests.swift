@@ -72,6 +72,17 @@ struct SessionTests {
         #expect(bench.agent.count == 0)
     }
 
+    @Test("L2: nobody becomes an agent of a session of another user")
+    @BusActor
+    func agentAtAnother() async throws {
+        let bench = try await SessionBench()
+        bench.logind.current = StandInSession("c2", at: bench.logind, uid: getuid() + 1)
+        bench.logind.tell("UserNew")
+        let refusal = await #expect(throws: DBusError.self) { try await bench.registerAgent() }
+        #expect(refusal?.name == .accessDenied)
+        #expect(refusal?.message.contains("no session that prompts can be shown in") == true)
+    }
+
     @Test("L2: an agent that was there before the login manager belongs to its session then")
     @BusActor
     func lateLogind() async throws {

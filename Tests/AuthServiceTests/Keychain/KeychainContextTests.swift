@@ -197,6 +197,10 @@ struct KeychainContextTests {
             await expectName(.keychainAuthFailed) {
                 _ = try await keychain.read(id, context: context)
             }
+            let free = try await keychain.add("free")
+            await expectName(.keychainAuthFailed) {
+                _ = try await keychain.read(free, context: context)
+            }
             await expectName(.invalidArgs) { _ = try await keychain.read(id, reason: " ") }
             await expectName(.keychainInteractionNotAllowed) {
                 let quiet: [String: Variant] = ["interaction-not-allowed": .bool(true)]

@@ -70,6 +70,66 @@ struct ContextRuleTests {
         }
     }
 
+    @Test("L16: a context exists for the connection that made it, and for no other of its user")
+    func visibility() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let own = try await bench.context(on: person.connection)
+            #expect(try await own.successDuration() == 600)
+            let app = try person.app(bench.bus)
+            let secret = try sealed("word")
+            for connection in [app, bench.client] {
+                let seen = Context1Proxy(
+                    connection,
+                    destination: bench.daemon.owner,
+                    path: own.path
+                )
+                await expectName(.unknownObject) { _ = try await seen.canEvaluate(policy: 2) }
+                await expectName(.unknownObject) { _ = try await seen.successDuration() }
+                await expectName(.unknownObject) {
+                    _ = try await seen.setCredential(credentialType: 0, secret: secret)
+                }
+                await expectName(.unknownObject) { try await seen.release() }
+            }
+            #expect(try await own.successDuration() == 600)
+        }
+    }
+
+    @Test("L1: an evaluation in a context is its creator's, whatever uid is named")
+    func foreignUser() async throws {
+        try await ServiceBench.run { bench in
+            let (person, _, _) = try await bench.enrolled()
+            for connection in [person.connection, bench.client] {
+                let context = try await bench.context(on: connection)
+                for uid in [person.peer.uid, bench.uid] {
+                    await expectName(.accessDenied) {
+                        _ = try await context.evaluate(
+                            policy: 2,
+                            reason: "test",
+                            options: ["uid": .uint32(uid), "timeout": .uint64(3000)]
+                        )
+                    }
+                }
+            }
+            #expect(person.prompts.seen.isEmpty)
+        }
+    }
+
+    @Test("L21: a connection has so many contexts; one that is released makes room for another")
+    func bound() async throws {
+        let configuration = "[Limits]\nContextsPerConnection=3\n"
+        try await ServiceBench.run(configuration: configuration) { bench in
+            var contexts: [Context1Proxy] = []
+            for _ in 0..<3 { contexts.append(try await bench.context()) }
+            await expectName(.limitsExceeded) { _ = try await bench.context() }
+            let other = try bench.bus.connect()
+            _ = try await bench.context(on: other)
+            try await contexts[1].release()
+            _ = try await bench.context()
+            await expectName(.limitsExceeded) { _ = try await bench.context() }
+        }
+    }
+
     @Test("R33: what a context succeeded at it succeeds at again without a prompt, a new one asks")
     func reuse() async throws {
         try await ServiceBench.run { bench in

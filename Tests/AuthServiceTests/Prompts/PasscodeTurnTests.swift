@@ -130,6 +130,70 @@ struct PasscodeTurnTests {
         }
     }
 
+    @Test("L20: a guess whose verifier leaves before its verdict is counted")
+    func lostVerdict() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            person.passcode = nil
+            let call = try bench.begin(person.connection, 2)
+            let prompt = try await person.prompt()
+            for _ in 0..<5 { person.enter("wrong", into: prompt.channel) }
+            await expectName(.authenticationFailed) { _ = try await call.reply() }
+
+            bench.verifier.isSilent = true
+            let second = try await Self.guess("sixth", bench, person)
+            _ = try await bench.verifier.verified.first("the sixth guess") { _ in
+                bench.verifier.verified.seen.count == 6
+            }
+            bench.verifier.connection.close()
+            let next = try await Self.successor(bench)
+            try await bench.manager(person.connection).invalidate()
+            await #expect(throws: DBusError.self) { _ = try await second.reply() }
+            person.passcode = ScriptedVerifier.passcode
+            await expectName(.authenticationFailed) {
+                _ = try await bench.begin(person.connection, 2).reply()
+            }
+            #expect(next.verified.seen.isEmpty, "a delay runs")
+        }
+    }
+
+    @Test("L20: the verdict of a verifier that another one has replaced meanwhile grants nothing")
+    func replacedVerifier() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            person.passcode = nil
+            let gate = Gate(bench.verifier)
+            let call = try await Self.guess(ScriptedVerifier.passcode, bench, person)
+            _ = try await bench.verifier.verified.first("the guess") { _ in true }
+            try await bench.verifier.connection.giveUpName(ScriptedVerifier.name)
+            let next = try await Self.successor(bench)
+            gate.release()
+            try await eventually("the verdict") { bench.verifier.running == 0 }
+            // The service has read the verdict when it answers what was sent behind it.
+            for connection in [bench.verifier.connection, person.connection] {
+                _ = try await bench.manager(connection).canEvaluate(policy: 2)
+            }
+            try await bench.manager(person.connection).invalidate()
+            await #expect(throws: DBusError.self) { _ = try await call.reply() }
+            let again = try await Self.guess(ScriptedVerifier.passcode, bench, person)
+            #expect(try await again.reply()["mechanism"] == .string("passcode"))
+            #expect(next.verified.seen.count == 1)
+        }
+    }
+
+    /// Another verifier, which the service knows of when this returns.
+    @BusActor
+    private static func successor(_ bench: ServiceBench) async throws -> ScriptedVerifier {
+        var next: ScriptedVerifier?
+        try await eventually("the name to be free") {
+            next = try? ScriptedVerifier(on: bench.bus)
+            return next != nil
+        }
+        let verifier = try #require(next)
+        _ = try await bench.manager(verifier.connection).version()
+        return verifier
+    }
+
     @Test("L22: what is typed where the passcode belongs is never read as the app's password")
     func ownChannel() async throws {
         try await ServiceBench.run { bench in

@@ -147,6 +147,21 @@ struct PromptRuleTests {
         }
     }
 
+    @Test("R25: an agent that refuses to show the prompt is SystemCancel, and no sensor looks")
+    func refusingAgent() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            person.refusal = DBusError(.failed, "There is no screen.")
+            let refused = try bench.begin(person.connection, 1, ["timeout": .uint64(3000)])
+            await expectName(.systemCancel) { _ = try await refused.reply() }
+            #expect(sensor.operations.seen.isEmpty)
+            person.refusal = nil
+            let shown = try bench.begin(person.connection)
+            try await sensor.operation().succeed(template)
+            #expect(try await shown.reply()["mechanism"] == .string("biometry"))
+        }
+    }
+
     @Test("L7: a match of a weak face counts when who shows the prompt confirms it")
     func confirmation() async throws {
         try await ServiceBench.run { bench in

@@ -33,6 +33,16 @@ struct MethodQuotaTests {
         for lane in CallLane.all { #expect(lane.perUser <= lane.capacity) }
     }
 
+    @Test("L21: a user has as many unanswered evaluations as eight of its connections may have")
+    func evaluations() {
+        var configuration = Configuration()
+        for pending in [1, 8, 100] {
+            configuration.pendingPerConnection = pending
+            let limit = MethodQuotas.limits(configuration)[.use]
+            #expect(limit == .init(perConnection: pending, perUser: 8 * pending))
+        }
+    }
+
     /// The methods of one kind, with an object that has each.
     private static func methods(
         _ kind: CallQuota.Kind,

@@ -119,4 +119,71 @@ struct NeighbourTests {
             for process in processes { await process.end() }
         }
     }
+
+    @Test("L21: the agents of connections that left take no room of their user's")
+    func departedAgents() async throws {
+        try await ServiceBench.run { bench in
+            let process = try ChildProcess(["/bin/sleep", "600"])
+            for _ in 0...AgentDirectory.limitPerUser {
+                let connection = try bench.bus.connect()
+                let name = connection.uniqueName
+                try await Self.serve(process, at: connection, bench)
+                connection.close()
+                try await eventually("it to be gone") {
+                    try await bench.client.nameOwner(name) == nil
+                }
+            }
+            await process.end()
+        }
+    }
+
+    /// Registers an agent for a process.
+    @BusActor
+    private static func serve(
+        _ process: ChildProcess,
+        at connection: Connection,
+        _ bench: ServiceBench
+    ) async throws {
+        _ = try await bench.manager(connection)
+            .registerAgent(
+                agent: agentPath,
+                options: ["process": .uint32(UInt32(process.pid))]
+            )
+    }
+
+    private static let agentPath = ObjectPath(trusted: "/test/agent")
+
+    @Test("L16: an agent goes when its own connection says so, not when another one does")
+    func removal() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            for stranger in [try person.app(bench.bus), bench.client] {
+                await expectName(.unknownObject) {
+                    try await bench.manager(stranger).unregisterAgent(agent: Self.agentPath)
+                }
+            }
+            let call = try bench.begin(person.connection)
+            try await sensor.operation().succeed(template)
+            #expect(try await call.reply()["mechanism"] == .string("biometry"))
+            try await bench.manager(person.connection).unregisterAgent(agent: Self.agentPath)
+            await expectName(.notInteractive) {
+                _ = try await bench.begin(person.connection).reply()
+            }
+        }
+    }
+
+    @Test(
+        "L16: nobody but root becomes the agent of another user's process",
+        .enabled(if: isRoot, "needs other users")
+    )
+    func foreignProcess() async throws {
+        try await ServiceBench.run { bench in
+            let process = try ChildProcess(["/bin/sleep", "600"])
+            let app = try Connection(.address(Person.address(bench.bus)))
+            defer { app.close() }
+            await expectName(.accessDenied) { try await Self.serve(process, at: app, bench) }
+            try await Self.serve(process, at: bench.client, bench)
+            await process.end()
+        }
+    }
 }

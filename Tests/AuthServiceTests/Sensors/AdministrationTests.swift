@@ -340,4 +340,29 @@ struct AdministrationTests {
         // polkit answers only the owner of an action that isn't root.
         #expect(text.ranges(of: "unix-user:localauth<").count == count)
     }
+
+    @Test("On a session's bus polkit is not asked, whoever has its name there: it is refused")
+    @BusActor
+    func sessionBus() async throws {
+        EventLoop.shared.startThread()
+        try await PrivateBus.run { bus in
+            let polkit = try ScriptedPolkit(on: bus.connect())
+            polkit.word = .yes
+            let settings = bus.folder + "/localauth.conf"
+            try TemporaryFolder.write(settings, "".utf8)
+            _ = try bus.run(
+                ["\(ChildProcess.folder)/localauthd", "--bus", "session", "--config", settings]
+                    + ["--state-directory", bus.folder + "/state"],
+                environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address]
+            )
+            let owner = try #require(try await bus.waitForOwner(of: TestDaemon.name))
+            let app = try Connection(.address(Person.address(bus)))
+            defer { app.close() }
+            let manager = Authentication1Proxy(app, destination: owner, path: TestDaemon.root)
+            await expectName(.accessDenied) {
+                try await manager.requirePasscode(uid: 0, cause: "test")
+            }
+            #expect(polkit.questions.seen.isEmpty)
+        }
+    }
 }
