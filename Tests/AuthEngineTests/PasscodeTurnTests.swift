@@ -109,6 +109,21 @@ struct PasscodeTurnTests {
         #expect(desk.asked == [ids[1]], "the next one has its turn")
     }
 
+    @Test("L20: A passcode isn't verified while something else of its user could not be written")
+    func otherNotWritten() throws {
+        var desk = Desk()
+        desk.writes = false
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.send(.passcodeOffered(id))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        let saves = desk.unwritten
+        try #require(saves.count == 2)
+        desk.send(.saved(saves[0]))
+        desk.send(.saveFailed(saves[1]))
+        #expect(desk.asked.isEmpty)
+        #expect(desk.refusal(id) == .systemCancel)
+    }
+
     @Test("L20: One whose evaluation ends while its attempt is written is not verified")
     func endsWhileWritten() {
         var desk = Desk()

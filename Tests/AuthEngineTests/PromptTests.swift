@@ -1,5 +1,6 @@
-import AuthEngine
 import Testing
+
+@testable import AuthEngine
 
 @Suite("Prompts and contexts")
 struct PromptTests {
@@ -141,6 +142,42 @@ struct PromptTests {
         #expect(desk.presentation(second) == nil)
         desk.scan(matching: true)
         #expect(desk.grant(other) != nil)
+    }
+
+    @Test("R30: Of a caller that left no context is kept, and of an invalid one no success")
+    func forgottenContexts() {
+        var desk = Desk(.finger)
+        let own = desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        let foreign = ContextID(2)
+        let other = desk.evaluate(.biometrics, client: Desk.other, context: foreign)
+        desk.scan(matching: true)
+        #expect(desk.grant(own) != nil && desk.grant(other) != nil)
+        desk.send(.clientGone(Desk.client))
+        #expect(Array(desk.engine.contexts.keys) == [foreign])
+        #expect(desk.engine.contexts[foreign]?.successes.count == 1)
+        desk.send(.invalidated(foreign))
+        #expect(desk.engine.contexts[foreign]?.successes.isEmpty == true)
+    }
+
+    @Test("R31: Invalidate without a context ends the caller's own one-shots, and nobody else's")
+    func oneShots() {
+        var desk = Desk()
+        let ids = (1...2).map { desk.evaluateElsewhere($0) }
+        desk.send(.oneShotsInvalidated(ClientID(1)))
+        #expect(desk.refusal(ids[0]) == .appCancel)
+        #expect(desk.isPending(ids[1]))
+    }
+
+    @Test("A moment before the last one is that one: no delay begins anew or lasts longer")
+    func earlierMoments() {
+        var desk = Desk(.finger)
+        let moment = desk.now + .seconds(100)
+        desk.pass(.seconds(100))
+        desk.pass(.seconds(-50))
+        #expect(desk.engine.now == moment)
+        desk.pass(.seconds(51))
+        #expect(desk.engine.now == moment + .seconds(1))
     }
 
     @Test("R31: Invalidate ends what runs with -9, everything later is -10, twice is nothing")

@@ -123,7 +123,9 @@ struct TamperTests {
         #expect(folder.refusal()?.code == .decode)
     }
 
-    @Test("Rolled back rows with the list of them are refused, because its code is another now")
+    @Test(
+        "Rolled back rows with the list and its pages are refused: the code of the list is another"
+    )
     func rolledBackList() throws {
         let victim = try Victim()
         let folder = try victim.folder.get()
@@ -134,6 +136,8 @@ struct TamperTests {
                 "ATTACH '\(folder.file("old.sqlite"))' AS old",
                 "DELETE FROM items WHERE uid = 1000",
                 "INSERT INTO items SELECT * FROM old.items WHERE uid = 1000",
+                "DELETE FROM pages WHERE uid = 1000",
+                "INSERT INTO pages SELECT * FROM old.pages WHERE uid = 1000",
                 """
                 UPDATE ledgers SET ledger = (SELECT ledger FROM old.ledgers WHERE uid = 1000)
                     WHERE uid = 1000
