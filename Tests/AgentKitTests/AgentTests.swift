@@ -1,6 +1,7 @@
 import AgentKit
 import DBus
 import Glibc
+import Linux
 import TestSupport
 import Testing
 
@@ -150,6 +151,26 @@ private let details: [String: Variant] = [
         }
     }
 
+    @Test("A prompt on a channel of another kind, or with a handle in use, is refused")
+    func channels() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            let used = try await desk.service.begin(details)
+            for (handle, kind) in [
+                ("new", SOCK_STREAM), ("new", SOCK_DGRAM), (used, SOCK_SEQPACKET),
+            ] {
+                let error = await #expect(throws: DBusError.self) {
+                    try await desk.begin(handle, kind)
+                }
+                #expect(error?.name == .invalidArgs, "\(handle)")
+            }
+            #expect(desk.view.seen == ["begin unlock"])
+            try await desk.begin("new", SOCK_SEQPACKET)
+            #expect(desk.view.seen == ["begin unlock", "begin unlock"])
+        }
+    }
+
     @Test("More prompts than the limit are refused")
     func limit() async throws {
         try await onBus {
@@ -260,6 +281,24 @@ private let details: [String: Variant] = [
         }
         if let interval { agent.interval = interval }
         agent.start()
+    }
+
+    /// Begins a prompt as the service, on a channel of some kind.
+    func begin(_ handle: String, _ kind: __socket_type) async throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(kind.rawValue), 0, &ends) == 0)
+        let channels = ends.map { OwnedDescriptor(adopting: $0) }
+        _ = try await service.connection.call(
+            to: connection.uniqueName,
+            path: ObjectPath(trusted: "/org/localauth/Agent1"),
+            interface: "org.localauth.Agent1",
+            member: "Begin",
+            signature: "sa{sv}h"
+        ) { writer throws(DBusError) in
+            try writer.write(handle)
+            try writer.write(details)
+            try writer.write(channels[0])
+        }
     }
 
     func waits(for wanted: PromptAgent.State) async {

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Testing
 
@@ -75,6 +76,44 @@ import Testing
         line.wipe()
         let typed = contents(line)
         #expect(typed.isEmpty)
+        let page = (0..<SecretLine.capacity).map { line.cString[$0] }
+        #expect(page.allSatisfy { $0 == 0 })
+    }
+
+    @Test("What backspace takes away is not left behind")
+    func erasedBytes() throws {
+        var line = try SecretLine()
+        type("a€", into: &line)
+        line.eraseCharacter()
+        let page = (0..<4).map { line.cString[$0] }
+        #expect(page == [0x61, 0, 0, 0])
+    }
+
+    @Test("The page is not swapped, in no core file, and empty in a forked child")
+    func page() throws {
+        let line = try SecretLine()
+        let flags = try Self.flags(of: UInt(bitPattern: line.cString))
+        // As the kernel shows them: locked, don't dump, wipe on fork.
+        for flag in ["lo", "dd", "wf"] { #expect(flags.contains(flag), "\(flag): \(flags)") }
+        // It has been there until now.
+        let isEmpty = line.isEmpty
+        #expect(isEmpty)
+    }
+
+    /// The flags of the memory at an address.
+    private static func flags(of address: UInt) throws -> [String] {
+        let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
+        // Comes in pieces; the size of such a file says nothing.
+        let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        var isThere = false
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ").map(String.init)
+            let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+            if ends.count == 2 { isThere = (ends[0]..<ends[1]).contains(address) }
+            if isThere, words[0] == "VmFlags:" { return Array(words.dropFirst()) }
+        }
+        Issue.record("The memory is not there.")
+        return []
     }
 
     @Test("What is read comes byte by byte, and stops when told")

@@ -217,6 +217,8 @@ struct LAContextTests {
             let second = try #require(context.evaluatedPolicyDomainState)
             #expect(second != first)
             #expect(LAContext().domainState.biometry.stateHash == second)
+            context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil)
+            #expect(context.evaluatedPolicyDomainState == second, "it is no biometric policy")
             #expect(LAContext().domainState.companion.availableCompanionTypes.isEmpty)
         }
     }

@@ -12,6 +12,8 @@ struct PAMRefusalTests {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
             try bench.stack("sshd")
+            // The sensor would know root.
+            _ = try await bench.daemon.sensor.addTemplate(uid: 0, label: "root's")
             try await bench.daemon.sensor.queue(outcomes: ["match"])
             let password = "say \(PAMService.passcode)"
             let answers = [

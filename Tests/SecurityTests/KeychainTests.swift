@@ -115,6 +115,11 @@ struct KeychainTests {
             context.invalidate()
             let later = reading([kSecUseAuthenticationContext as String: context])
             #expect(later.status == errSecAuthFailed)
+            // One that the service has never heard of.
+            let unused = LAContext()
+            unused.invalidate()
+            let never = reading([kSecUseAuthenticationContext as String: unused])
+            #expect(never.status == errSecAuthFailed)
         }
     }
 

@@ -138,7 +138,13 @@ int main(int argc, char **argv) {
     fflush(stdout);
     look(&before);
     const long start = milliseconds();
-    const int result = pam_authenticate(pamh, 0);
+    int result = pam_authenticate(pamh, 0);
+    /* Another attempt on the same handle, for somebody else. */
+    const char *next = getenv("PAM_CLIENT_NEXT_USER");
+    if (next) {
+        pam_set_item(pamh, PAM_USER, next);
+        result = pam_authenticate(pamh, 0);
+    }
     const long took = milliseconds() - start;
     look(&after);
     compare(&before, &after);

@@ -1,0 +1,81 @@
+import DBus
+import LocalAuthBus
+import TestSupport
+import Testing
+
+@testable import LocalAuthClient
+@testable import LocalAuthentication
+
+/// What the library makes of the service's answers, and the service of its options.
+@Suite(.timeLimit(.minutes(1)))
+struct ClientWireTests {
+    // Some functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    /// Apple's numbers.
+    private static let codes = [
+        "AuthenticationFailed": -1, "UserCancel": -2, "UserFallback": -3, "SystemCancel": -4,
+        "PasscodeNotSet": -5, "BiometryNotAvailable": -6, "BiometryNotEnrolled": -7,
+        "BiometryLockout": -8, "AppCancel": -9, "InvalidContext": -10,
+        "CompanionNotAvailable": -11, "BiometryNotPaired": -12, "BiometryDisconnected": -13,
+        "InvalidDimensions": -14, "NotInteractive": -1004,
+    ]
+
+    @Test("Each error of the service has Apple's code, and the service's sentence")
+    func codes() {
+        for (word, code) in Self.codes {
+            let name = DBusError.Name(rawValue: "org.localauth.Error." + word)
+            let error = AuthenticationError(DBusError(name, "It is so."))
+            #expect(error.code.rawValue == code, "\(word)")
+            #expect(error.message == "It is so.", "\(word)")
+        }
+        #expect(AuthenticationError.codes.count == Self.codes.count)
+    }
+
+    @Test("An error that is none of the service's is no verdict: it ended, isn't there or refused")
+    func others() {
+        for name in [DBusError.Name.noReply, .disconnected] {
+            let ended = AuthenticationError(DBusError(name, "x"))
+            #expect(ended.code == .systemCancel)
+            #expect(ended.message.contains("ended"), "\(ended)")
+        }
+        for name in [DBusError.Name.nameHasNoOwner, .serviceUnknown] {
+            let absent = AuthenticationError(DBusError(name, "x"))
+            #expect(absent.code == .biometryNotAvailable)
+            #expect(absent.message.contains("not running"), "\(absent)")
+        }
+        for name in [DBusError.Name.accessDenied, .failed, "org.example.Error.Other"] {
+            let refused = AuthenticationError(DBusError(name, "for a reason"))
+            #expect(refused.code == .systemCancel)
+            #expect(refused.message.contains("for a reason"), "\(refused)")
+        }
+    }
+
+    @Test("R34: the duration of a reuse is sent when there is one, and five minutes at most")
+    func reuse() {
+        let context = LAContext()
+        #expect(context.options.reuseDuration == AuthenticationOptions().reuseDuration)
+        context.touchIDAuthenticationAllowableReuseDuration = 10
+        #expect(context.options.reuseDuration == .seconds(10))
+        context.touchIDAuthenticationAllowableReuseDuration = 1e9
+        #expect(context.options.reuseDuration == .seconds(300))
+    }
+
+    @Test("Where the system's service can't be reached, the one of the session's bus is not asked")
+    @BusActor
+    func buses() async throws {
+        try await PrivateBus.run { system in
+            try await PrivateBus.run { session in
+                let own = try StandInService(session)
+                let both = [Connection.Address.address(system.address), .address(session.address)]
+                let found = try await ServiceConnection(both).current()
+                #expect(found.owner == own.connection.uniqueName, "the system has none")
+                try await system.offer(TestDaemon.name, ["/bin/false"])
+                let error = await #expect(throws: AuthenticationError.self) {
+                    _ = try await ServiceConnection(both).current()
+                }
+                #expect(error?.code == .biometryNotAvailable)
+            }
+        }
+    }
+}
