@@ -114,6 +114,36 @@ struct PipeWireSensorTests {
         }
     }
 
+    @Test("What a PipeWire was refused for is looked at again: a crowd, and a person who has left")
+    func again() async throws {
+        let rig = try await PipeWireRig()
+        let camera = try rig.camera(clip: "\(Studio.clips)/empty.mjpeg")
+        let (crowd, socket) = (try rig.crowd(1100), rig.socket)
+        try await check(rig) { bench in
+            func becomes(_ reason: String, _ words: String) async throws {
+                try await eventually("\(reason), \(words)", within: Self.limit) {
+                    let message = try await bench.sensor.health().message
+                    return try await bench.sensor.unavailability() == reason
+                        && message.contains(words)
+                }
+            }
+            try await becomes("failed", "PipeWire has more objects than can be judged.")
+            await crowd.end()
+            try await becomes("", "")
+            chmod(socket, 0o777)
+            let visitor = try ChildProcess([
+                "/usr/bin/setpriv", "--reuid=\(PipeWireRig.nobody)",
+                "--regid=\(PipeWireRig.nobody)", "--clear-groups", "/usr/bin/pw-mon", "-r",
+                socket,
+            ])
+            try await becomes("untrusted", "A program of the user 65534")
+            chmod(socket, 0o700)
+            await visitor.end()
+            try await becomes("", "")
+            await camera.end()
+        }
+    }
+
     @Test("A person's PipeWire makes the sensor untrusted, with the reason")
     func person() async throws {
         let rig = try await PipeWireRig(as: PipeWireRig.nobody)

@@ -154,6 +154,8 @@ struct PipeWireTests {
     func goes() async throws {
         let rig = try await PipeWireRig()
         #expect(try rig.standing() == .fault(.disconnected))
+        let missing = try CameraIdentity(pipeWire: "CAM", [:])
+        #expect(throws: CameraFault.disconnected) { _ = try rig.open(as: missing) }
         let camera = try rig.camera()
         let source = try rig.open()
         let interruption = try Interruption()
