@@ -34,18 +34,18 @@ extension Refusal {
         .systemCancel,
         "The authentication service could not write its state."
     )
-    static let verifierFailed = Refusal(.systemCancel, "The passcode could not be checked.")
+    static let verifierFailed = Refusal(.systemCancel, "The password could not be checked.")
     static let userCancel = Refusal(.userCancel, "The user canceled.")
     static let userFallback = Refusal(.userFallback, "The user chose another way.")
     static let appCancel = Refusal(.appCancel, "The caller ended the evaluation.")
     static let attemptsUsedUp = Refusal(.authenticationFailed, "No attempt matched.")
-    static let passcodesUsedUp = Refusal(.authenticationFailed, "Too many wrong passcodes.")
+    static let passcodesUsedUp = Refusal(.authenticationFailed, "Too many wrong passwords.")
     static let nothingToProve = Refusal(.systemCancel, "Nothing has to be proved for this.")
     static let wrongPassword = Refusal(.authenticationFailed, "The app's password was wrong.")
-    static let passcodeNotSet = Refusal(.passcodeNotSet, "This user has no passcode.")
+    static let passcodeNotSet = Refusal(.passcodeNotSet, "This user has no password.")
     static let passcodeUnknown = Refusal(
         .passcodeNotSet,
-        "No passcode can be given now: the program that verifies it can't be asked."
+        "No password can be given now: the program that verifies it can't be asked."
     )
     /// By what stands in the way of the sensor that is the easiest to get to work.
     static func noSensor(_ obstacles: [SensorFact.Obstacle]) -> Refusal {
@@ -96,11 +96,11 @@ extension Refusal {
     )
     static let tooManyFailures = Refusal(
         .biometryLockout,
-        "Biometry is locked after too many failed attempts; the passcode unlocks it."
+        "Biometry is locked after too many failed attempts; the password unlocks it."
     )
     static let biometryStopped = Refusal(
         .biometryLockout,
-        "Biometry was stopped; the passcode is required first."
+        "Biometry was stopped; the password is required first."
     )
 
     static func passcodeFirst(cause: PasscodeCause) -> Refusal {
@@ -113,7 +113,7 @@ extension Refusal {
             case .damaged: "because the stored state was damaged"
             default: "(\(cause.rawValue))"
             }
-        return Refusal(.biometryLockout, "The passcode is required before biometry \(reason).")
+        return Refusal(.biometryLockout, "The password is required before biometry \(reason).")
     }
 
     static func passcodeDelayed(left: Duration) -> Refusal {
@@ -121,7 +121,7 @@ extension Refusal {
         let time = seconds < 120 ? "\(seconds) seconds" : "\((seconds + 59) / 60) minutes"
         return Refusal(
             .authenticationFailed,
-            "Too many wrong passcodes: none is taken for another \(time)."
+            "Too many wrong passwords: none is taken for another \(time)."
         )
     }
 }

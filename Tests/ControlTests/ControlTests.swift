@@ -85,7 +85,7 @@ import Testing
         let words = try await control("can-evaluate", "--policy", "1", "--bus", bus.address)
         #expect(words.status == 1)
         #expect(words.errors.contains("localauthctl enroll"))
-        try await onBus { service.refusal = (-5, "This user has no passcode.") }
+        try await onBus { service.refusal = (-5, "This user has no password.") }
         let unset = try await control("can-evaluate", "--policy", "2", "--bus", bus.address)
         #expect(unset.errors.contains("passwd"))
         try await onBus { service.leave() }
@@ -117,7 +117,7 @@ import Testing
         let yes = try await control("can-evaluate", "--bus", bus.address)
         #expect(yes.status == 0)
         #expect(yes.errors.contains("Nothing can ask."))
-        #expect(yes.errors.contains("localauthctl agent"))
+        #expect(yes.errors.contains("localauthctl agent (with --bus \(bus.address)).\n"))
         try await onBus { service.leave() }
     }
 

@@ -98,6 +98,8 @@ import Testing
         #expect(removed == 0)
         #expect(words.shows("Removed 1 template."))
         #expect(try rows(try await service.control("templates", "--json").output).isEmpty)
+        let none = "No template. Next: localauthctl enroll (with --bus \(service.bus.address))\n"
+        #expect(try await service.control("templates").output == none)
         try await enroll("index")
         #expect(try change(["remove", "--all"]).0 == 0)
         #expect(try rows(try await service.control("templates", "--json").output).isEmpty)

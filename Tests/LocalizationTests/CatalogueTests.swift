@@ -56,6 +56,15 @@ import Testing
         }
     }
 
+    @Test("People read of a password, never of a passcode, which is a word for programs")
+    func oneWord() throws {
+        for message in try extracted().messages {
+            let text = message.replacing("localauth-passcode", with: "")
+                .replacing("biometrics-or-passcode", with: "")
+            #expect(!text.lowercased().contains("passcode"), "\(message)")
+        }
+    }
+
     @Test("A translation has the places of its message", arguments: Catalogue.languages)
     func places(language: String) throws {
         let catalogue = Catalogue(try Project.text("po/\(language).po"))

@@ -133,7 +133,7 @@ import Testing
             [
                 "name": .string("passcode-delay"), "state": .string("warning"),
                 "message": .string(
-                    "Too many wrong passcodes: none is taken for 30 seconds, until 10:30."
+                    "Too many wrong passwords: none is taken for 30 seconds, until 10:30."
                 ), "remedy": .string("Something newer than this program."),
             ],
         ]

@@ -59,14 +59,14 @@ struct ActivationTests {
                 return try #require(checks.first { $0["name"] == .string("passcode") })
             }
             let unknown =
-                "No passcode can be given now: the program that verifies it can't be asked."
+                "No password can be given now: the program that verifies it can't be asked."
             #expect(try await daemon.manager.canEvaluate(policy: 2).message == unknown)
             #expect(try await passcode()["remedy"] == .string("Start localauth-passcode."))
             try await bus.offer(ScriptedVerifier.name, ["/bin/false"])
             let answer = try await daemon.manager.canEvaluate(policy: 2)
             #expect(answer.code == -5 && answer.message == unknown)
             let check = try await passcode()
-            let begin = "The passcode verifier can't be started: "
+            let begin = "The password verifier can't be started: "
             #expect(check["message"]?.asString?.hasPrefix(begin) == true)
             #expect(check["remedy"]?.asString?.contains("journalctl") == true)
             await #expect(throws: DBusError(.passcodeNotSet, unknown)) {

@@ -154,7 +154,7 @@ struct Diagnosis: Sendable {
             state: .failed,
             message: "The database was damaged and set aside as \(setAside).",
             remedy:
-                "Give your passcode once (localauthctl evaluate --policy 2), then delete that file."
+                "Give your password once (localauthctl evaluate --policy 2), then delete that file."
         )
     }
 
@@ -190,12 +190,12 @@ struct Diagnosis: Sendable {
 
     private var passcode: Check? {
         switch facts.passcode {
-        case .set: ok("passcode", "Your account has a passcode.")
+        case .set: ok("passcode", "Your account has a password.")
         case .missing:
             Check(
                 name: "passcode",
                 state: .failed,
-                message: "Your account has no passcode.",
+                message: "Your account has no password.",
                 remedy: "Set one with passwd."
             )
         case .unknown: unknownPasscode
@@ -207,21 +207,21 @@ struct Diagnosis: Sendable {
         var remedy = "Look into its log: journalctl -u localauth-passcode."
         switch verifierAbsence {
         case .notInstalled:
-            message = "No passcode verifier is on the bus."
+            message = "No password verifier is on the bus."
             remedy = "Start localauth-passcode."
         case .untrusted(let user):
-            message = "What is on the bus as passcode verifier runs as \(user): it is not trusted."
+            message = "What is on the bus as password verifier runs as \(user): it is not trusted."
             remedy = "End that program, and run localauth-passcode as root."
         case .starting:
-            message = "The passcode verifier is still starting."
+            message = "The password verifier is still starting."
             remedy = "Ask again in a moment."
         case .notStarting(let reason):
-            message = "The passcode verifier can't be started: \(reason)"
+            message = "The password verifier can't be started: \(reason)"
         case .resting:
             message =
-                "The passcode verifier failed again and again: it is started again within a minute."
+                "The password verifier failed again and again: it is started again within a minute."
         case nil:
-            message = "The passcode verifier does not say whether you have a passcode."
+            message = "The password verifier does not say whether you have a password."
         }
         return Check(name: "passcode", state: .failed, message: message, remedy: remedy)
     }
@@ -234,7 +234,7 @@ struct Diagnosis: Sendable {
                 name: "passcode-delay",
                 state: .warning,
                 message:
-                    "Too many wrong passcodes: none is taken for \(time), until \(delay.until).",
+                    "Too many wrong passwords: none is taken for \(time), until \(delay.until).",
                 remedy: "Wait until \(delay.until)."
             )
         }
@@ -246,7 +246,7 @@ struct Diagnosis: Sendable {
                 name: "session",
                 state: .warning,
                 message: "You are in a remote session: sensors are not used.",
-                remedy: "Sit down at the machine, or give your passcode: localauthctl agent."
+                remedy: "Sit down at the machine, or give your password: localauthctl agent."
             )
         }
         if let session = facts.session { return ok("session", "You are in session \(session).") }
@@ -284,10 +284,10 @@ struct Diagnosis: Sendable {
             case .biometryLockout:
                 delay.map { delay in
                     "Wait until \(delay.until), "
-                        + "then give your passcode: localauthctl evaluate --policy 2."
-                } ?? "Give your passcode: localauthctl evaluate --policy 2."
+                        + "then give your password: localauthctl evaluate --policy 2."
+                } ?? "Give your password: localauthctl evaluate --policy 2."
             case .biometryNotEnrolled: "Run localauthctl enroll."
-            case .passcodeNotSet: "Set a passcode with passwd."
+            case .passcodeNotSet: "Set a password with passwd."
             case .biometryDisconnected: "Connect the sensor that knows you."
             case _ where facts.isRemote: "Sit down at the machine."
             default: "Connect or start a sensor."

@@ -57,12 +57,12 @@ extension KeychainObject {
         case .missing:
             throw DBusError(
                 .keychainNotAvailable,
-                "Such an item needs a passcode, and this user has none."
+                "Such an item needs a password, and this user has none."
             )
         case .unknown:
             throw DBusError(
                 .keychainNotAvailable,
-                "Such an item needs a passcode, and the program that verifies it can't be asked."
+                "Such an item needs a password, and the program that verifies it can't be asked."
             )
         }
     }

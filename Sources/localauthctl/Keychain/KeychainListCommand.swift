@@ -50,7 +50,7 @@ struct KeychainKeysCommand: ParsableCommand {
     if json {
         print(JSON.array(items.map(\.json)).text)
     } else if items.isEmpty {
-        print(localized("No item. Next: %1$s", "localauthctl keychain add"))
+        print(localized("No item. Next: %1$s", Advice.complete("localauthctl keychain add")))
     } else {
         printTable([ItemRow.titles] + items.map(\.row))
     }

@@ -40,6 +40,9 @@ enum Advice {
     /// Commands need the same `--bus` as this one.
     static func complete(_ hint: String) -> String {
         guard let bus, hint.contains("localauthctl") else { return hint }
-        return localized("%1$s (with --bus %2$s)", hint, bus)
+        // Of a sentence, before its full stop.
+        let stop = hint.hasSuffix(".") || hint.hasSuffix("。") ? String(hint.suffix(1)) : ""
+        let command = String(hint.dropLast(stop.count))
+        return localized("%1$s (with --bus %2$s)", command, bus) + stop
     }
 }

@@ -36,7 +36,7 @@ struct TemplatesCommand: ParsableCommand {
             if output.json {
                 print(JSON.array(rows.map(\.json)).text)
             } else if rows.isEmpty {
-                print(localized("No template. Next: %1$s", "localauthctl enroll"))
+                print(localized("No template. Next: %1$s", Advice.complete("localauthctl enroll")))
             } else {
                 let titles = [
                     localized("ID"), localized("SENSOR"), localized("CREATED"), localized("LABEL"),

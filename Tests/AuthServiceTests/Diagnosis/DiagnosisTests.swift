@@ -178,12 +178,12 @@ struct DiagnosisTests {
         let locked = check("biometry") {
             $0.refusal = Refusal(.biometryLockout, "Biometry is locked.")
         }
-        #expect(locked?.remedy.hasPrefix("Give your passcode") == true)
+        #expect(locked?.remedy.hasPrefix("Give your password") == true)
         let both = check("biometry") {
             $0.refusal = Refusal(.biometryLockout, "Biometry is locked.")
             $0.delay = .init(left: .seconds(240), until: "14:32")
         }
-        #expect(both?.remedy.hasPrefix("Wait until 14:32, then give your passcode") == true)
+        #expect(both?.remedy.hasPrefix("Wait until 14:32, then give your password") == true)
         let delay = check("passcode-delay") {
             $0.delay = .init(left: .seconds(240), until: "14:32")
         }

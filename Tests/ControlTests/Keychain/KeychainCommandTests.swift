@@ -64,6 +64,8 @@ import Testing
         let id = try #require(item["id"] as? String)
         #expect(try await keychain("list").output.contains(id))
         #expect(try await keychain("list", "--service", "male", "--json").output == "[]\n")
+        let next = "Next: localauthctl keychain add (with --bus \(service.bus.address))"
+        #expect(try await keychain("list", "--service", "male").output == "No item. \(next)\n")
 
         #expect(try bytes(await keychain("read", id, "--json"), "secret") == secret)
         let output = folder.path + "/secret"
