@@ -26,6 +26,10 @@ public struct PromptDetails: Hashable, Sendable {
     public let ancestors: [String]
     /// Its process id; 0 when unknown.
     public let pid: UInt32
+    /// On whose behalf the app says that it asks, without quotation marks; empty: nobody's.
+    public let requester: String
+    /// The process of that, as the app says; 0 when unknown.
+    public let requesterPID: UInt32
     /// Whose passcode it is.
     public let user: String
     /// What the app wants to do; never empty.
@@ -74,6 +78,9 @@ public struct PromptDetails: Hashable, Sendable {
         appName = found?.name ?? (name.isEmpty ? (process.isEmpty ? "?" : process) : name)
         appIcon = found?.icon ?? icon
         appID = try fields.text("app-id", limit: 255) ?? ""
+        let requester = try fields.text("requester", limit: 128) ?? ""
+        self.requester = withoutQuotationMarks(requester)
+        requesterPID = try fields.value("requester-pid", \.asUInt32) ?? 0
         user = try fields.text("user", limit: 64) ?? ""
         reason = try fields.text("reason", limit: 512) ?? ""
         policy = try fields.value("policy", \.asUInt32) ?? 0

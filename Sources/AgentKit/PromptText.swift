@@ -4,11 +4,15 @@ internal import Localization
 public enum PromptText {
     /// The first line: who asks, for what.
     public static func question(_ details: PromptDetails) -> String {
-        localized(
-            "“%1$s” is trying to %2$s",
-            details.appName,
-            translation(of: details.reason, like: reasons)
-        )
+        let reason = translation(of: details.reason, like: reasons)
+        return details.requester.isEmpty
+            ? localized("“%1$s” is trying to %2$s", details.appName, reason)
+            : localized(
+                "“%1$s”, on behalf of “%2$s”, is trying to %3$s",
+                details.appName,
+                details.requester,
+                reason
+            )
     }
 
     /// What the service itself asks for; the reasons of apps come in the language of the app.
@@ -34,6 +38,20 @@ public enum PromptText {
 
     /// Who it is that asks, as far as anybody knows.
     public static func origin(_ details: PromptDetails) -> String {
+        let caller = caller(details)
+        guard !details.requester.isEmpty else { return caller }
+        let claim =
+            details.requesterPID == 0
+            ? localized("Only it says that it asks on behalf of “%1$s”.", details.requester)
+            : localized(
+                "Only it says that it asks on behalf of “%1$s” (process %2$s).",
+                details.requester,
+                "\(details.requesterPID)"
+            )
+        return "\(caller) \(claim)"
+    }
+
+    private static func caller(_ details: PromptDetails) -> String {
         if details.isAppVerified { return localized("Verified app %1$s.", details.appID) }
         let process = details.process.isEmpty ? localized("a process") : details.process
         guard details.pid != 0 else {

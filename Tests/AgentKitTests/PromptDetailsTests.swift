@@ -128,6 +128,23 @@ import Testing
         let text = PromptText.question(try details(["app-name": .string("Notes")]))
         #expect(text == "“Notes” is trying to unlock")
     }
+
+    @Test("For whom an app says that it asks stands beside the app, as its word")
+    func requester() throws {
+        let app: [String: Variant] = [
+            "app-name": .string("Notes"), "requester": .string("a” b\u{202E}\n"),
+        ]
+        let plain = try details(app)
+        #expect(
+            PromptText.question(plain) == "“Notes”, on behalf of “a' b ”, is trying to unlock"
+        )
+        let claim = "Only it says that it asks on behalf of “a' b ”"
+        #expect(PromptText.origin(plain).hasSuffix("vouches for. \(claim)."))
+        let known = try details(app.merging(["requester-pid": .uint32(7)]) { $1 })
+        #expect(PromptText.origin(known).hasSuffix("\(claim) (process 7)."))
+        #expect(throws: DBusError.self) { try details(["requester-pid": .string("7")]) }
+        #expect(throws: DBusError.self) { try details(["requester": .uint32(7)]) }
+    }
 }
 
 @Suite struct PromptProgressTests {

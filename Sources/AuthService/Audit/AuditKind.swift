@@ -84,6 +84,9 @@ enum AuditField: String, CaseIterable, Sendable {
     case callerPID = "LOCALAUTH_CALLER_PID"
     /// The file name of its program: for people, not a proof.
     case callerProgram = "LOCALAUTH_CALLER_PROGRAM"
+    /// On whose behalf the caller said that it asked: its own word.
+    case requester = "LOCALAUTH_REQUESTER"
+    case requesterPID = "LOCALAUTH_REQUESTER_PID"
     /// 1 to 4.
     case policy = "LOCALAUTH_POLICY"
     /// The identifier of a keychain item.

@@ -44,6 +44,13 @@ struct AuditRecord: Hashable, Sendable {
         return record
     }
 
+    /// The record with on whose behalf the caller says that it asked.
+    func asked(for requester: Requester?) -> AuditRecord {
+        guard let requester else { return self }
+        let pid = requester.pid == 0 ? nil : "\(requester.pid)"
+        return adding([.requester: requester.name, .requesterPID: pid])
+    }
+
     private mutating func set(_ fields: [AuditField: String?]) {
         for (field, value) in fields {
             guard let value else { continue }

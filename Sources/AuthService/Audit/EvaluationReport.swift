@@ -12,6 +12,7 @@ struct EvaluationReport {
     let callerUID: UInt32
     let pid: Int32
     let process: CallerProcess
+    let requester: Requester?
     /// Failed attempts before it ended.
     let attempts: Int
     let outcome: Outcome
@@ -26,6 +27,7 @@ struct EvaluationReport {
         callerUID = peer.uid
         pid = peer.pid
         process = evaluation.process
+        requester = evaluation.text.requester
         attempts = evaluation.attempts
         self.outcome = outcome
     }
@@ -50,6 +52,7 @@ struct EvaluationReport {
                 .attempts: "\(attempts)",
             ]
         )
+        .asked(for: requester)
     }
 
     /// What the signal `Evaluated` carries.

@@ -44,6 +44,7 @@ struct ShownText {
     var cancelTitle: String?
     var parentWindow: String?
     var activationToken: String?
+    var requester: Requester?
 }
 
 /// What the service keeps of an evaluation that has not been answered.
@@ -144,6 +145,10 @@ final class PendingEvaluation {
         if let title = text.cancelTitle, !title.isEmpty { details["cancel-title"] = .string(title) }
         details["parent-window"] = text.parentWindow.map(Variant.string)
         details["activation-token"] = text.activationToken.map(Variant.string)
+        if let requester = text.requester {
+            details["requester"] = .string(requester.name)
+            details["requester-pid"] = .uint32(requester.pid)
+        }
         return details
     }
 }

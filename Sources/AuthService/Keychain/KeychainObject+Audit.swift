@@ -66,7 +66,8 @@ extension KeychainObject {
         by peer: Peer,
         _ item: String?,
         outcome: String = "Success",
-        mechanism: Grant.Mechanism? = nil
+        mechanism: Grant.Mechanism? = nil,
+        for requester: Requester? = nil
     ) {
         let record = AuditRecord(
             kind,
@@ -77,6 +78,6 @@ extension KeychainObject {
                 .operation: operation.rawValue, .outcome: outcome, .mechanism: mechanism?.rawValue,
             ]
         )
-        audit.write(record, by: peer)
+        audit.write(record.asked(for: requester), by: peer)
     }
 }

@@ -27,11 +27,25 @@ extension KeychainObject {
                 let opened = try await self.turn(for: use, permission, open)
                 let value = try deliver(opened)
                 let mechanism = permission.mechanism
-                self.report(.itemUsed, use.kind, by: use.peer, use.id, mechanism: mechanism)
+                self.report(
+                    .itemUsed,
+                    use.kind,
+                    by: use.peer,
+                    use.id,
+                    mechanism: mechanism,
+                    for: use.requester
+                )
                 return value
             } catch {
                 let outcome = error.outcome
-                self.report(.itemUsed, use.kind, by: use.peer, use.id, outcome: outcome)
+                self.report(
+                    .itemUsed,
+                    use.kind,
+                    by: use.peer,
+                    use.id,
+                    outcome: outcome,
+                    for: use.requester
+                )
                 throw error
             }
         }
@@ -111,6 +125,7 @@ extension KeychainObject {
         request.isInteractionNotAllowed = isForbidden || reason == nil
         var text = ShownText(reason: reason ?? "", options: use.options)
         text.fallbackTitle = ""
+        text.requester = use.requester
         let outcome = await evaluations.outcome(
             of: request,
             text,
@@ -157,6 +172,7 @@ final class KeychainUse {
     let peer: Peer
     let client: Client
     let context: ContextObject?
+    let requester: Requester?
     fileprivate let options: EvaluateOptions
     fileprivate let reason: String
     private let serial: UInt32
@@ -179,6 +195,7 @@ final class KeychainUse {
         client = evaluations.clients[call.peer]
         serial = call.serial
         context = try evaluations.clients.lentContext(options, of: call.peer)
+        requester = try Requester(options)
         var options = try EvaluateOptions(options)
         guard options.uid == nil else { throw .denied("option uid is for one-shot evaluations") }
         guard reason.utf8.count <= Checked.longestReason else {

@@ -15,6 +15,7 @@ extension ContextObject {
         let unknown = evaluations.clients.unknownOptions
         unknown.take(accessControl, of: call, among: OptionNames.accessControl)
         unknown.take(options, of: call)
+        let requester = try Requester(options)
         let reason = try Checked.reason(reason)
         guard let operation = AccessOperation(rawValue: operation) else {
             throw .invalid("operation \(operation) is none of 0 to 5")
@@ -40,6 +41,7 @@ extension ContextObject {
         )
         var text = ShownText(reason: reason, options: options)
         text.fallbackTitle = ""
+        text.requester = requester
         let (asked, audience) = (text, audience)
         return .later { [self] () throws(DBusError) in
             let outcome = await evaluations.outcome(of: request, asked, audience) {

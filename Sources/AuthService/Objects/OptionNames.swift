@@ -18,7 +18,7 @@ enum OptionNames {
         ],
         Context1.interface: [
             "Evaluate": evaluation.union(["fallback-title"]),
-            "EvaluateAccessControl": evaluation.union(["fallback-title"]),
+            "EvaluateAccessControl": evaluation.union(["fallback-title", "requester"]),
         ],
         Device1.interface: [
             "ListTemplates": ["uid"], "ListLearned": ["uid"], "RenameTemplate": ["uid"],
@@ -42,6 +42,8 @@ enum OptionNames {
     ]
     /// What an access control says, a dictionary of its own in such a call.
     static let accessControl: Set = ["flags", "accessible"]
+    /// What `requester` says, likewise.
+    static let requester: Set = ["name", "pid"]
     private static let change: Set = ["context", "timeout", "uid"]
-    private static let use = evaluation.union(["context"])
+    private static let use = evaluation.union(["context", "requester"])
 }

@@ -35,6 +35,10 @@ final class UnknownOptions {
         of call: IncomingCall,
         among names: Set<String>? = nil
     ) {
+        // A dictionary among the options.
+        if names == nil, let requester = options["requester"]?.asDictionary {
+            take(requester, of: call, among: OptionNames.requester)
+        }
         guard let known = names ?? OptionNames.table[call.interface]?[call.member] else { return }
         let unknown = options.keys.filter { !known.contains($0) }.sorted().prefix(Self.limit)
         guard !unknown.isEmpty else { return }

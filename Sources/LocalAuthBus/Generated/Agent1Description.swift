@@ -39,14 +39,17 @@ private let introspection = """
     agent looks up what it shows by `pid`, and says that nobody vouches for it)&#10;- `app-icon` \
     (s, likewise)&#10;- `app-verified` (b, a sandbox vouches for the app)&#10;- `app-id` (s)&#10;- \
     `process` (s, the program's file name, or what the process calls itself)&#10;- `pid` (u)&#10;- \
-    `user` (s)&#10;- `reason` (s, untrusted plain text, stripped and at most 512 characters)&#10;- \
-    `policy` (u)&#10;- `stage` (s, `biometry`, `passcode` or `application-password`)&#10;- \
-    `biometry-types` (au)&#10;- `sensors` (as), `sensor-types` (au, of each of them)&#10;- \
-    `instructions` (a{sv}, by the name of a sensor: a{ss}, by language what a person is asked to \
-    do, in the sensor's own words; those that have none are not in it)&#10;- `cancel-title` (s, \
-    absent: default)&#10;- `fallback-title` (s, absent: default; empty: no button)&#10;- \
-    `require-confirmation` (b)&#10;- `parent-window` (s)&#10;- `activation-token` \
-    (s)&#10;&#10;Unknown keys are ignored.&#10;&#10;Source: R21 to R23, L14."/>
+    `requester` (s, absent: nobody; on whose behalf the app says that it asks, untrusted plain \
+    text: an agent shows it beside the app and says that it is the app's word)&#10;- \
+    `requester-pid` (u, its process as the app says; 0: not told)&#10;- `user` (s)&#10;- `reason` \
+    (s, untrusted plain text, stripped and at most 512 characters)&#10;- `policy` (u)&#10;- \
+    `stage` (s, `biometry`, `passcode` or `application-password`)&#10;- `biometry-types` \
+    (au)&#10;- `sensors` (as), `sensor-types` (au, of each of them)&#10;- `instructions` (a{sv}, \
+    by the name of a sensor: a{ss}, by language what a person is asked to do, in the sensor's own \
+    words; those that have none are not in it)&#10;- `cancel-title` (s, absent: default)&#10;- \
+    `fallback-title` (s, absent: default; empty: no button)&#10;- `require-confirmation` (b)&#10;- \
+    `parent-window` (s)&#10;- `activation-token` (s)&#10;&#10;Unknown keys are \
+    ignored.&#10;&#10;Source: R21 to R23, L14."/>
         <arg name="prompt" type="s" direction="in"/>
         <arg name="details" type="a{sv}" direction="in"/>
         <arg name="passcode" type="h" direction="in"/>

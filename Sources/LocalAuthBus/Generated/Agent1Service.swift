@@ -28,6 +28,9 @@ public protocol Agent1Service: AnyObject {
     /// - `app-id` (s)
     /// - `process` (s, the program's file name, or what the process calls itself)
     /// - `pid` (u)
+    /// - `requester` (s, absent: nobody; on whose behalf the app says that it asks, untrusted plain
+    ///   text: an agent shows it beside the app and says that it is the app's word)
+    /// - `requester-pid` (u, its process as the app says; 0: not told)
     /// - `user` (s)
     /// - `reason` (s, untrusted plain text, stripped and at most 512 characters)
     /// - `policy` (u)

@@ -114,9 +114,12 @@ private let introspection = """
     is right shows when it opens something. Where nothing has to be proved the answer comes at \
     once, with mechanism `context`. It never sets EvaluatedPolicyDomainState.&#10;&#10;Options and \
     result are those of Evaluate, without a fallback button and without `domain-state`; sensors \
-    below the service's `KeychainStrength` don't count.&#10;&#10;Errors: those of Evaluate; \
-    `org.freedesktop.DBus.Error.InvalidArgs` for an unknown operation or flags that can't be \
-    combined.&#10;&#10;Source: R60 to R67, R71, L8."/>
+    below the service's `KeychainStrength` don't count. One more option is `requester` (a{sv}: \
+    `name` s, and `pid` u where it is known): on whose behalf the caller asks. Only the caller \
+    says so: the prompt shows it beside the caller, the journal has it, and nothing is decided by \
+    it.&#10;&#10;Errors: those of Evaluate; `org.freedesktop.DBus.Error.InvalidArgs` for an \
+    unknown operation, flags that can't be combined or a requester without a \
+    name.&#10;&#10;Source: R60 to R67, R71, L8."/>
         <arg name="accessControl" type="a{sv}" direction="in"/>
         <arg name="operation" type="u" direction="in"/>
         <arg name="reason" type="s" direction="in"/>

@@ -83,10 +83,13 @@ public protocol Context1Service: AnyObject {
     /// mechanism `context`. It never sets EvaluatedPolicyDomainState.
     ///
     /// Options and result are those of Evaluate, without a fallback button and without
-    /// `domain-state`; sensors below the service's `KeychainStrength` don't count.
+    /// `domain-state`; sensors below the service's `KeychainStrength` don't count. One more option
+    /// is `requester` (a{sv}: `name` s, and `pid` u where it is known): on whose behalf the caller
+    /// asks. Only the caller says so: the prompt shows it beside the caller, the journal has it,
+    /// and nothing is decided by it.
     ///
-    /// Errors: those of Evaluate; `org.freedesktop.DBus.Error.InvalidArgs` for an unknown operation
-    /// or flags that can't be combined.
+    /// Errors: those of Evaluate; `org.freedesktop.DBus.Error.InvalidArgs` for an unknown
+    /// operation, flags that can't be combined or a requester without a name.
     ///
     /// Source: R60 to R67, R71, L8.
     func evaluateAccessControl(

@@ -122,7 +122,8 @@ private let introspection = """
     the caller made.&#10;&#10;Options: `context` (o, an evaluated context), and those of \
     Context1.Evaluate but for `fallback-title`: `timeout`, `interaction-not-allowed`, \
     `cancel-title`, `reuse-duration`, `sensors`, `minimum-strength`, `require-confirmation`, \
-    `parent-window`, `activation-token`.&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound` \
+    `parent-window`, `activation-token`; `requester` (a{sv}, as in \
+    Context1.EvaluateAccessControl).&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound` \
     (also for an item of `biometryCurrentSet` after a change of the enrolment), `AuthFailed` (no \
     match, lockout, no usable biometry, an invalid context, a wrong application password), \
     `UserCanceled` (also for a deadline), `InteractionNotAllowed`, `Decode`, `NotAvailable`; \
@@ -186,9 +187,10 @@ private let introspection = """
     `ecdsa-digest-sha256` (`data` is the digest, 32 bytes). The signature is X9.62 \
     DER.&#10;&#10;Options: `context` (o, an evaluated context), and those of Context1.Evaluate but \
     for `fallback-title`: `timeout`, `interaction-not-allowed`, `cancel-title`, `reuse-duration`, \
-    `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, \
-    `activation-token`.&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown \
-    algorithm or a digest of another length; else those of Read.&#10;&#10;Source: R66."/>
+    `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`; \
+    `requester` (a{sv}, as in Context1.EvaluateAccessControl).&#10;&#10;Errors: \
+    `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm or a digest of another \
+    length; else those of Read.&#10;&#10;Source: R66."/>
         <arg name="id" type="s" direction="in"/>
         <arg name="algorithm" type="s" direction="in"/>
         <arg name="data" type="ay" direction="in"/>
@@ -206,9 +208,10 @@ private let introspection = """
     and the IV, 16 each. `receiver` as in Read.&#10;&#10;Options: `context` (o, an evaluated \
     context), and those of Context1.Evaluate but for `fallback-title`: `timeout`, \
     `interaction-not-allowed`, `cancel-title`, `reuse-duration`, `sensors`, `minimum-strength`, \
-    `require-confirmation`, `parent-window`, `activation-token`.&#10;&#10;Errors: \
-    `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm; `Decode` for data that \
-    doesn't decrypt; else those of Read.&#10;&#10;Source: R66."/>
+    `require-confirmation`, `parent-window`, `activation-token`; `requester` (a{sv}, as in \
+    Context1.EvaluateAccessControl).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter` \
+    for an unknown algorithm; `Decode` for data that doesn't decrypt; else those of \
+    Read.&#10;&#10;Source: R66."/>
         <arg name="id" type="s" direction="in"/>
         <arg name="algorithm" type="s" direction="in"/>
         <arg name="data" type="ay" direction="in"/>

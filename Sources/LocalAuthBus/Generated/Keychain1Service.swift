@@ -113,7 +113,8 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// Options: `context` (o, an evaluated context), and those of Context1.Evaluate but for
     /// `fallback-title`: `timeout`, `interaction-not-allowed`, `cancel-title`, `reuse-duration`,
-    /// `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`.
+    /// `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`;
+    /// `requester` (a{sv}, as in Context1.EvaluateAccessControl).
     ///
     /// Errors: `org.localauth.Keychain1.Error.NotFound` (also for an item of `biometryCurrentSet`
     /// after a change of the enrolment), `AuthFailed` (no match, lockout, no usable biometry, an
@@ -201,7 +202,8 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// Options: `context` (o, an evaluated context), and those of Context1.Evaluate but for
     /// `fallback-title`: `timeout`, `interaction-not-allowed`, `cancel-title`, `reuse-duration`,
-    /// `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`.
+    /// `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`;
+    /// `requester` (a{sv}, as in Context1.EvaluateAccessControl).
     ///
     /// Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm or a digest of
     /// another length; else those of Read.
@@ -225,7 +227,8 @@ public protocol Keychain1Service: AnyObject {
     ///
     /// Options: `context` (o, an evaluated context), and those of Context1.Evaluate but for
     /// `fallback-title`: `timeout`, `interaction-not-allowed`, `cancel-title`, `reuse-duration`,
-    /// `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`.
+    /// `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`;
+    /// `requester` (a{sv}, as in Context1.EvaluateAccessControl).
     ///
     /// Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm; `Decode` for
     /// data that doesn't decrypt; else those of Read.

@@ -32,6 +32,18 @@ extension PromptContractSuite {
             try expect(next.contains("Bank of Trust"), "the name, got \(next)")
         },
         PromptCheck(
+            "On whose behalf a program says that it asks is shown beside the program",
+            .asking("Where `requester` is set, it shows that name beside the program's")
+        ) { bench in
+            _ = try await bench.begin([
+                "requester": .string("Diary Keeper"), "requester-pid": .uint32(1),
+            ])
+            let shown = try await bench.shown()
+            for text in ["Diary Keeper", ownName, "open the diary"] {
+                try expect(shown.contains(text), "\(text), got \(shown)")
+            }
+        },
+        PromptCheck(
             "What happens is shown: a miss, a hint, a rejected passcode, the end",
             .prompt("Update", "Tells what happens while a prompt is up.")
         ) { bench in

@@ -164,7 +164,7 @@ extension PromptContractSuite {
     private static func texts(_ text: String) -> [String: Variant] {
         let keys = [
             "app-name", "app-icon", "app-id", "process", "user", "cancel-title", "parent-window",
-            "fallback-title", "activation-token", "reason",
+            "fallback-title", "activation-token", "reason", "requester",
         ]
         var details = Dictionary(uniqueKeysWithValues: keys.map { ($0, Variant.string(text)) })
         details["sensors"] = .strings([text, text])

@@ -323,6 +323,73 @@ struct UnknownOptionTests {
         }
     }
 
+    /// Every option that the contract names, by the method (contract 2, 2.1, 2.2 and 6).
+    private static let contract: [String: [String: Set<String>]] = {
+        let evaluate: Set = [
+            "timeout", "fallback-title", "cancel-title", "interaction-not-allowed",
+            "reuse-duration", "sensors", "minimum-strength", "require-confirmation",
+            "parent-window", "activation-token",
+        ]
+        let use: Set = [
+            "context", "timeout", "interaction-not-allowed", "parent-window", "activation-token",
+            "requester",
+        ]
+        let change: Set = ["context", "uid"]
+        return [
+            Authentication1.interface: [
+                "Evaluate": evaluate.union(["uid"]),
+                "CreateContext": [
+                    "SuccessDuration", "LocalizedFallbackTitle", "LocalizedCancelTitle",
+                    "LocalizedReason", "InteractionNotAllowed", "ReuseDuration",
+                    "MaxBiometryFailures",
+                ],
+                "RegisterAgent": ["fallback", "process"],
+            ],
+            Context1.interface: [
+                "Evaluate": evaluate, "EvaluateAccessControl": evaluate.union(["requester"]),
+            ],
+            Device1.interface: [
+                "ListTemplates": ["uid"], "Enroll": change, "RenameTemplate": ["uid"],
+                "RemoveTemplate": change, "RemoveAllTemplates": change,
+            ],
+            Keychain1.interface: [
+                "Add": ["context"], "CreateKey": ["context"], "Search": ["skip-authenticated"],
+                "Read": use, "Sign": use, "Decrypt": use,
+                "KeyExchange": use.union(["shared-info", "size"]),
+            ],
+        ]
+    }()
+
+    @Test("No option that the contract names is told as unknown")
+    func ofTheContract() {
+        for (interface, methods) in Self.contract {
+            for (method, names) in methods {
+                let known = OptionNames.table[interface]?[method] ?? []
+                #expect(names.subtracting(known).isEmpty, "\(interface).\(method)")
+            }
+        }
+        #expect(OptionNames.requester == ["name", "pid"])
+        #expect(OptionNames.accessControl == ["flags", "accessible"])
+    }
+
+    @Test("What a requester has beside its name and its process is told")
+    func ofARequester() async throws {
+        try await ServiceBench.run { bench in
+            let requester = Variant.dictionary(["name": .string("x"), "pidd": .uint32(1)])
+            let context = try await bench.context()
+            await expectName(.invalidArgs) {
+                _ = try await context.evaluateAccessControl(
+                    accessControl: [:],
+                    operation: 9,
+                    reason: "x",
+                    options: ["requester": requester]
+                )
+            }
+            let message = try await Self.finding(bench)?["message"]?.asString
+            #expect(message?.hasSuffix(": pidd (Context1.EvaluateAccessControl).") == true)
+        }
+    }
+
     private static let interfaces = [
         Authentication1Interface.description, Context1Interface.description,
         Device1Interface.description, Keychain1Interface.description,

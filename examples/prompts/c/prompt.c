@@ -35,7 +35,7 @@ enum { LIMIT = 4, LONGEST = 1024 };
 
 /* The first is shown; free ones are behind the others. */
 struct prompt {
-    char handle[129], app[400], reason[2100], label[300], fallback[300];
+    char handle[129], app[1000], reason[2100], label[300], fallback[300];
     int channel, takes;
     const char *offer;
 };
@@ -214,7 +214,7 @@ HANDLE(begin) {
     const char *handle;
     int fd, isVerified = 0, titled;
     uint32_t policy = 0, pid = 0;
-    char stage[33], name[300], user[300], link[64], path[256] = "";
+    char stage[33], name[300], user[300], requester[520], link[64], path[256] = "";
     TRY(admit(m, error));
     TRY(sd_bus_message_read(m, "s", &handle));
     if (!*handle || strlen(handle) > 128 || find(handle))
@@ -238,9 +238,13 @@ HANDLE(begin) {
     snprintf(link, sizeof link, "/proc/%u/exe", pid);
     if (readlink(link, path, sizeof path - 1) > 0)
         plain(name, sizeof name, 256, path);
-    snprintf(new.app, sizeof new.app, "%s (process %u, not verified)", name, pid);
+    snprintf(new.app, 400, "%s (process %u, not verified)", name, pid);
     if (isVerified)
-        TRY(text(m, "app-name", new.app, sizeof new.app, 128));
+        TRY(text(m, "app-name", new.app, 400, 128));
+    TRY(text(m, "requester", requester, sizeof requester, 128));
+    if (*requester)
+        snprintf(new.app + strlen(new.app), sizeof new.app - strlen(new.app),
+                 ", which says that it asks on behalf of %s,", requester);
     snprintf(new.label, sizeof new.label,
              isItem ? "Password of the item: %.0s" : "Password of %s: ", user);
     new.takes = !looks || policy == 2;

@@ -32,6 +32,8 @@ class Prompt:
         try: program = os.readlink(f"/proc/{pid}/exe")
         except OSError: program = text("process", 128)
         self.app = text("app-name", 128) if details.get("app-verified") is True else f"{plain(program, 256)} (process {pid}, not verified)"
+        requester = text("requester", 128)
+        if requester: self.app += f", which says that it asks on behalf of {requester},"
         self.label = "Password of the item: " if stage == "application-password" else f"Password of {text('user', 64)}: "
         self.takes = stage != "biometry" or policy == 2
     def wipe(self):
