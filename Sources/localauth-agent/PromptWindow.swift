@@ -191,10 +191,10 @@ import Windows
         part("secret").isEditable = state.takesSecret && !isSettling
         let isAnswerable = !state.isOver && !isSettling
         part("cancel").isEnabled = isAnswerable
-        part("fallback").isVisible = state.canFallBack
+        show(part("fallback"), state.canFallBack)
         part("fallback").isEnabled = isAnswerable
         let hasPrimary = (state.showsSecret || state.canConfirm) && !state.isOver
-        part("primary").isVisible = hasPrimary
+        show(part("primary"), hasPrimary)
         part("primary").isEnabled = isAnswerable && (state.takesSecret || state.canConfirm)
         part("primary-label")
             .setMnemonic(
@@ -205,6 +205,15 @@ import Windows
         let offersConfirmation = state.canConfirm && isAnswerable
         if offersConfirmation && !hasOfferedConfirmation { part("primary").takeFocus() }
         hasOfferedConfirmation = offersConfirmation
+    }
+
+    /// A button that goes gives its focus to nobody: GTK would give it to Cancel, and whoever
+    /// presses Enter once more would cancel what they have just confirmed.
+    private func show(_ button: Widget, _ isVisible: Bool) {
+        if !isVisible, gtk_widget_is_focus(button.asWidget) != 0 {
+            gtk_window_set_focus(window.asWindow, nil)
+        }
+        button.isVisible = isVisible
     }
 
     private func drawSensors() {
