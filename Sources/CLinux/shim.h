@@ -3,6 +3,7 @@
 #define CLINUX_SHIM_H
 
 // Not _GNU_SOURCE: types would then differ from those of the Glibc module.
+#include <link.h>
 #include <malloc.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -30,6 +31,17 @@ struct ucred {
     uid_t uid;
     gid_t gid;
 };
+
+/// The beginning of what is told of a program or library that is in memory.
+struct dl_phdr_info {
+    ElfW(Addr) dlpi_addr;
+    const char *dlpi_name;
+    const ElfW(Phdr) * dlpi_phdr;
+    ElfW(Half) dlpi_phnum;
+};
+
+/// Calls `told` for each of them.
+int dl_iterate_phdr(int (*told)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 #endif
 
 /// Forbids others of the same user to trace this process or to dump its memory; 0: done.
@@ -52,6 +64,39 @@ static inline void give_back_code(void) {
     if (end > begin)
         madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
+
+/// Gives back the pages of one program or library that only its file writes; for dl_iterate_phdr.
+static inline int give_back_unwritten(struct dl_phdr_info *info, size_t size, void *data) {
+    const uintptr_t page = 4096;
+    (void)size, (void)data;
+    // What has no file is the kernel's own.
+    if (info->dlpi_name[0] && info->dlpi_name[0] != '/')
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type != PT_DYNAMIC)
+            continue;
+        // Its code was changed when it was loaded: no file has that.
+        for (const ElfW(Dyn) *entry = (const void *)(info->dlpi_addr + part->p_vaddr);
+             entry->d_tag != DT_NULL; entry++)
+            if (entry->d_tag == DT_TEXTREL ||
+                (entry->d_tag == DT_FLAGS && entry->d_un.d_val & DF_TEXTREL))
+                return 0;
+    }
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || part->p_flags & PF_W)
+            continue;
+        uintptr_t begin = (uintptr_t)(info->dlpi_addr + part->p_vaddr) & ~(page - 1);
+        uintptr_t end = (uintptr_t)(info->dlpi_addr + part->p_vaddr + part->p_filesz) & ~(page - 1);
+        if (end > begin)
+            madvise((void *)begin, end - begin, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+/// The same as give_back_code, of all libraries as well: GTK's are ten times the program's own.
+static inline void give_back_libraries(void) { dl_iterate_phdr(give_back_unwritten, NULL); }
 
 #ifndef SCM_CREDENTIALS
 #define SCM_CREDENTIALS 0x02

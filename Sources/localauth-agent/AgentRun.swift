@@ -38,6 +38,7 @@ import Windows
         )
         if !arguments.has("resident") { endWhenIdle(view) }
         agent.start()
+        view.rest()
         return RunningService(stop: {
             session?.close()
             view.abort()

@@ -2,6 +2,7 @@
 import AgentKit
 import CLinux
 import DBus
+import Windows
 
 /// Shows prompts in windows, one at a time and in their order.
 @BusActor final class WindowView: PromptView {
@@ -73,10 +74,19 @@ import DBus
             }
         }
         guard shown == nil else { return }
-        // What a window took is not needed until the next one.
-        malloc_trim(0)
-        give_back_code()
         idleChanged(true)
+        rest()
+    }
+
+    /// Gives back, once nothing is left to be done, what a window needs and waiting for one
+    /// doesn't: free pages, and the code of GTK, which the next window has mapped again from the
+    /// page cache.
+    func rest() {
+        GLibLoop.afterInput { [weak self] in
+            guard self?.shown == nil else { return }
+            malloc_trim(0)
+            give_back_libraries()
+        }
     }
 }
 #endif
