@@ -98,8 +98,7 @@ import Synchronization
 
     @Option(
         help: ArgumentHelp(
-            "What the new sensor is written in: python, c or swift. There is none in Rust: its "
-                + "D-Bus crates can't be had where this project is tested.",
+            "What the new sensor is written in: python, c or swift. There is none in Rust yet.",
             valueName: "language"
         )
     )

@@ -127,6 +127,37 @@ import Testing
         try await play([program])
     }
 
+    /// Where Debian's packages put crates.
+    private static let crates = "/usr/share/cargo/registry"
+
+    @Test(
+        "An app in Rust asks, is canceled, misses, and keeps a secret",
+        .enabled(if: isThere(crates), "cargo and librust-dbus-dev are not here")
+    )
+    func rust() async throws {
+        // Cargo writes beside what it builds, and into a folder of its own.
+        let built = try await ChildProcess(
+            [
+                "/bin/sh", "-ec",
+                """
+                cp -r "$1" "$2/rust"
+                cd "$2/rust"
+                export CARGO_HOME="$2/cargo"
+                cargo build --offline \
+                    --config 'source.crates-io.replace-with="debian"' \
+                    --config 'source.debian.directory="'"$3"'"'
+                """,
+                "sh", Self.examples + "/rust", folder.path, Self.crates,
+            ]
+        )
+        .ended(within: .seconds(280))
+        try #require(built.status == 0, "\(built.errors)")
+        try await play(
+            [folder.path + "/rust/target/debug/app"],
+            says: "Not recognized, attempts left: 2"
+        )
+    }
+
     @Test(
         "A shell script asks and is canceled, and keeps a secret by localauthctl",
         .enabled(if: isThere("/usr/bin/gdbus"), "libglib2.0-bin is not here")
@@ -161,15 +192,15 @@ import Testing
 
     @Test("What the page for authors of apps has typed works, and its other code is the examples'")
     func page() async throws {
-        let files = ["python": "app.py", "js": "app.js", "c": "app.c"]
-        let folders = ["python": "python", "js": "javascript", "c": "c"]
+        let files = ["python": "app.py", "js": "app.js", "c": "app.c", "rust": "src/main.rs"]
+        let folders = ["python": "python", "js": "javascript", "c": "c", "rust": "rust"]
         let environment = [
             "PATH": ChildProcess.folder + ":/usr/bin:/bin",
             "DBUS_SESSION_BUS_ADDRESS": service.bus.address,
             "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/bus",
         ]
         let pieces = try Self.pieces()
-        #expect(Set(pieces.map(\.language)) == ["sh", "python", "js", "c"])
+        #expect(Set(pieces.map(\.language)) == ["sh", "python", "js", "c", "rust"])
         for (language, code) in pieces {
             if let file = files[language], let folder = folders[language] {
                 let example = URL(filePath: "\(Self.examples)/\(folder)/\(file)")

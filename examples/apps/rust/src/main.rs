@@ -1,0 +1,244 @@
+//! An app: asks who is there, and keeps a secret that is read by that person alone.
+//!
+//!     app BUS ask      asks; the exit status is the answer
+//!     app BUS keep     keeps what comes on standard input
+//!     app BUS show     writes the secret to standard output, after asking
+//!
+//! BUS is system, session or an address. The crate is Debian's librust-dbus-dev, or crates.io's.
+
+use dbus::arg::{prop_cast, PropMap, RefArg, Variant};
+use dbus::channel::{BusType, Channel};
+use dbus::message::MessageType;
+use dbus::{Error, Message, Path};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::io::FromRawFd;
+use std::time::Duration;
+
+const SERVICE: &str = "org.localauth.Authentication1";
+const MANAGER: &str = "/org/localauth/Authentication1";
+const CONTEXT: &str = "org.localauth.Context1";
+const KEYCHAIN: &str = "org.localauth.Keychain1";
+const KEYCHAIN_PATH: &str = "/org/localauth/Keychain1";
+const USER_PRESENCE: u64 = 1; // reading needs biometry or the passcode
+
+type Answer<T> = Result<T, Error>;
+
+fn connect(place: &str) -> Answer<Channel> {
+    match place {
+        "system" => Channel::get_private(BusType::System),
+        "session" => Channel::get_private(BusType::Session),
+        address => {
+            let mut channel = Channel::open_private(address)?;
+            channel.register()?;
+            Ok(channel)
+        }
+    }
+}
+
+fn failed(why: &str) -> Error {
+    Error::new_failed(why)
+}
+
+fn map<const N: usize>(entries: [(&str, Box<dyn RefArg>); N]) -> PropMap {
+    entries
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), Variant(value)))
+        .collect()
+}
+
+fn item() -> PropMap {
+    let text = |word: &str| Box::new(word.to_string()) as Box<dyn RefArg>;
+    map([
+        ("class", text("genp")),
+        ("svce", text("example-app")),
+        ("acct", text("rust")),
+    ])
+}
+
+struct Service {
+    bus: Channel,
+    owner: String, // the service's own connection: events count from there alone
+}
+
+impl Service {
+    fn find(bus: Channel) -> Answer<Service> {
+        let mut service = Service {
+            bus,
+            owner: "org.freedesktop.DBus".into(),
+        };
+        let who = "org.freedesktop.DBus";
+        let reply = service.call("/org/freedesktop/DBus", who, "GetNameOwner", |call| {
+            call.append1(SERVICE)
+        })?;
+        service.owner = reply.read1::<String>()?;
+        Ok(service)
+    }
+
+    /// A call and its reply, with the events that come before.
+    fn call(
+        &self,
+        path: &str,
+        interface: &str,
+        member: &str,
+        fill: impl FnOnce(Message) -> Message,
+    ) -> Answer<Message> {
+        let call = Message::new_method_call(self.owner.as_str(), path, interface, member)
+            .map_err(|why| failed(&why))?;
+        let serial = self
+            .bus
+            .send(fill(call))
+            .map_err(|_| failed("The bus is gone."))?;
+        // Without a time-out of its own: a person answers, and the service's deadline counts.
+        loop {
+            match self.bus.blocking_pop_message(Duration::from_secs(3600))? {
+                Some(mut message) if message.get_reply_serial() == Some(serial) => {
+                    message.as_result()?;
+                    return Ok(message);
+                }
+                news => news.iter().for_each(|message| self.tell(message)),
+            }
+        }
+    }
+
+    /// Events are news, never the verdict.
+    fn tell(&self, message: &Message) {
+        let is_ours = message.sender().as_deref() == Some(self.owner.as_str());
+        if message.msg_type() != MessageType::Signal || !is_ours {
+            return;
+        }
+        if let Ok(("no-match", detail)) = message.read2::<&str, PropMap>() {
+            let left = prop_cast::<u32>(&detail, "attempts-left")
+                .copied()
+                .unwrap_or_default();
+            println!("Not recognized, attempts left: {left}");
+        }
+    }
+
+    /// The id of the item.
+    fn search(&self) -> Answer<String> {
+        let reply = self.call(KEYCHAIN_PATH, KEYCHAIN, "Search", |call| {
+            call.append2(item(), PropMap::new())
+        })?;
+        let found = reply.read1::<Vec<PropMap>>()?;
+        let id = found
+            .first()
+            .and_then(|one| prop_cast::<String>(one, "id"))
+            .cloned();
+        let none = "org.localauth.Keychain1.Error.NotFound";
+        id.ok_or_else(|| Error::new_custom(none, "Nothing is kept."))
+    }
+
+    fn keep(&self) -> Answer<()> {
+        let memory = sealed_input().map_err(|why| failed(&why.to_string()))?;
+        let added = self.call(KEYCHAIN_PATH, KEYCHAIN, "Add", |call| {
+            let control = map([("flags", Box::new(USER_PRESENCE))]);
+            call.append3(item(), &memory, control)
+                .append1(PropMap::new())
+        });
+        match added {
+            Err(refusal) if refusal.name() == Some("org.localauth.Keychain1.Error.Duplicate") => {
+                let id = self.search()?;
+                self.call(KEYCHAIN_PATH, KEYCHAIN, "SetSecret", |call| {
+                    call.append3(id, &memory, PropMap::new())
+                })?;
+            }
+            other => drop(other?),
+        }
+        println!("Kept.");
+        Ok(())
+    }
+
+    /// Whoever receives a secret makes the pair: a monitor can't read from the other end.
+    fn show(&self, context: &Path) -> Answer<()> {
+        let (mut ours, theirs) = pair().map_err(|why| failed(&why.to_string()))?;
+        let id = self.search()?;
+        self.call(KEYCHAIN_PATH, KEYCHAIN, "Read", |call| {
+            let options = map([("context", Box::new(context.clone().into_static()))]);
+            call.append3(id, &theirs, "show your secret")
+                .append1(options)
+        })?;
+        drop(theirs);
+        let mut secret = vec![0; 65536];
+        let size = ours
+            .read(&mut secret)
+            .map_err(|why| failed(&why.to_string()))?;
+        io::stdout()
+            .write_all(&secret[..size])
+            .map_err(|why| failed(&why.to_string()))
+    }
+
+    /// A context keeps its success: what is read with it needs no second prompt.
+    fn ask(&self, shows: bool) -> Answer<()> {
+        let created = self.call(MANAGER, SERVICE, "CreateContext", |call| {
+            call.append1(PropMap::new())
+        })?;
+        let context = created.read1::<Path>()?;
+        let reason = if shows { "show your secret" } else { "go on" };
+        let reply = self.call(&context, CONTEXT, "Evaluate", |call| {
+            call.append3(2u32, reason, map([("timeout", Box::new(60_000u64))]))
+        })?;
+        if shows {
+            return self.show(&context);
+        }
+        let result = reply.read1::<PropMap>()?;
+        let mechanism = prop_cast::<String>(&result, "mechanism")
+            .cloned()
+            .unwrap_or_default();
+        println!("It is you, by {mechanism}");
+        Ok(())
+    }
+}
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// A secret for the service: in memory that can't change any more.
+fn sealed_input() -> io::Result<File> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    let descriptor = check(unsafe { libc::memfd_create(b"secret\0".as_ptr().cast(), flags) })?;
+    let mut memory = unsafe { File::from_raw_fd(descriptor) };
+    io::copy(&mut io::stdin().lock(), &mut memory)?;
+    let seals = libc::F_SEAL_WRITE | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
+    check(unsafe { libc::fcntl(descriptor, libc::F_ADD_SEALS, seals) })?;
+    Ok(memory)
+}
+
+fn pair() -> io::Result<(File, File)> {
+    let mut ends = [-1; 2];
+    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
+    check(unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) })?;
+    Ok(unsafe { (File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])) })
+}
+
+fn run(place: &str, verb: &str) -> Answer<()> {
+    let service = Service::find(connect(place)?)?;
+    if verb == "keep" {
+        service.keep()
+    } else {
+        service.ask(verb == "show")
+    }
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.len() != 2 || !["ask", "keep", "show"].contains(&words[1].as_str()) {
+        eprintln!("usage: app BUS ask|keep|show");
+        std::process::exit(64);
+    }
+    if let Err(refusal) = run(&words[0], &words[1]) {
+        match refusal.name() {
+            Some("org.localauth.Error.UserCancel") => eprintln!("Canceled."),
+            name => {
+                let sentence = refusal.message().unwrap_or_default();
+                eprintln!("Refused: {sentence} ({})", name.unwrap_or_default());
+            }
+        }
+        std::process::exit(1);
+    }
+}
