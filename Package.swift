@@ -453,7 +453,8 @@ let package = Package(
             name: "PromptTests",
             dependencies: [
                 "DBus", "LocalAuthBus", "localauth-agent", "localauth-passcode",
-                "localauth-sensor-simulated", "localauth-settings", "localauthd", "TestSupport",
+                "localauth-sensor-simulated", "localauth-settings", "localauthd",
+                "SensorContract", "TestSupport",
             ]
         ),
         .testTarget(

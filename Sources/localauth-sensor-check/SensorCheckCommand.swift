@@ -171,7 +171,9 @@ import Synchronization
         let (words, act, seen, report) = (command, act, seen, Report(isJSON: json))
         try onThisThread {
             let program = [try Subject.program(words[0])] + words.dropFirst()
-            let fixture = PromptFixture(program: program, act: act, seen: seen)
+            var described = PromptFixture(program: program)
+            described.use(act: act, seen: seen)
+            let fixture = described
             // One that doesn't start fails every check: said once is enough.
             try await PromptBench(fixture).end()
             report.begin(fixture)

@@ -8,12 +8,12 @@ import LocalAuthBus
 package struct PromptFixture: Sendable {
     /// Program and options, without `--bus`; a name without `/` is looked for beside the test.
     package var program: [String]
-    /// A shell command that acts: `type TEXT`, `begin TEXT`, `cancel`, `fallback` or `confirm`.
+    /// Acts as the person, and is told whether a prompt was begun and has not ended.
     ///
     /// Nil: the prompt is on its terminal, where keys are pressed.
-    package var act: String?
-    /// A shell command that prints what is shown; nil: the terminal's screen, unless `act` is set.
-    package var seen: String?
+    package var act: (@BusActor @Sendable (PersonAct, _ isAsked: Bool) async throws -> Void)?
+    /// Says what is shown, likewise; nil: the terminal's screen, unless `act` is set.
+    package var seen: (@BusActor @Sendable (_ isAsked: Bool) async throws -> String)?
     /// Variables beside the test's own.
     package var environment: [String: String]
     /// How long it may take to end: a second, and what a machine needs to tell.
@@ -24,16 +24,38 @@ package struct PromptFixture: Sendable {
     /// Describes a prompt to test.
     package init(
         program: [String],
-        act: String? = nil,
-        seen: String? = nil,
         environment: [String: String] = [:],
         patience: Duration = .milliseconds(1500)
     ) {
         self.program = program
-        self.act = act
-        self.seen = seen
         self.environment = environment
         self.patience = patience
+    }
+
+    /// Has shell commands act and look: `type TEXT`, `begin TEXT`, `send`, `cancel`, `fallback` or
+    /// `confirm` are the words of the one, and the other prints what is shown.
+    package mutating func use(act: String?, seen: String?) {
+        let environment = environment
+        if let command = act {
+            self.act = { act, _ in _ = try await Self.shell(command, act.words, environment) }
+        }
+        if let command = seen {
+            self.seen = { _ in try await Self.shell(command, [], environment) }
+        }
+    }
+
+    @BusActor private static func shell(
+        _ command: String,
+        _ words: [String],
+        _ environment: [String: String]
+    ) async throws -> String {
+        let program = try ChildProcess(
+            ["/bin/sh", "-c", command, "sh"] + words,
+            environment: environment
+        )
+        let ended = try await program.ended(within: .seconds(30))
+        try expect(ended.status == 0, "“\(command)” to end with 0, got \(ended)")
+        return ended.output
     }
 }
 
@@ -89,6 +111,8 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     /// Its terminal.
     package let terminal: Pty
     private var watch: EventSource?
+    /// The prompts that were begun and have not ended.
+    private var begun: Set<String> = []
 
     /// What every prompt is about, unless a check says more.
     package nonisolated static let details: [String: Variant] = [
@@ -170,13 +194,17 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     package func restart(by signal: Int32) async throws {
         program.signal(signal)
         _ = try await program.exitStatus()
+        begun = []
         desk.acts.forget()
         try startAgain()
         try await meet()
     }
 
     /// The service goes, with its connection and its channels.
-    package func leave() { desk.connection.close() }
+    package func leave() {
+        begun = []
+        desk.connection.close()
+    }
 
     /// Another service comes; after ``leave()``.
     package func replaceService() async throws {
@@ -186,6 +214,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
             next = try? PromptDesk(on: bus)
             return next != nil
         }
+        begun = []
         if let next { desk = next }
     }
 
@@ -200,6 +229,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         let theirs = try desk.open(handle)
         try await desk.proxy()
             .begin(prompt: handle, details: details, passcode: theirs, timeout: .seconds(5))
+        begun.insert(handle)
         await settle()
         return handle
     }
@@ -237,6 +267,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
 
     /// Takes a prompt down.
     package func finish(_ handle: String, _ outcome: String = "success") async throws {
+        begun.remove(handle)
         try await desk.proxy().end(prompt: handle, outcome: outcome, timeout: .seconds(5))
         await settle()
     }
@@ -245,8 +276,8 @@ package typealias PromptCheck = ContractCheck<PromptBench>
 
     /// Does something, and returns when the prompt has seen it.
     package func act(_ act: PersonAct) async throws {
-        if let command = fixture.act {
-            try await shell(command, act.words)
+        if let person = fixture.act {
+            try await person(act, !begun.isEmpty)
         } else {
             terminal.type(act.keys)
             // The kernel hands keys on behind the call's back, and says nowhere when it has.
@@ -290,8 +321,8 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     /// What is shown now, with single blanks.
     package func shown() async throws -> String {
         let text: String
-        if let command = fixture.seen {
-            text = try await shell(command, [])
+        if let look = fixture.seen {
+            text = try await look(!begun.isEmpty)
         } else {
             _ = try requireTerminal()
             terminal.look()
@@ -319,16 +350,5 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         }
         desk.receiveAll()
         terminal.look()
-    }
-
-    @discardableResult
-    private func shell(_ command: String, _ words: [String]) async throws -> String {
-        let program = try ChildProcess(
-            ["/bin/sh", "-c", command, "sh"] + words,
-            environment: fixture.environment
-        )
-        let ended = try await program.ended(within: .seconds(30))
-        try expect(ended.status == 0, "“\(command)” to end with 0, got \(ended)")
-        return ended.output
     }
 }

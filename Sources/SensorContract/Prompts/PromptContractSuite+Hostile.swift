@@ -131,7 +131,9 @@ extension PromptContractSuite {
                 let detail = ["hint": Variant.string("move-closer"), "n": .uint32(UInt32(number))]
                 proxy.sendUpdate(prompt: handle, kind: "hint", detail: detail)
             }
-            try await proxy.end(prompt: handle, outcome: "system", timeout: .seconds(30))
+            // Tests that run many programs at once have more of it.
+            let limit = max(.seconds(30), bench.fixture.patience * 5)
+            try await proxy.end(prompt: handle, outcome: "system", timeout: limit)
             try await expectGoesOn(bench)
         },
         PromptCheck("Strangers are refused, whatever they call", .strangers) { bench in
