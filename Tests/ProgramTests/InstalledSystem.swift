@@ -10,6 +10,8 @@ import Testing
 final class InstalledSystem: Sendable {
     /// Who nobody is.
     static let nobody = "nobody"
+    /// A service that isn't ours, whose own policy lets everybody call it.
+    static let otherService = "org.example.Other1"
 
     let site: Installation
     let address: String
@@ -57,8 +59,12 @@ final class InstalledSystem: Sendable {
             <policy user="root"><allow own="org.freedesktop.login1"/></policy>
             <policy context="default"><allow send_destination="org.freedesktop.login1"/></policy>
             """
+        let other = """
+            <policy user="root"><allow own="\(otherService)"/></policy>
+            <policy context="default"><allow send_destination="\(otherService)"/></policy>
+            """
         let own = [
-            logind, "<listen>\(address)</listen>",
+            logind, other, "<listen>\(address)</listen>",
             "<includedir>\(folder)/usr/share/dbus-1/system.d</includedir>", "</busconfig>",
         ]
         return (kept.map(String.init) + own).joined(separator: "\n")

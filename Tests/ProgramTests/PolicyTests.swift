@@ -151,6 +151,52 @@ struct PolicyTests {
         #expect(heard.seen == [1, 1])
     }
 
+    @Test("L24: signals of a part come from nobody else")
+    @BusActor func signalsOfParts() async throws {
+        let system = try await InstalledSystem()
+        let root = try system.connect()
+        let listener = try system.connect()
+        let other = try Connection(.address(system.address(as: InstalledSystem.nobody)))
+        defer { for connection in [root, listener, other] { connection.close() } }
+        for part in ["Sensor1", "SensorHost1", "SimulatedSensor1", "Agent1", "Passcode1"] {
+            let interface = "org.localauth." + part
+            let heard = Witness<String>()
+            for sender in [other, root] {
+                _ = listener.subscribe(
+                    sender: sender.uniqueName,
+                    path: nil,
+                    interface: interface,
+                    member: nil,
+                    broadcast: true
+                ) { heard.record($0.sender ?? "") }
+            }
+            // The bus has taken the matches when it answers.
+            _ = try? await listener.nameOwner(Self.daemon)
+            for sender in [other, root] {
+                sender.emit(path: TestDaemon.root, interface: interface, member: "Event")
+                _ = try? await sender.nameOwner(Self.daemon)
+            }
+            try await eventually("root's signal") { heard.seen.contains(root.uniqueName) }
+            #expect(heard.seen == [root.uniqueName], "\(part)")
+        }
+    }
+
+    @Test("L24: calls without an interface reach other services, and no part of this one")
+    func withoutInterface() async throws {
+        let system = try await InstalledSystem()
+        let names = [Self.daemon] + Self.sensors.map(Self.sensorName)
+        let owners = try await Self.own(names + [InstalledSystem.otherService], on: system)
+        for name in names + [InstalledSystem.otherService] {
+            let client = try RawClient(system.address)
+            defer { client.hangUp() }
+            try client.send(to: name, interface: nil, member: "Nothing")
+            // Whatever is delivered is answered with UnknownObject, or UnknownMethod.
+            let isOurs = name != InstalledSystem.otherService
+            _ = try client.receive(until: isOurs ? "Error.AccessDenied" : "Error.Unknown")
+        }
+        for owner in owners { await owner.close() }
+    }
+
     @Test("L21: nobody fills the queue of a part of the service with signals")
     @BusActor func signals() async throws {
         let system = try await InstalledSystem()

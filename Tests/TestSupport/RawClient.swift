@@ -104,14 +104,14 @@ public final class RawClient: Sendable {
 
     /// Sends one message, whose body is laid out as D-Bus has it for the signature.
     ///
-    /// With a descriptor: so many copies of it.
+    /// With a descriptor: so many copies of it; a call may do without an interface.
     ///
     /// - Throws: When the bus has ended the connection.
     public func send(
         _ kind: Kind = .call,
         to destination: String,
         path: String = "/",
-        interface: String,
+        interface: String?,
         member: String,
         signature: String = "",
         body: [UInt8] = [],
@@ -194,7 +194,7 @@ public final class RawClient: Sendable {
         _ kind: Kind,
         to destination: String,
         path: String,
-        interface: String,
+        interface: String?,
         member: String,
         signature: String,
         body: [UInt8],
@@ -207,7 +207,7 @@ public final class RawClient: Sendable {
         }
         var fields = RawValues()
         fields.field(1, "o", path)
-        fields.field(2, "s", interface)
+        if let interface { fields.field(2, "s", interface) }
         fields.field(3, "s", member)
         if kind == .answer { fields.field(5, 1) }
         fields.field(6, "s", destination)
