@@ -46,6 +46,8 @@ struct Feed<Value: Sendable>: Sendable {
     var isUnit = false
     /// When the user logged in, in microseconds of CLOCK_MONOTONIC.
     var loginTime: UInt64 = 0
+    /// What happens when a process is looked up, before the answer is sent.
+    var onLookUp: (@BusActor @Sendable () -> Void)?
     /// What a look-up of a process is answered with instead.
     var fault: DBusError?
     /// How many more times it has no room for the question whether the machine goes to sleep.
@@ -256,6 +258,7 @@ private struct LogindInterface: ServedInterface {
         logind.questions[member, default: 0] += 1
         switch member {
         case "GetSessionByPID":
+            logind.onLookUp?()
             if let fault = logind.fault { throw fault }
             let pid = try call.read("u") { reader throws(DBusError) in
                 try reader.read(UInt32.self)

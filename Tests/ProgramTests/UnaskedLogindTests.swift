@@ -34,6 +34,48 @@ struct UnaskedLogindTests {
         #expect(await bench.end(of: running) == nil)
     }
 
+    /// Tells that something of a user has changed, before each answer about a process as well.
+    @BusActor
+    private static func churn(_ bench: SessionBench, _ user: String, _ property: String) {
+        let connection = bench.logind.connection
+        let path = ObjectPath(unchecked: "/org/freedesktop/login1/user/_" + user)
+        let tell: @BusActor @Sendable () -> Void = {
+            let interface = "org.freedesktop.login1.User"
+            StandInSession.changed(connection, path, interface, [property: .bool(true)])
+        }
+        tell()
+        bench.logind.onLookUp = tell
+    }
+
+    @Test(
+        "L2, L21: whatever others do in their sessions, whoever asks is found in theirs",
+        arguments: [("4242", "IdleHint"), ("4242", "Display"), ("\(getuid())", "IdleHint")]
+    )
+    @BusActor
+    func churn(user: String, property: String) async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        Self.churn(bench, user, property)
+        // Somebody whom nobody has looked up yet.
+        let guest = try bench.bus.connect()
+        defer { guest.close() }
+        let manager = Authentication1Proxy(guest, destination: bench.owner, path: TestDaemon.root)
+        try await bench.simulated.queue(outcomes: ["match"])
+        let result = try await manager.evaluate(policy: 1, reason: "test", options: [:])
+        #expect(result["mechanism"] == .string("biometry"))
+    }
+
+    @Test("L2: while a user's own sessions come and go nobody new of that user is served")
+    @BusActor
+    func ownChurn() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        Self.churn(bench, "\(getuid())", "Display")
+        #expect(await bench.evaluate()?.name == .notInteractive)
+        bench.logind.onLookUp = nil
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+
     @Test("L4: a match while it can't be asked is none")
     @BusActor
     func matching() async throws {

@@ -155,15 +155,28 @@ final class Logind {
     private func propertiesChanged(_ message: Message) {
         guard let path = message.path.flatMap(ObjectPath.init) else { return }
         let news = try? message.read("sa{sv}as") { reader throws(DBusError) in
-            (try reader.read(String.self), try reader.read([String: Variant].self))
+            (
+                try reader.read(String.self), try reader.read([String: Variant].self),
+                try reader.read([String].self)
+            )
         }
-        switch news {
-        case (Self.session, let changed)?: hear(.changed(session: path, changed))
-        case (Self.user, _)?: hear(.changedUser(uid: Self.user(at: path)))
-        case (Self.manager, _)?: hear(.lidMoved)
+        guard let (interface, changed, invalidated) = news else { return }
+        let names = Set(changed.keys).union(invalidated)
+        guard names.isEmpty || !names.isSubset(of: Self.idleHints) else { return }
+        switch interface {
+        case Self.session: hear(.changed(session: path, changed))
+        case Self.user: hear(.changedUser(uid: Self.user(at: path)))
+        case Self.manager: hear(.lidMoved)
         default: break
         }
     }
+
+    /// Whether somebody is there, which any program in a session may say as often as it likes.
+    ///
+    /// Nothing here rests on it.
+    private static let idleHints: Set = [
+        "IdleHint", "IdleSinceHint", "IdleSinceHintMonotonic",
+    ]
 
     private func managerTold(_ message: Message) {
         switch message.member {

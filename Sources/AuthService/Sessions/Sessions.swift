@@ -28,12 +28,6 @@ final class Sessions {
         let uid: UInt32
     }
 
-    /// How many look up a session, and how often it changed meanwhile.
-    private struct Load {
-        var lookUps = 0
-        var changes = 0
-    }
-
     private(set) var surroundings = Surroundings() {
         didSet { events.surroundingsChanged(surroundings) }
     }
@@ -60,10 +54,10 @@ final class Sessions {
     private let sleepLookUps = SharedLookUps<Bool, Bool?>()
     /// How often something was heard.
     private var newsCount = 0
-    /// How often sessions came or went: an answer to a question of before that is none.
-    private var rearrangements = 0
+    /// The users for whom somebody is looked up.
+    private var arrangements = LookUpChanges<UInt32>()
     /// The sessions that are being looked up.
-    private var loads: [ObjectPath: Load] = [:]
+    private var loads = LookUpChanges<ObjectPath>()
     /// How often a question is asked anew because something was heard before its answer.
     private static let tries = 5
     private let connection: Connection
@@ -311,10 +305,12 @@ final class Sessions {
 
     /// - Returns: Nil when it couldn't be found out, or never held still.
     private func ask(_ peer: Peer, for uid: UInt32, _ logind: Logind) async -> Spot? {
+        arrangements.begin(uid)
+        defer { arrangements.end(uid) }
         for _ in 0..<Self.tries {
-            let asked = rearrangements
+            let asked = arrangements.count(of: uid)
             guard let (found, paths) = try? await find(peer, for: uid, logind) else { return nil }
-            guard asked == rearrangements else { continue }
+            guard asked == arrangements.count(of: uid) else { continue }
             if let paths { keep(paths, for: uid) }
             if callers.count >= 1024 { callers = [:] }
             let known = callers.updateValue(found, forKey: Caller(name: peer.name, uid: uid))
@@ -353,16 +349,13 @@ final class Sessions {
         _ logind: Logind
     ) async throws(DBusError) -> LoginSession {
         if let session = sessions[path] { return session }
-        loads[path, default: Load()].lookUps += 1
-        defer {
-            loads[path]?.lookUps -= 1
-            if loads[path]?.lookUps == 0 { loads[path] = nil }
-        }
+        loads.begin(path)
+        defer { loads.end(path) }
         for _ in 0..<Self.tries {
-            let asked = loads[path]?.changes
+            let asked = loads.count(of: path)
             let found = try await logind.session(at: path, for: uid)
             // What was heard meanwhile is younger.
-            guard asked == loads[path]?.changes else { continue }
+            guard asked == loads.count(of: path) else { continue }
             guard let found else { break }
             sessions[path] = found
             return found
@@ -388,7 +381,7 @@ final class Sessions {
         case .locking(let path): interrupt(path, .locked)
         case .removed(let path, let id): ended(path, id)
         case .loggedOut(let uid):
-            rearranged()
+            rearranged(uid)
             events.happened(.loggedOut(uid: uid))
         case .began(let path):
             // Nobody says where a session is that nobody names.
@@ -396,7 +389,7 @@ final class Sessions {
             rearranged()
         case .changedUser(let uid):
             if let uid { lookAtNew(of: uid) }
-            rearranged()
+            rearranged(uid)
         case .rearranged: rearranged()
         case .sleeping(let isSleeping): sleepChanged(isSleeping)
         case .lidMoved: onLoop { await self.lookAtLid() }
@@ -405,7 +398,7 @@ final class Sessions {
 
     private func presenceChanged(_ isPresent: Bool) {
         for path in sessions.keys { interrupt(path, .left) }
-        for path in loads.keys { loads[path]?.changes += 1 }
+        loads.changedAll()
         sessions = [:]
         forgetPlaces()
         recallHistory()
@@ -427,21 +420,29 @@ final class Sessions {
 
     private func ended(_ path: ObjectPath, _ id: String) {
         interrupt(path, .left)
-        loads[path]?.changes += 1
-        sessions[path] = nil
+        loads.changed(path)
+        let known = sessions.removeValue(forKey: path)
         events.sessionEnded(id)
-        rearranged()
+        rearranged(known?.uid)
         lookForLogouts()
     }
 
-    private func forgetPlaces() {
-        rearrangements += 1
-        callers = [:]
-        users = [:]
+    /// Of one user: others don't pay for what that one's sessions do.
+    private func forgetPlaces(of uid: UInt32? = nil) {
+        // Root asks for others from its own sessions.
+        guard let uid, uid != 0 else {
+            arrangements.changedAll()
+            callers = [:]
+            users = [:]
+            return
+        }
+        arrangements.changed(uid)
+        callers = callers.filter { $0.key.uid != uid }
+        users[uid] = nil
     }
 
-    private func rearranged() {
-        forgetPlaces()
+    private func rearranged(_ uid: UInt32? = nil) {
+        forgetPlaces(of: uid)
         events.sessionsRearranged()
         events.callersChanged()
     }
@@ -459,7 +460,7 @@ final class Sessions {
     }
 
     private func changed(_ path: ObjectPath, _ properties: [String: Variant]) {
-        loads[path]?.changes += 1
+        loads.changed(path)
         guard var session = sessions[path] else { return }
         session.update(properties)
         take(session, at: path)
