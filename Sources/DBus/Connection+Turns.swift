@@ -11,7 +11,9 @@ extension Connection {
     /// Serves a call of a known sender, in its turn.
     func admit(_ call: Message, of peer: Peer) {
         call.caller = peer
-        guard let receiver = peer.receiver, !peer.goesFirst else { return dispatch(call: call) }
+        guard let receiver = peer.receiver, !goesFirst(call, of: peer) else {
+            return dispatch(call: call)
+        }
         if receiver.hold(call) {
             turns.add(receiver)
         } else {
@@ -19,6 +21,14 @@ extension Connection {
             leaveOut(receiver.name)
             receiver.user?.unheard.insert(receiver.name)
         }
+    }
+
+    /// Whether a call is served before all that wait: a part of the service tells something, and
+    /// not too much in a row.
+    private func goesFirst(_ call: Message, of peer: Peer) -> Bool {
+        guard firstInRow < CallBudget.busLimit, peer.goesFirst(with: call) else { return false }
+        firstInRow += 1
+        return true
     }
 
     /// Sends one message, or serves one call, of those who wait.

@@ -80,6 +80,8 @@ public final class Connection {
     var turns = Turns()
     /// How many messages in a row were read while others waited to be served.
     private var readInRow = 0
+    /// How many calls were served before all that wait, since one of those had its turn.
+    var firstInRow = 0
     /// Whether there was room a moment ago, and nothing was sent to a stranger since.
     var isKnownToHaveRoom = false
     /// How often in a row there was more to read than fits into the socket.
@@ -230,6 +232,7 @@ public final class Connection {
         // Answers to calls of this side may lie behind strangers' calls: reading goes first.
         guard readInRow.isMultiple(of: Self.readsBeforeTurn) else { return true }
         burstsInRow = 0
+        firstInRow = 0
         return serveNext() || hasRead
     }
 

@@ -23,10 +23,8 @@ public final class Peer {
     /// Whether it has left the bus.
     public private(set) var hasLeft = false
 
-    /// Whether its calls are served before all that wait: it is a part of the service.
-    ///
-    /// Theirs are lost with a connection that leaves while they wait.
-    public var goesFirst = false
+    /// The methods whose calls are served before all that wait, and how often that was wished.
+    private var first: [String: Int] = [:]
 
     /// Its calls that a ``CallQuota`` counts.
     var waiting: [CallQuota.Kind: Int] = [:]
@@ -62,6 +60,28 @@ public final class Peer {
         }
         leaving[number] = source
         return source
+    }
+
+    /// Has calls of one method served before all that wait, until the source is canceled: what a
+    /// part of the service tells.
+    ///
+    /// Calls that wait are lost with a connection that leaves. All its other calls have their turn
+    /// like anybody's.
+    public func goesFirst(calling member: String, of interface: String) -> EventSource {
+        let name = interface + "." + member
+        first[name, default: 0] += 1
+        return EventSource { [weak self] in
+            guard let self, let count = first[name] else { return }
+            first[name] = count > 1 ? count - 1 : nil
+        }
+    }
+
+    /// Whether this call of it is served before all that wait.
+    func goesFirst(with call: Message) -> Bool {
+        guard !first.isEmpty, let interface = call.interface, let member = call.member else {
+            return false
+        }
+        return first[interface + "." + member] != nil
     }
 
     /// Whether others than its own user and root may be on its bus; true where that isn't known.

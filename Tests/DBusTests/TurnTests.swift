@@ -67,6 +67,12 @@ struct TurnTests {
             }
         }
 
+        /// Has the greedy one's calls of `Hold` go first.
+        @discardableResult
+        func hold() -> EventSource {
+            peer.goesFirst(calling: "Hold", of: ExampleService.name)
+        }
+
         /// Sends one user two megabytes while the bus doesn't read, and one answer to another.
         func sendMuch(then body: () throws -> PendingCall) throws -> PendingCall {
             stopBus()
@@ -241,13 +247,45 @@ struct TurnTests {
         for isPart in [false, true] {
             try await PrivateBus.run { bus in
                 let all = try await Neighbours(bus)
-                all.peer.goesFirst = isPart
+                if isPart { all.hold() }
                 try all.flood()
                 all.greedy.hangUp()
                 all.waitUnserved(for: "NameOwnerChanged")
                 try await eventually("it to have left") { all.peer.hasLeft }
                 #expect(isPart ? all.service.held.count == 100 : all.service.held.count < 50)
                 #expect(all.peer.user.held == Amount())
+            }
+        }
+    }
+
+    @Test("L21: of a part of the service only what it tells goes first, and so much in a row")
+    @BusActor
+    func parts() async throws {
+        for isTold in [false, true] {
+            try await PrivateBus.run { bus in
+                let all = try await Neighbours(bus)
+                let hold = all.hold()
+                if isTold {
+                    all.hold()
+                } else {
+                    _ = all.peer.goesFirst(calling: "Who", of: ExampleService.name)
+                }
+                hold.cancel()
+                // No bus bounds calls that want no answer; all have to fit into a socket.
+                for _ in 0..<160 {
+                    _ = all.greedy.offer(
+                        to: all.server.uniqueName,
+                        path: ExampleService.path.rawValue,
+                        interface: ExampleService.name,
+                        member: "Hold",
+                        wantsAnswer: false
+                    )
+                }
+                all.greedy.hangUp()
+                all.waitUnserved(for: "NameOwnerChanged")
+                try await eventually("it to have left") { all.peer.hasLeft }
+                let count = all.service.held.count
+                #expect(isTold ? 128..<150 ~= count : count < 50, "\(count)")
             }
         }
     }

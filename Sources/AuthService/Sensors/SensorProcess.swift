@@ -266,11 +266,9 @@ final class SensorProcess {
             let peer = try await connection.peer(named: owner)
             guard self.owner == owner else { return }
             guard canBeTrusted(peer.uid) else { return }
-            // Its misses are counted even if it is gone by then.
-            peer.goesFirst = true
             descriptor = try? ProcessDescriptor.open(peer.pid)
             let proxy = Sensor1Proxy(connection, destination: owner, path: Sensor1.path)
-            if subscriptions.isEmpty { subscribe(to: proxy) }
+            if subscriptions.isEmpty { subscribe(to: proxy, of: peer) }
             _ = await ask(proxy)
         } catch {
             guard self.owner == owner else { return }
@@ -428,8 +426,10 @@ final class SensorProcess {
         }
     }
 
-    private func subscribe(to proxy: Sensor1Proxy) {
+    private func subscribe(to proxy: Sensor1Proxy, of peer: Peer) {
         subscriptions = [
+            // Its misses are counted even if it is gone by then.
+            peer.goesFirst(calling: "NoMatch", of: SensorHost1.interface),
             proxy.onEvent { [weak self] operation, kind, detail in
                 self?.events?.received(operation: operation, kind: kind, detail: detail)
             },
