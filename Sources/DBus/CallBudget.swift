@@ -51,7 +51,7 @@ public final class CallBudget {
         for user: UInt32,
         _ body: () async throws(DBusError) -> Value
     ) async throws(DBusError) -> Value {
-        try await enter(lane, user)
+        try await wait(lane, for: user)
         defer { end(lane, for: user) }
         return try await body()
     }
@@ -97,7 +97,10 @@ public final class CallBudget {
         return (state.total, state.waiting.values.reduce(0) { $0 + $1.count })
     }
 
-    private func enter(_ lane: CallLane, _ user: UInt32) async throws(DBusError) {
+    /// Takes a place when there is one, which `end` gives back.
+    ///
+    /// - Throws: as ``run(_:for:_:)``.
+    public func wait(_ lane: CallLane, for user: UInt32) async throws(DBusError) {
         if begin(lane, for: user) { return }
         guard lanes[lane]?.waiting[user, default: []].count ?? 0 < lane.waiting else {
             throw DBusError(.limitsExceeded, "Too many questions wait for this user.")

@@ -62,13 +62,45 @@ extension Evaluations {
         guard let evaluation = pending[id], let registration = agents[agent] else {
             return handle(.promptFailed(id))
         }
+        let uid = evaluation.request.uid
+        guard !connection.budget.begin(.prompts, for: uid) else {
+            return open(id, evaluation, registration, presentation)
+        }
+        evaluation.waitsForPlace = true
+        onLoop {
+            do throws(DBusError) {
+                try await self.connection.budget.wait(.prompts, for: uid)
+            } catch {
+                return self.handle(.promptFailed(id))
+            }
+            guard evaluation.waitsForPlace else {
+                return self.connection.budget.end(.prompts, for: uid)
+            }
+            evaluation.waitsForPlace = false
+            self.open(id, evaluation, registration, presentation)
+        }
+    }
+
+    /// Has an agent show the prompt.
+    ///
+    /// Its place is given back when the agent has answered or left, however long after the prompt
+    /// that is: until then the bus counts the call as unanswered.
+    private func open(
+        _ id: EvaluationID,
+        _ evaluation: PendingEvaluation,
+        _ registration: AgentDirectory.Registration,
+        _ presentation: Presentation
+    ) {
+        let uid = evaluation.request.uid
         do throws(DBusError) {
             let channel = try channel(
                 for: presentation.stage == .applicationPassword ? .applicationPassword : .passcode,
                 id,
                 registration.peer
             )
-            guard let passcode = channel.takeTheirs() else { return }
+            guard let passcode = channel.takeTheirs() else {
+                throw DBusError(.failed, "There is no channel.")
+            }
             let prompt = PendingEvaluation.Prompt(
                 handle: Handle.random(),
                 agent: registration,
@@ -79,22 +111,12 @@ extension Evaluations {
                     path: registration.path
                 )
             )
-            let uid = evaluation.request.uid
-            guard connection.budget.begin(.prompts, for: uid) else {
-                return handle(.promptFailed(id))
-            }
-            let call: PendingCall
-            do throws(DBusError) {
-                call = try prompt.proxy.startBegin(
-                    prompt: prompt.handle,
-                    details: evaluation.details(presentation, sensors),
-                    passcode: passcode,
-                    timeout: engine.settings.agentPatience + .seconds(1)
-                )
-            } catch {
-                connection.budget.end(.prompts, for: uid)
-                throw error
-            }
+            let call = try prompt.proxy.startBegin(
+                prompt: prompt.handle,
+                details: evaluation.details(presentation, sensors),
+                passcode: passcode,
+                timeout: Connection.noTimeout
+            )
             evaluation.prompt = prompt
             prompts[prompt.handle] = id
             channel.listen()
@@ -104,6 +126,7 @@ extension Evaluations {
                 self.handle(hasBegun ? .promptBegan(id) : .promptFailed(id))
             }
         } catch {
+            connection.budget.end(.prompts, for: uid)
             handle(.promptFailed(id))
         }
     }
@@ -138,6 +161,7 @@ extension Evaluations {
     }
 
     private func end(_ id: EvaluationID, _ outcome: PromptOutcome) {
+        pending[id]?.waitsForPlace = false
         guard let evaluation = pending[id], let prompt = evaluation.prompt else { return }
         evaluation.prompt = nil
         prompts[prompt.handle] = nil

@@ -12,7 +12,10 @@ extension CallLane {
     /// Sensors that look for a person or enrol one, for as long as that takes.
     static let looks = CallLane("looks", capacity: 44, perUser: 22)
     /// Prompts that are to be shown.
-    static let prompts = CallLane("prompts", capacity: 16, perUser: 8)
+    ///
+    /// Agents are anybody's programs: what they leave unanswered keeps its place, because the bus
+    /// counts it until they leave. So few are one user's.
+    static let prompts = CallLane("prompts", capacity: 16, perUser: 2, waiting: 64)
     /// Passcodes that are verified.
     static let passcodes = CallLane("passcodes", capacity: 16, perUser: 8, waiting: 64)
     /// polkit, which may ask an administrator for as long as a prompt is up.

@@ -4,6 +4,8 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
+@testable import AuthService
+
 /// What the person at the desk is shown and asked, by the real daemon.
 @Suite("The rules for prompts", .timeLimit(.minutes(2)))
 struct PromptRuleTests {
@@ -159,6 +161,35 @@ struct PromptRuleTests {
             let shown = try bench.begin(person.connection)
             try await sensor.operation().succeed(template)
             #expect(try await shown.reply()["mechanism"] == .string("biometry"))
+        }
+    }
+
+    @Test("L21: what an agent leaves unanswered keeps its places on the bus, which are few")
+    func unanswered() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let app = try person.app(bench.bus)
+            let word = Witness<Bool>()
+            person.beforeAnswer = {
+                _ = try? await word.first("a word", within: .seconds(60)) { $0 }
+            }
+            for number in 0..<CallLane.prompts.perUser {
+                let call = try bench.begin(app)
+                _ = try await person.prompt(number)
+                try await bench.manager(app).invalidate()
+                await expectName(.appCancel) { _ = try await call.reply() }
+            }
+            // It is a failed agent after 5 s, as one that was asked and didn't answer; no time that
+            // the service sets gives a place back.
+            for _ in 0..<2 {
+                await expectName(.systemCancel) { _ = try await bench.begin(app).reply() }
+            }
+            #expect(person.prompts.seen.count == CallLane.prompts.perUser, "not asked any more")
+            let next = try bench.begin(app)
+            word.record(true)
+            try await sensor.operation().succeed(template)
+            #expect(try await next.reply()["mechanism"] == .string("biometry"))
+            #expect(person.prompts.seen.count == CallLane.prompts.perUser + 1)
         }
     }
 

@@ -43,6 +43,12 @@ struct MethodQuotaTests {
         }
     }
 
+    @Test("L21: agents of seven users that answer nothing leave room for the prompts of others")
+    func prompts() {
+        #expect(7 * CallLane.prompts.perUser < CallLane.prompts.capacity)
+        #expect(CallLane.prompts.waiting > 0, "of a user who has several sessions")
+    }
+
     /// The methods of one kind, with an object that has each.
     private static func methods(
         _ kind: CallQuota.Kind,
