@@ -7,18 +7,21 @@ extension AuthEngine {
 
     /// A success of the context that counts for such a request at that moment; nil: it has none.
     ///
-    /// Every success is strong enough without `minimumStrength`, one by passcode always.
+    /// Every success is strong enough without `minimumStrength`, one by passcode always. One by
+    /// biometry counts only while it is known what the user has enrolled (L11b).
     public func success(
         of context: ContextID,
         for policy: Policy,
         uid: UInt32,
         minimumStrength: Strength? = nil,
+        isEnrolmentKnown: Bool = true,
         at moment: Instant
     ) -> Grant? {
         guard let known = contexts[context], !known.isInvalid else { return nil }
         return known.successes.last { success in
             let grant = success.grant
-            return success.operation == nil && counts(success, of: uid, in: known, at: moment)
+            return success.operation == nil
+                && counts(success, of: uid, in: known, isEnrolmentKnown, at: moment)
                 && grant.factor.map(policy.factors.contains) == true
                 && (grant.strength ?? .strong) >= (minimumStrength ?? .convenience)
         }?
@@ -32,13 +35,14 @@ extension AuthEngine {
         of context: ContextID,
         for operation: AccessOperation,
         uid: UInt32,
-        minimumStrength: Strength?
+        minimumStrength: Strength?,
+        isEnrolmentKnown: Bool
     ) -> [Grant] {
         guard let known = contexts[context], !known.isInvalid else { return [] }
         return known.successes
             .filter { success in
                 (success.operation ?? operation) == operation
-                    && counts(success, of: uid, in: known, at: now)
+                    && counts(success, of: uid, in: known, isEnrolmentKnown, at: now)
                     && (success.grant.strength ?? .strong) >= (minimumStrength ?? .convenience)
             }
             .map(\.grant)
@@ -48,10 +52,12 @@ extension AuthEngine {
         _ success: Context.Success,
         of uid: UInt32,
         in context: Context,
+        _ isEnrolmentKnown: Bool,
         at moment: Instant
     ) -> Bool {
         success.grant.uid == uid && isAlive(success, in: context, at: moment) && !success.isOver
-            && (success.grant.type == .none || lockout(of: uid, at: moment) == nil)
+            && (success.grant.type == .none
+                || isEnrolmentKnown && lockout(of: uid, at: moment) == nil)
     }
 
     /// How long ago the user gave a passcode in this context; nil: not in this context's life.
@@ -64,13 +70,14 @@ extension AuthEngine {
         return success.map { moment - $0.moment }
     }
 
-    func success(for request: Request) -> Grant? {
+    func success(for request: Request, isEnrolmentKnown: Bool) -> Grant? {
         guard let context = request.context,
             let grant = success(
                 of: context,
                 for: request.policy,
                 uid: request.uid,
                 minimumStrength: request.minimumStrength,
+                isEnrolmentKnown: isEnrolmentKnown,
                 at: now
             )
         else { return nil }

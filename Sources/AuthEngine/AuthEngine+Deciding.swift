@@ -3,11 +3,14 @@ extension AuthEngine {
     /// Answers at once, or begins, or waits for the prompt.
     mutating func decide(_ id: EvaluationID, _ facts: Facts) {
         guard let request = evaluations[id]?.request else { return }
-        if request.operation == nil, let earlier = success(for: request) {
+        let isEnrolmentKnown = facts.isEnrolmentKnown
+        if request.operation == nil,
+            let earlier = success(for: request, isEnrolmentKnown: isEnrolmentKnown)
+        {
             finish(id, .granted(.resting(on: .earlier(earlier), uid: request.uid)))
             return
         }
-        let earlier = provedBefore(request)
+        let earlier = provedBefore(request, isEnrolmentKnown)
         let proved = Set(earlier.compactMap(\.factor))
         let stages = request.stages.filter { $0.isDisjoint(with: proved) }
         if let last = earlier.last, stages.isEmpty, !request.asksApplicationPassword {
@@ -32,7 +35,7 @@ extension AuthEngine {
         }
         let factors = stages.first ?? []
         let plan = sensors(for: factors, uid: request.uid, facts: facts)
-        if let unlock = reusableUnlock(for: request, plan) {
+        if isEnrolmentKnown, let unlock = reusableUnlock(for: request, plan) {
             finish(id, .granted(.resting(on: unlock, uid: request.uid)))
             return
         }
@@ -66,13 +69,14 @@ extension AuthEngine {
     }
 
     /// What the context has proved of an access control before; a policy takes all or nothing.
-    private func provedBefore(_ request: Request) -> [Grant] {
+    private func provedBefore(_ request: Request, _ isEnrolmentKnown: Bool) -> [Grant] {
         guard let operation = request.operation, let context = request.context else { return [] }
         return successes(
             of: context,
             for: operation,
             uid: request.uid,
-            minimumStrength: request.minimumStrength
+            minimumStrength: request.minimumStrength,
+            isEnrolmentKnown: isEnrolmentKnown
         )
         .filter { grant in
             grant.factor.map { factor in request.stages.contains { $0.contains(factor) } } == true

@@ -171,6 +171,8 @@ public enum PasscodeFact: Hashable, Sendable {
 public struct Facts: Hashable, Sendable {
     /// Every known sensor.
     public var sensors: [SensorFact]
+    /// Whether every sensor that is there said what the user has; else it may have changed (L11b).
+    public var isEnrolmentKnown = true
     /// Whether the user has a passcode that can be verified.
     public var passcode: PasscodeFact
     /// The session whose agent shows the prompt; nil when the caller may not be prompted

@@ -241,6 +241,16 @@ struct AgeTests {
         #expect(desk.prompts == 1)
     }
 
+    @Test("L11b, R34: While the enrolment isn't known no unlock is reused")
+    func reuseOfUnknown() {
+        var desk = Desk(.finger)
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.facts.isEnrolmentKnown = false
+        #expect(desk.reuse(60).isPending)
+        desk.facts.isEnrolmentKnown = true
+        #expect(desk.reuse(60).grant?.mechanism == .reuse)
+    }
+
     @Test("R34: Without a duration no unlock is reused, and over 300 s behaves as 300 s")
     func reuseBounds() {
         var desk = Desk(.finger)

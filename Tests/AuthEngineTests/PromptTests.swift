@@ -265,6 +265,29 @@ struct PromptTests {
         }
     }
 
+    @Test("L11b, R33: While the enrolment isn't known no success by biometry counts, others do")
+    func unknownEnrolment() throws {
+        let proofs: [(Grant.Mechanism, Policy, counts: Bool)] = [
+            (.biometry, .biometrics, false), (.companion, .companion, true),
+            (.passcode, .biometricsOrPasscode, true),
+        ]
+        for (mechanism, policy, counts) in proofs {
+            var desk = Desk(.finger, .key)
+            succeed(&desk, mechanism)
+            desk.facts.isEnrolmentKnown = false
+            let id = desk.evaluate(policy, context: Desk.context)
+            #expect((desk.grant(id)?.mechanism == .context) == counts)
+            desk.send(.canceled(id))
+            desk.facts.isEnrolmentKnown = true
+            let again = desk.evaluate(policy, context: Desk.context)
+            #expect(desk.grant(again)?.mechanism == .context)
+        }
+        var desk = Desk(.finger)
+        succeed(&desk, .biometry)
+        desk.facts.isEnrolmentKnown = false
+        #expect(desk.isPending(try desk.access([.biometryAny], context: Desk.context)))
+    }
+
     @Test("R33: A success ends after ten minutes, a lockout, an enrolment change, Release")
     func reuseEnds() {
         let ends: [(inout Desk) -> Void] = [

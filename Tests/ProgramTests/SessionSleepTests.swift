@@ -1,5 +1,6 @@
 import DBus
 import Glibc
+import Linux
 import LocalAuthBus
 import TestSupport
 import Testing
@@ -56,6 +57,54 @@ struct SessionSleepTests {
         bench.logind.isLidClosed = false
         #expect(try await bench.evaluateWithMatch() == nil)
         #expect(try await bench.manager.canEvaluate(policy: 1).code == 0)
+    }
+
+    @Test("L3, L11b, R67: a finger that is added while the lid is closed takes the item away")
+    @BusActor
+    func addedUnderLid() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let keychain = Keychain1Proxy(
+            bench.logind.connection,
+            destination: bench.owner,
+            path: Keychain1.path
+        )
+        let current: UInt64 = 1 << 3
+        let id = try await keychain.add(
+            attributes: ["class": .string("genp"), "svce": .string("current")],
+            secret: sealed("secret"),
+            accessControl: ["flags": .uint64(current)],
+            options: [:]
+        )
+        let context = try await bench.context([:])
+        try await bench.simulated.queue(outcomes: ["match"])
+        _ = try await context.evaluate(policy: 1, reason: "test", options: [:])
+        @BusActor func read() async throws -> Bool {
+            var ends: [Int32] = [-1, -1]
+            let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
+            try expect(socketpair(AF_UNIX, type, 0, &ends) == 0, "a socket pair")
+            let (ours, end) = (
+                OwnedDescriptor(adopting: ends[0]), OwnedDescriptor(adopting: ends[1])
+            )
+            let options: [String: Variant] = [
+                "context": .objectPath(context.path), "interaction-not-allowed": .bool(true),
+            ]
+            try await keychain.read(id: id, receiver: end, reason: "test", options: options)
+            var bytes = [UInt8](repeating: 0, count: 64)
+            let count = recv(ours.rawValue, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            return count > 0 && String(decoding: bytes.prefix(count), as: UTF8.self) == "secret"
+        }
+        bench.logind.closeLid(true)
+        try await bench.device("Simulated", becomes: "lid-closed")
+        // Nothing changed, and the context still counts.
+        let state = try await context.domainState()
+        #expect(state["biometry"] != .bytes([]))
+        #expect(try await read())
+
+        _ = try await bench.simulated.addTemplate(uid: getuid(), label: "another")
+        let error = await #expect(throws: DBusError.self) { _ = try await read() }
+        #expect(error?.name == .keychainNotFound)
+        #expect(try await context.domainState() != state)
     }
 
     @Test("L4: sleep ends everything with -4, and waits until the sensors have ended")

@@ -54,6 +54,7 @@ struct FactFinder {
         at place: Sessions.Place
     ) -> Facts {
         var facts = Facts(sensors: enrolments.facts(of: uid), passcode: passcode)
+        facts.isEnrolmentKnown = enrolments.isKnown(uid)
         facts.take(place)
         if place.isRemote { facts.withholdSensors() }
         return facts

@@ -53,10 +53,10 @@ final class Enrolments {
             ? [] : knownState(of: uid, withCompanions: withCompanions)
     }
 
-    /// Whether every sensor that is there said what the user has when it was asked last.
+    /// Whether every sensor that is there said what the user has when it was to be asked last.
     ///
-    /// One that refuses or is silent may have another list by now: that is no change, and it is not
-    /// none either (L11b).
+    /// One that refuses, is silent or is left alone after a fault may have another list by now:
+    /// that is no change, and it is not none either (L11b).
     func isKnown(_ uid: UInt32) -> Bool {
         !sensors.sensors.values.contains { $0.templates.isUnknown(of: uid) && !$0.process.isAway }
     }
@@ -266,9 +266,11 @@ final class Enrolments {
         let doubtful = sensors.sorted.filter { $0.process.saidNo }
         let doubts = doubtful.map { sensor in onLoop { await sensor.process.reconsider() } }
         for doubt in doubts { await doubt.value }
-        let asked = sensors.sorted.filter { $0.isUsable || $0.process.isStarting }
+        let asked = sensors.sorted.filter { $0.process.canList || $0.process.isStarting }
         for sensor in sensors.sorted where !asked.contains(where: { $0 === sensor }) {
             sensor.templates.forget(uid)
+            // What is left alone after a fault may have another list by now.
+            if sensor.process.isLeftAlone { sensor.templates.doubt(uid) }
         }
         let questions =
             asked.map { sensor in
@@ -283,15 +285,22 @@ final class Enrolments {
 
     /// An announcement from before the list is answered by it; one that comes later is looked at
     /// later.
+    ///
+    /// One that says that it can't be used takes nothing away (R67): its list says that all is as
+    /// it was, or nothing.
     private func take(_ list: [Template], of uid: UInt32, from sensor: SensorLink) {
-        let isAnnounced = announced[uid]?.remove(sensor.name) != nil
-        if announced[uid]?.isEmpty == true { announced[uid] = nil }
         var enrolment = known[uid] ?? Enrolment()
         let key = Self.key(of: sensor)
         let other = Self.isCompanion(key) ? sensor.name : Self.companionPrefix + sensor.name
         var changes: Set<String> = []
         if enrolment.update(sensor: key, ids: list.map(\.id)) { changes.insert(key) }
         if enrolment.update(sensor: other, ids: []) { changes.insert(other) }
+        let isAnnounced = announced[uid]?.contains(sensor.name) == true
+        let isAsItWas = changes.isEmpty && !isAnnounced
+        let isBroken = sensor.process.saidNo && !sensor.process.isAway
+        guard isAsItWas || !isBroken else { return sensor.templates.doubt(uid) }
+        announced[uid]?.remove(sensor.name)
+        if announced[uid]?.isEmpty == true { announced[uid] = nil }
         if changes.isEmpty, isAnnounced, known[uid] != nil {
             // Added and removed again: what is there is the same, and yet it changed.
             enrolment.generation += 1

@@ -1,5 +1,6 @@
 import AuthEngine
 import DBus
+import LocalAuthBus
 
 /// What its state means for those who want to use it.
 extension SensorProcess {
@@ -22,6 +23,39 @@ extension SensorProcess {
     /// Whether that was before it fell asleep: a device may have been plugged in since.
     var mayHaveRecovered: Bool { isAsleep && saidNo }
 
+    /// Whether it can say whom it knows, though nothing may look there now: under a closed lid, on
+    /// the way to sleep, or because it says so itself.
+    var canList: Bool {
+        switch state {
+        case .ready, .leaving, .asleep: facts.isPresent
+        case .probing, .broken: false
+        }
+    }
+
+    /// Whether it is there with its device, and isn't called only because it failed.
+    var isLeftAlone: Bool {
+        let isExcluded = state == .broken(.untrusted) || state == .broken(.incompatible)
+        return facts.isPresent && !isAway && !isExcluded
+    }
+
     /// Whether it is gone, and how it ended is not known yet.
     var isLeaving: Bool { state == .leaving }
+
+    // MARK: - Awake
+
+    /// What it can be asked through, once it is awake: one that sleeps is woken first.
+    ///
+    /// - Returns: nil when it can't be used.
+    func awake() async -> Sensor1Proxy? {
+        let proxy = await awakeToList()
+        return isUsable ? proxy : nil
+    }
+
+    /// The same for the question whom it knows, which one answers that nothing may look at now.
+    func awakeToList() async -> Sensor1Proxy? {
+        await departure?.value
+        if state == .asleep { start() }
+        await settled()
+        return state == .ready && canList ? proxy : nil
+    }
 }

@@ -60,7 +60,7 @@ final class SensorProcess {
     /// When it began to be what is waited for.
     private var startedAt = Instant.now()
     /// Finds out how the last owner ended.
-    private var departure: Task<Void, Never>?
+    private(set) var departure: Task<Void, Never>?
     /// The last owner that ended in good order.
     private var departed: String?
     private var retry: EventSource?
@@ -129,16 +129,6 @@ final class SensorProcess {
 
     var proxy: Sensor1Proxy? {
         owner.map { Sensor1Proxy(connection, destination: $0, path: Sensor1.path) }
-    }
-
-    /// What it can be asked through, once it is awake: one that sleeps is woken first.
-    ///
-    /// - Returns: nil when it can't be used.
-    func awake() async -> Sensor1Proxy? {
-        await departure?.value
-        if state == .asleep { start() }
-        await settled()
-        return state == .ready && isUsable ? proxy : nil
     }
 
     /// Whether the connection was this sensor's, and left in good order: the next one is to be

@@ -11,7 +11,7 @@ final class SensorTemplates {
 
     /// Each user's templates, as last listed by the sensor's present owner.
     private var lists: [UInt32: [Template]] = [:]
-    /// Users whose templates it did not list when it was asked last.
+    /// Users whose templates it did not list when it was asked last, or could not be asked for.
     private var unanswered: Set<UInt32> = []
     private let process: SensorProcess
 
@@ -22,7 +22,7 @@ final class SensorTemplates {
     /// A user's templates as last listed; nil: the sensor has not said.
     subscript(_ uid: UInt32) -> [Template]? { lists[uid] }
 
-    /// Whether what a user has was asked for in vain: it may be anything by now.
+    /// Whether what a user has could not be found out: it may be anything by now.
     func isUnknown(of uid: UInt32) -> Bool {
         // Of more users than a machine has, none is known.
         unanswered.contains(uid) || unanswered.count > Self.limit
@@ -37,13 +37,16 @@ final class SensorTemplates {
         lists[uid] = nil
     }
 
+    /// What a user has can't be found out: nothing is known of it until there is an answer (L11b).
+    func doubt(_ uid: UInt32) {
+        lists[uid] = nil
+        if unanswered.count <= Self.limit { unanswered.insert(uid) }
+    }
+
     /// Asks for a user's templates; nil when the sensor can't say.
-    ///
-    /// Without an answer nothing is known of the user until there is one (L11b).
     func list(of uid: UInt32) async -> [Template]? {
         guard let list = await ask(uid) else {
-            lists[uid] = nil
-            if unanswered.count <= Self.limit { unanswered.insert(uid) }
+            doubt(uid)
             return nil
         }
         if lists.count > Self.limit { lists = [:] }
@@ -54,11 +57,11 @@ final class SensorTemplates {
 
     /// One that was leaving when the question came is woken and asked once more.
     private func ask(_ uid: UInt32) async -> [Template]? {
-        guard let proxy = await process.awake() else { return nil }
+        guard let proxy = await process.awakeToList() else { return nil }
         if let list = await ask(uid, proxy) { return list }
-        guard await process.hasDeparted(proxy.destination), let next = await process.awake() else {
-            return nil
-        }
+        guard await process.hasDeparted(proxy.destination),
+            let next = await process.awakeToList()
+        else { return nil }
         return await ask(uid, next)
     }
 
@@ -91,6 +94,8 @@ final class SensorTemplates {
             // It does not know this daemon yet, does something else, or never got the question: no
             // fault of its own.
             case .accessDenied, .sensorBusy, .invalidArgs, .limitsExceeded: break
+            // It said before that it doesn't work.
+            case let name where process.saidNo && name != .noReply: break
             default: process.fail(.failed)
             }
             return nil

@@ -149,8 +149,10 @@ private let introspection = """
     is asked before each decision, together with the properties. A sensor that refuses, or doesn't \
     answer within 2 s, isn't used for this user until it answers, and items of \
     `biometryCurrentSet` are neither opened nor deleted meanwhile: what isn't known is never taken \
-    for unchanged.&#10;&#10;Errors: `org.localauth.Sensor1.Error.Disconnected`, \
-    `Failed`.&#10;&#10;Source: R40, L11b, L12."/>
+    for unchanged.&#10;&#10;A sensor that is there is asked for it also while nothing may look: \
+    under a closed lid, and while `Unavailability` isn't empty. In the second case its list takes \
+    nothing away: one that differs from what is known counts as no answer.&#10;&#10;Errors: \
+    `org.localauth.Sensor1.Error.Disconnected`, `Failed`.&#10;&#10;Source: R40, R67, L11b, L12."/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="templates" type="a(ssx)" direction="out">
           <annotation name="org.localauth.Type" value="Template(id,label,created)"/>

@@ -130,9 +130,13 @@ public protocol Sensor1Service: AnyObject {
     /// `biometryCurrentSet` are neither opened nor deleted meanwhile: what isn't known is never
     /// taken for unchanged.
     ///
+    /// A sensor that is there is asked for it also while nothing may look: under a closed lid, and
+    /// while `Unavailability` isn't empty. In the second case its list takes nothing away: one that
+    /// differs from what is known counts as no answer.
+    ///
     /// Errors: `org.localauth.Sensor1.Error.Disconnected`, `Failed`.
     ///
-    /// Source: R40, L11b, L12.
+    /// Source: R40, R67, L11b, L12.
     func listTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[Template]>
 
     /// Gives a template another label and keeps its id.

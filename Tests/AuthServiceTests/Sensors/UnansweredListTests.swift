@@ -12,24 +12,43 @@ struct UnansweredListTests {
         case refused
         case silent
         case malformed
+        /// It left another user's question unanswered, and is left alone for a while.
+        case failed
+        /// It says so itself, and lists nobody.
+        case outOfUse
     }
 
     /// Has the sensor not say who is enrolled; what it returns ends that.
     @BusActor private static func begin(
         _ fault: Fault,
-        _ sensor: ScriptedSensor
-    ) -> @BusActor () -> Void {
+        _ sensor: ScriptedSensor,
+        on bench: ServiceBench
+    ) async throws -> @BusActor () -> Void {
         let templates = sensor.templates
         switch fault {
         case .refused: sensor.listError = .accessDenied
         case .silent: sensor.isSilent = true
         case .malformed:
             for uid in templates.keys { sensor.templates[uid]? += templates[uid] ?? [] }
+        case .failed:
+            sensor.isSilent = true
+            await expectName(.biometryNotAvailable) {
+                _ = try await bench.device().listTemplates(options: [:])
+            }
+            try await bench.waitForDevice(is: "failed")
+        case .outOfUse:
+            sensor.templates = [:]
+            sensor.reason = "failed"
+            sensor.changed("Unavailability")
+            try await bench.waitForDevice(is: "failed")
         }
         return {
             sensor.listError = nil
             sensor.templates = templates
             sensor.speak()
+            guard !sensor.reason.isEmpty else { return }
+            sensor.reason = ""
+            sensor.changed("Unavailability")
         }
     }
 
@@ -59,25 +78,88 @@ struct UnansweredListTests {
             let uid = person.peer.uid
             let keychain = bench.keychain(person.connection)
             let id = try await keychain.add("current", flags: .biometryCurrentSet)
-            let end = Self.begin(fault, sensor)
+            let context = try await bench.context(on: person.connection)
+            let first = try keychain.reading(id, context: context)
+            try await sensor.operation().succeed(template)
+            #expect(try await first.value() == "secret")
+            let end = try await Self.begin(fault, sensor, on: bench)
             _ = sensor.add(for: uid, announcing: false)
             // As fprintd does, which doesn't always say which finger it was.
-            let match = onLoop { try? await sensor.operation().succeed(template) }
-            await expectName(.keychainAuthFailed) { _ = try await keychain.read(id) }
+            let match = onLoop { try? await sensor.operation(1).succeed(template) }
+            for context in [nil, context] {
+                await expectName(.keychainAuthFailed) {
+                    _ = try await keychain.read(id, context: context)
+                }
+            }
             await expectName(.biometryNotAvailable) {
                 _ = try await bench.begin(person.connection).reply()
             }
-            #expect(sensor.operations.seen.isEmpty)
+            #expect(try await context.domainState()["biometry"] == .bytes([]))
+            #expect(sensor.operations.seen.count == 1)
             match.cancel()
 
             // As it was: the item is still there.
             end()
             try await bench.waitForDevice(is: "", within: .seconds(30))
+            #expect(try await keychain.read(id, context: context) == "secret")
             let reading = try keychain.reading(id)
-            try await sensor.operation().succeed(template)
+            try await sensor.operation(1).succeed(template)
             #expect(try await reading.value() == "secret")
             _ = sensor.add(for: uid, announcing: false)
-            await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
+            for context in [nil, context] {
+                await expectName(.keychainNotFound) {
+                    _ = try await keychain.read(id, context: context)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "L11b, R33: without a list no context succeeds by the biometry that it proved before",
+        arguments: Fault.allCases
+    )
+    func earlierSuccess(_ fault: Fault) async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            @BusActor func evaluate() async throws -> [String: Variant] {
+                try await context.evaluate(policy: 1, reason: "test", options: [:])
+            }
+            let match = onLoop { try? await sensor.operation().succeed(template) }
+            defer { match.cancel() }
+            #expect(try await evaluate()["mechanism"] == .string("biometry"))
+            #expect(try await evaluate()["mechanism"] == .string("context"))
+            let end = try await Self.begin(fault, sensor, on: bench)
+            await expectName(.biometryNotAvailable) { _ = try await evaluate() }
+            #expect(sensor.operations.seen.count == 1)
+
+            end()
+            try await bench.waitForDevice(is: "", within: .seconds(30))
+            #expect(try await evaluate()["mechanism"] == .string("context"))
+        }
+    }
+
+    @Test("L11b, R67: a sensor out of use that lists the same takes no item of another's away")
+    func outOfUse() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let broken = try await bench.sensor("Broken", expecting: "failed") {
+                $0.reason = "failed"
+            }
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("current", flags: .biometryCurrentSet)
+            let first = try keychain.reading(id)
+            try await sensor.operation().succeed(template)
+            #expect(try await first.value() == "secret")
+
+            let added = broken.add(for: person.peer.uid, announcing: false)
+            let second = try keychain.reading(id)
+            try await sensor.operation(1).succeed(template)
+            await expectName(.keychainAuthFailed) { _ = try await second.value() }
+            broken.templates[person.peer.uid]?.removeAll { $0.id == added }
+            let third = try keychain.reading(id)
+            try await sensor.operation(2).succeed(template)
+            #expect(try await third.value() == "secret")
         }
     }
 
