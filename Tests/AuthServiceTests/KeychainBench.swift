@@ -163,6 +163,7 @@ struct KeychainKey {
         _ keychain: KeychainClient,
         _ flags: AccessControl.Flags = .privateKeyUsage,
         tag: UInt8 = 1,
+        accessible: String? = nil,
         context: Context1Proxy? = nil,
         isTemporary: Bool = false
     ) async throws {
@@ -171,7 +172,7 @@ struct KeychainKey {
         if isTemporary { options["temporary"] = .bool(true) }
         (id, point) = try await keychain.proxy.createKey(
             attributes: ["class": .string("keys"), "atag": .bytes([tag])],
-            accessControl: KeychainClient.control(flags),
+            accessControl: KeychainClient.control(flags, accessible),
             options: options
         )
     }

@@ -85,8 +85,11 @@ extension KeychainObject {
         }
         guard passcode else { return hasChanged }
         let wasWithheld = withheld.contains(uid)
-        // A verifier that is away says nothing, and that is no reason to delete anything.
-        if await verifier.state(of: uid) == .removed {
+        // A verifier that is away says nothing, and that is no reason to delete anything, nor to
+        // open it.
+        let state = await verifier.state(of: uid)
+        if state == nil { unsaid.insert(uid) } else { unsaid.remove(uid) }
+        if state == .removed {
             withoutPasscode.insert(uid)
             hasChanged = true
         }

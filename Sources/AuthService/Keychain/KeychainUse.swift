@@ -88,6 +88,12 @@ extension KeychainObject {
                 "A sensor doesn't say whether the enrolled biometry has changed."
             )
         }
+        guard !item.accessControl.needsPasscodeSet || !unsaid.contains(use.peer.uid) else {
+            throw DBusError(
+                .keychainAuthFailed,
+                "The program that verifies passwords doesn't say whether there still is one."
+            )
+        }
         let authorization = AccessGrant.resting(
             on: grant?.proofs ?? [],
             for: use.operation,

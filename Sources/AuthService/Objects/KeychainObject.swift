@@ -18,6 +18,8 @@ final class KeychainObject: Keychain1Service {
     var withoutPasscode: Set<UInt32> = []
     /// Users whose passcode may be the same one again, and whose items that need one are hidden.
     var withheld: Set<UInt32> = []
+    /// Users of whom the verifier didn't say, when it was asked last, whether they have a passcode.
+    var unsaid: Set<UInt32> = []
     var isSetAsideReported = false
 
     /// `keychain` is nil where there is none.

@@ -323,6 +323,56 @@ struct KeychainEnrolmentTests {
         }
     }
 
+    @Test("L11b, R69: while nobody says whether there is a passcode, no such item is opened")
+    func unsaidAtAll() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("a", accessible: "akpu")
+            let any = try await keychain.add("b")
+            let key = try await KeychainKey(keychain, accessible: "akpu")
+            for isWithheld in [false, true] {
+                bench.verifier.isLocked = isWithheld
+                if isWithheld {
+                    bench.verifier.isPasscodeSet = false
+                    await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
+                    bench.verifier.isPasscodeSet = true
+                }
+                #expect(try await keychain.read(id) == "secret")
+                // It is locked, and the verifier says no more than that something changed.
+                bench.verifier.isBroken = true
+                bench.verifier.tellChange()
+                await expectName(.keychainAuthFailed) { _ = try await keychain.read(id) }
+                await expectName(.keychainAuthFailed) { _ = try await key.sign([1]).value() }
+                // Nothing is deleted, and what needs no passcode is given out.
+                #expect(try await keychain.services() == ["a", "b"])
+                #expect(try await keychain.read(any) == "secret")
+                bench.verifier.isBroken = false
+                #expect(try await keychain.read(id) == "secret")
+                _ = try await key.sign([1]).value()
+            }
+            #expect(person.shownPrompts == 0)
+        }
+    }
+
+    @Test("L11b, R69: none is opened when the verifier falls silent while the prompt is up")
+    func unsaidMeanwhile() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("a", flags: .biometryAny, accessible: "akpu")
+            let reading = try keychain.reading(id)
+            let operation = try await sensor.operation()
+            bench.verifier.isBroken = true
+            operation.succeed(template)
+            await expectName(.keychainAuthFailed) { _ = try await reading.value() }
+            bench.verifier.isBroken = false
+            let again = try keychain.reading(id)
+            try await sensor.operation(1).succeed(template)
+            #expect(try await again.value() == "secret")
+        }
+    }
+
     @Test("R69: a passcode that is removed while it is withheld takes its items along")
     func removedLater() async throws {
         try await ServiceBench.run { bench in
