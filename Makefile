@@ -76,11 +76,15 @@ setup: ## Install the Debian packages that make test needs and that are missing 
 setup-demo setup-release setup-bench setup-system setup-machine: setup-%:
 	@scripts/setup $*
 
+# SwiftPM hands the compiler the traits in the order of a set, which is another one in each process:
+# where it plans a build again, all modules would be compiled again.
+BUILDS := SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
+
 build: setup pam ## Debug build of everything, tests included; warnings are errors
-	$(SWIFT) build --build-tests $(STRICT) $(TRAITS)
+	$(BUILDS) --build-tests $(STRICT) $(TRAITS)
 
 # Release builds have the static standard library.
-BUILD_RELEASE = $(SWIFT) build -c release --static-swift-stdlib $(STRICT) $(TRAITS)
+BUILD_RELEASE = $(BUILDS) -c release --static-swift-stdlib $(STRICT) $(TRAITS)
 
 release: setup-release pam ## Release build of all programs
 	for program in $(SERVICES) localauth-sensor-simulated localauthctl localauth-sensor-check \
@@ -240,7 +244,7 @@ acceptance: setup release ## The black-box suite (ACCEPTANCE=path of its run.py)
 BENCH := Benchmarks/$(BUILD)/release
 # Without dlib everything but the face sensor is measured.
 bench: setup-bench release ## Measure everything; the tables and plots of calls are written to docs
-	$(SWIFT) build -c release --static-swift-stdlib $(if $(findstring Face,$(TRAITS)),--traits Face) \
+	$(BUILDS) -c release --static-swift-stdlib $(if $(findstring Face,$(TRAITS)),--traits Face) \
 	    --package-path Benchmarks
 	Benchmarks/measure $(RELEASE) $(BENCH) --write docs
 	$(BENCH)/localauth-bench --programs $(RELEASE) --rounds 5 --calls 5000
