@@ -25,9 +25,11 @@ public struct SensorDescriptions: Sendable {
         self.folders = folders
     }
 
-    /// The folders, and those that they are made in.
+    /// The folders, those that they are made in, and that of the accounts: the user whom a file
+    /// names may be made after it.
     var watched: [String] {
         folders + folders.map { $0.split(separator: "/").dropLast().map { "/" + $0 }.joined() }
+            + ["/etc"]
     }
 
     /// What a file may say.
