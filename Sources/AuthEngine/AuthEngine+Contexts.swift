@@ -14,7 +14,7 @@ extension AuthEngine {
         for policy: Policy,
         uid: UInt32,
         minimumStrength: Strength? = nil,
-        isEnrolmentKnown: Bool = true,
+        isEnrolmentKnown: Bool,
         at moment: Instant
     ) -> Grant? {
         guard let known = contexts[context], !known.isInvalid else { return nil }

@@ -17,8 +17,8 @@ import Synchronization
             localauth-sensor-check --new NAME --language LANGUAGE
             """,
         discussion: """
-            Starts COMMAND with “--bus ADDRESS” added, once for each check, on a bus of its own, \
-            where this program plays the service. COMMAND has to take a name below \
+            Starts COMMAND with “--bus ADDRESS” added, once for each check, on a bus of its \
+            own, where this program plays the service. COMMAND has to take a name below \
             org.localauth.Sensor1.
 
             How the sensor is touched: by --present; else by the interface \
@@ -37,8 +37,8 @@ import Synchronization
 
     @Option(
         help: ArgumentHelp(
-            "A shell command that touches the sensor; $1 is “match” or “no-match”. It is run "
-                + "again until the sensor has seen enough.",
+            "A shell command that touches the sensor; $1 is “match” or “no-match”. It is "
+                + "run again until the sensor has seen enough.",
             valueName: "command"
         )
     )
@@ -46,7 +46,8 @@ import Synchronization
 
     @Option(
         help: ArgumentHelp(
-            "A shell command that takes the device away (“out” as $1) or gives it back (“in”).",
+            "A shell command that takes the device away (“out” as $1) or gives it back "
+                + "(“in”).",
             valueName: "command"
         )
     )
@@ -57,8 +58,8 @@ import Synchronization
 
     @Option(
         help: ArgumentHelp(
-            "With --agent: a shell command that acts as a person; $1 is “type” or “begin” with a "
-                + "text as $2, “send”, “cancel”, “fallback” or “confirm”.",
+            "With --agent: a shell command that acts as a person; $1 is “type” or “begin” "
+                + "with a text as $2, “send”, “cancel”, “fallback” or “confirm”.",
             valueName: "command"
         )
     )

@@ -21,7 +21,8 @@ struct Skeleton {
         let isName = name.wholeMatch(of: /[A-Za-z][A-Za-z0-9]{0,19}/) != nil
         guard isName else {
             throw ValidationError(
-                "“\(name)” can't be a sensor's name: a letter, then at most 19 letters and digits."
+                "“\(name)” can't be a sensor's name: a letter, then at most 19 letters and "
+                    + "digits."
             )
         }
         self.name = name

@@ -212,7 +212,13 @@ struct PromptTests {
         #expect(desk.refusal(id) == .appCancel)
         desk = Desk(.finger)
         func kept() -> Grant? {
-            desk.engine.success(of: Desk.context, for: .biometrics, uid: Desk.uid, at: desk.now)
+            desk.engine.success(
+                of: Desk.context,
+                for: .biometrics,
+                uid: Desk.uid,
+                isEnrolmentKnown: true,
+                at: desk.now
+            )
         }
         succeed(&desk, .biometry)
         #expect(kept() != nil)
@@ -400,6 +406,7 @@ struct PromptTests {
             of: Desk.context,
             for: .biometrics,
             uid: 2000,
+            isEnrolmentKnown: true,
             at: desk.now
         )
         #expect(other == nil)

@@ -83,20 +83,30 @@ struct LearningTests {
         }
     }
 
+    /// Has a match confirmed by the passcode in its prompt, until the sensor has heard of it.
+    @BusActor private func learn(
+        _ bench: ServiceBench,
+        _ person: Person,
+        _ sensor: ScriptedSensor,
+        _ template: String
+    ) async throws {
+        person.passcode = nil
+        let call = try bench.begin(person.connection, 2)
+        try await sensor.operation().succeed(template)
+        _ = try await person.updates.first("the question whether it is meant") {
+            $0.kind == "confirmation-required"
+        }
+        person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
+        _ = try await call.reply()
+        _ = try await sensor.lessons.first("a lesson") { _ in true }
+    }
+
     @Test("A sensor that doesn't learn, or fails at it, costs nobody anything")
     func unknown() async throws {
         for error in [DBusError.Name.unknownMethod, .sensorFailed] {
             try await run { bench, person, sensor, template in
                 sensor.learnError = error
-                person.passcode = nil
-                let call = try bench.begin(person.connection, 2)
-                try await sensor.operation().succeed(template)
-                _ = try await person.updates.first("the question whether it is meant") {
-                    $0.kind == "confirmation-required"
-                }
-                person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
-                _ = try await call.reply()
-                _ = try await sensor.lessons.first("a lesson") { _ in true }
+                try await learn(bench, person, sensor, template)
                 for _ in 0..<3 { await bench.heard() }
                 #expect(try await bench.device().unavailability().isEmpty)
                 guard error == .unknownMethod else { return }
@@ -132,15 +142,7 @@ struct LearningTests {
     func audit(_ error: DBusError.Name?, _ record: String?) async throws {
         try await run { bench, person, sensor, template in
             sensor.learnError = error
-            person.passcode = nil
-            let call = try bench.begin(person.connection, 2)
-            try await sensor.operation().succeed(template)
-            _ = try await person.updates.first("the question whether it is meant") {
-                $0.kind == "confirmation-required"
-            }
-            person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
-            _ = try await call.reply()
-            _ = try await sensor.lessons.first("a lesson") { _ in true }
+            try await learn(bench, person, sensor, template)
             if record != nil {
                 try await eventually("a record") { !self.records(bench).isEmpty }
             }
@@ -155,15 +157,7 @@ struct LearningTests {
     func left() async throws {
         try await run { bench, person, sensor, template in
             sensor.unanswered = ["Learn"]
-            person.passcode = nil
-            let call = try bench.begin(person.connection, 2)
-            try await sensor.operation().succeed(template)
-            _ = try await person.updates.first("the question whether it is meant") {
-                $0.kind == "confirmation-required"
-            }
-            person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
-            _ = try await call.reply()
-            _ = try await sensor.lessons.first("a lesson") { _ in true }
+            try await learn(bench, person, sensor, template)
             sensor.connection.close()
             try await eventually("a record") { self.records(bench) == ["add NoReply"] }
         }
