@@ -239,7 +239,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             resources: [
-                "sensor.py", "sensor.c.txt", "sensor.swift.txt", "package.swift.txt", "Makefile",
+                "sensor.py", "sensor.c.txt", "sensor.swift.txt", "package.swift.txt",
+                "sensor.rs.txt", "cargo.toml.txt", "Makefile",
                 "description.conf", "policy.conf", "activation.service", "unit.service",
                 "sysusers.conf",
             ]

@@ -99,7 +99,7 @@ import Synchronization
 
     @Option(
         help: ArgumentHelp(
-            "What the new sensor is written in: python, c or swift. There is none in Rust yet.",
+            "What the new sensor is written in: python, c, swift or rust.",
             valueName: "language"
         )
     )

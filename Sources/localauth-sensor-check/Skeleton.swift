@@ -11,6 +11,7 @@ struct Skeleton {
         case python
         case c
         case swift
+        case rust
     }
 
     private let name: String
@@ -34,11 +35,9 @@ struct Skeleton {
         guard mkdir(name, 0o755) == 0 else {
             throw TestFailure("\(name): \(String(cString: strerror(errno)))")
         }
-        if language == .swift {
-            for folder in ["\(name)/Sources", "\(name)/Sources/\(name)"] {
-                guard mkdir(folder, 0o755) == 0 else {
-                    throw TestFailure("\(folder): \(String(cString: strerror(errno)))")
-                }
+        for folder in folders {
+            guard mkdir("\(name)/\(folder)", 0o755) == 0 else {
+                throw TestFailure("\(name)/\(folder): \(String(cString: strerror(errno)))")
             }
         }
         for (file, text) in files {
@@ -55,6 +54,14 @@ struct Skeleton {
         case .python: "sensor.py"
         case .c: "sensor"
         case .swift: ".build/release/\(name)"
+        case .rust: "target/release/\(lower)"
+        }
+    }
+    private var folders: [String] {
+        switch language {
+        case .python, .c: []
+        case .swift: ["Sources", "Sources/\(name)"]
+        case .rust: ["src"]
         }
     }
     private var lower: String { name.lowercased() }
@@ -81,6 +88,11 @@ struct Skeleton {
             return common + [
                 ("Package.swift", text(PackageResources.package_swift_txt)),
                 ("Sources/\(name)/main.swift", text(PackageResources.sensor_swift_txt)),
+            ]
+        case .rust:
+            return common + [
+                ("Cargo.toml", text(PackageResources.cargo_toml_txt)),
+                ("src/main.rs", text(PackageResources.sensor_rs_txt)),
             ]
         }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import SensorContract
 import TestSupport
 import Testing
@@ -5,7 +6,7 @@ import Testing
 /// What an author of a sensor begins with.
 @Suite(.timeLimit(.minutes(5)))
 struct SkeletonTests {
-    private static let languages = ["python", "c", "swift"]
+    private static let languages = ["python", "c", "swift", "rust"]
     private static let project = #filePath.split(separator: "/").dropLast(3)
         .reduce("") { "\($0)/\($1)" }
 
@@ -24,16 +25,48 @@ struct SkeletonTests {
         String(decoding: try TemporaryFolder.read(path), as: UTF8.self)
     }
 
+    /// Where Debian's packages put crates.
+    private static let crates = "/usr/share/cargo/registry"
+
+    /// Debian's crates, and the one of localauth-dev as it is packaged.
+    private static func crates(in folder: TemporaryFolder) throws -> String {
+        let place = folder.path + "/crates"
+        let words = [
+            "/bin/sh", "-ec",
+            """
+            mkdir "$1"
+            ln -s "$2"/* "$1"
+            exec "$3/scripts/sensor-crate" "$1"
+            """,
+            "sh", place, crates, project,
+        ]
+        let ended = try ChildProcess.run(words)
+        try expect(ended.status == 0, ended.errors)
+        return place
+    }
+
     @Test("A new sensor passes the check as it is", arguments: ["python", "c"])
     func check(_ language: String) async throws {
+        try await check(language, ["CPPFLAGS": "-I\(Self.project)/examples/sensors/c"])
+    }
+
+    @Test(
+        "A new sensor in Rust passes the check as it is",
+        .enabled(if: access(crates, F_OK) == 0, "cargo and librust-dbus-dev are not here")
+    )
+    func rust() async throws {
+        let folder = try TemporaryFolder()
+        let cargo = folder.path + "/cargo"
+        let crates = try Self.crates(in: folder)
+        try await check("rust", ["MAKEFLAGS": "CRATES=\(crates)", "CARGO_HOME": cargo])
+    }
+
+    private func check(_ language: String, _ variables: [String: String]) async throws {
         let folder = try Self.new("AcmePalm", language)
-        let variables = [
-            "PATH": ChildProcess.folder + ":/usr/bin:/bin",
-            "CPPFLAGS": "-I\(Self.project)/examples/sensors/c",
-        ]
+        let path = ["PATH": ChildProcess.folder + ":/usr/bin:/bin"]
         let make = try ChildProcess(
             ["/usr/bin/make", "-C", folder.path + "/AcmePalm", "check"],
-            environment: variables
+            environment: variables.merging(path) { own, _ in own }
         )
         let ended = try await make.ended(within: .seconds(240))
         #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
@@ -46,6 +79,7 @@ struct SkeletonTests {
         arguments: [
             ("python", ["sensor.py"]), ("c", ["sensor.c"]),
             ("swift", ["Package.swift", "Sources/AcmePalm/main.swift"]),
+            ("rust", ["Cargo.toml", "src/main.rs"]),
         ]
     )
     func length(_ language: String, _ files: [String]) throws {
@@ -76,6 +110,10 @@ struct SkeletonTests {
         let built = folder.path + "/AcmePalm/.build/release"
         let copy = "mkdir -p \(built) && cp \(ChildProcess.folder)/Doorbell \(built)/AcmePalm"
         if language == "swift" { _ = try ChildProcess.run(["/bin/sh", "-c", copy]) }
+        // Cargo is played above.
+        let made = "cd \(folder.path)/AcmePalm && mkdir -p target/release && "
+            + "cp src/main.rs target/release/acmepalm"
+        if language == "rust" { _ = try ChildProcess.run(["/bin/sh", "-c", made]) }
         let root = folder.path + "/root"
         let words = ["-C", folder.path + "/AcmePalm", "install", "DESTDIR=\(root)"]
         let variables = ["CPPFLAGS": "-I\(Self.project)/examples/sensors/c"]

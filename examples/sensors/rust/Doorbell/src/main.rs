@@ -1,0 +1,1 @@
+../../../../../Sources/localauth-sensor-check/Skeletons/sensor.rs.txt
