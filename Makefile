@@ -188,7 +188,7 @@ nightly: export LA_RUNS = 10000
 nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
-nightly: test instructions test-deb test-system test-machine soak ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
+nightly: test test-deb test-system test-machine soak instructions ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
 
 mutants: setup ## Plants faults, one at a time, and sees whether the tests notice: docs/mutants.md
 	scripts/mutants $(MUTANTS)

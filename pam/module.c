@@ -217,7 +217,9 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
     memory.user = attempt.service.user;
     int result = PAM_AUTHINFO_UNAVAIL;
     const bool asks = !attempt.options.biometry_only;
-    if (asks && (!is_single_threaded() || item(pamh, PAM_AUTHTOK)[0] != '\0')) {
+    if (place == PLACE_GREETER) {
+        /* No sensor is anybody's there; that the password was right is told. */
+    } else if (asks && (!is_single_threaded() || item(pamh, PAM_AUTHTOK)[0] != '\0')) {
         /* In a program with threads, a conversation can't be had in another process; and where the
            password is known, nobody has to be asked. */
     } else if (question_prepare(&attempt.question, pamh)) {
@@ -238,7 +240,8 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
                    attempt.service.reason[0] ? attempt.service.reason : "without a reason");
     memory.is_recognised = result == PAM_SUCCESS;
     /* Whoever is in no session may type from afar, though the user has a session at a display. */
-    memory.is_passcode_next = result == PAM_AUTHINFO_UNAVAIL && asks && place == PLACE_HERE;
+    memory.is_passcode_next = result == PAM_AUTHINFO_UNAVAIL && asks &&
+                              (place == PLACE_HERE || place == PLACE_GREETER);
     (void)remember(pamh, memory);
     return result;
 }

@@ -1,6 +1,7 @@
 #include "place.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -41,6 +42,19 @@ static enum place place_of_process(pid_t process, uid_t user) {
     return is_none(owned) ? PLACE_OF_SYSTEM : PLACE_REFUSED;
 }
 
+/* Whether this process runs in the unit of the machine's display manager. */
+static bool is_display_manager(void) {
+    char target[PATH_MAX], *unit = NULL;
+    const ssize_t length =
+        readlink("/etc/systemd/system/display-manager.service", target, sizeof target - 1);
+    if (length <= 0 || sd_pid_get_unit(getpid(), &unit) < 0) return false;
+    target[length] = '\0';
+    const char *slash = strrchr(target, '/');
+    const bool is_it = strcmp(unit, slash ? slash + 1 : target) == 0;
+    free(unit);
+    return is_it;
+}
+
 /* The agent that polkit's helper speaks for: who is at the other end of its socket, or its parent.
    Newer helpers are services of their own, in no session, whoever is asked and wherever. */
 static pid_t polkit_agent(void) {
@@ -67,5 +81,7 @@ enum place place_of(uid_t user, const char *service, const char *terminal) {
     /* A setuid program was started by somebody, such as a job of cron; and a service may ask for
        somebody who is far away, such as a mail server. */
     if (getauxval(AT_SECURE)) return PLACE_REFUSED;
-    return is_polkit || is_display(terminal) ? PLACE_HERE : PLACE_REFUSED;
+    if (is_polkit || is_display(terminal)) return PLACE_HERE;
+    /* SDDM names the display only once the password was right. */
+    return terminal[0] == '\0' && is_display_manager() ? PLACE_GREETER : PLACE_REFUSED;
 }

@@ -147,8 +147,26 @@ int question_result(struct question *question) {
     return PAM_CONV_ERR;
 }
 
+/* The programs that a conversation left its question to, such as the askpass of sudo: a window of
+   theirs would stay. The conversation is stopped, so that they are its children until the end. */
+static void end_children(pid_t process) {
+    char path[64], list[4096];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
+    kill(process, SIGSTOP);
+    FILE *children = fopen(path, "re");
+    const size_t size = children ? fread(list, 1, sizeof list - 1, children) : 0;
+    if (children) fclose(children);
+    list[size] = '\0';
+    for (char *rest = list, *end; *rest; rest = end) {
+        const long child = strtol(rest, &end, 10);
+        if (end == rest) break;
+        if (child > 1) kill((pid_t)child, SIGTERM);
+    }
+}
+
 void question_withdraw(struct question *question) {
     if (question->process < 0) return;
+    end_children(question->process);
     kill(question->process, SIGKILL);
     collect(question);
     sigset_t output, before;

@@ -121,6 +121,8 @@ static int evaluated(sd_bus_message *message, void *data, sd_bus_error *unused) 
 }
 
 static void evaluate(struct service *service) {
+    /* The service is there, but may have to start the sensors first. */
+    service->deadline = now_microseconds() + 3 * service->wait * second;
     sd_bus_message *message =
         method(service, service->owner, AUTHENTICATION_PATH, AUTHENTICATION, "Evaluate");
     if (!message) return;

@@ -117,6 +117,21 @@ struct PAMModuleTests {
         }
     }
 
+    @Test("A program that the question was left to, such as an askpass, ends with it")
+    func askpass() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let program = try bench.start("wait for another")
+            try await eventually("a program that asks") { program.output.contains("other: ") }
+            let line = try #require(program.output.firstMatch(of: /other: (\d+)/))
+            try await bench.touch(true, of: program)
+            let ended = try await program.ended(within: .seconds(60))
+            #expect(ended.status == PAMBench.success)
+            #expect(!ended.output.contains("changed"), "\(ended.output)")
+            try await eventually("its end") { access("/proc/\(line.1)/exe", F_OK) != 0 }
+        }
+    }
+
     @Test("A service that ends meanwhile leaves the password")
     func serviceEnds() async throws {
         try await PrivateBus.run { bus in

@@ -3,7 +3,8 @@
 
      pam-client FOLDER SERVICE USER CONVERSATION
 
-   Conversations: "say TEXT" answers each question; "wait" never does; "fail", "refuse" (an error with
+   Conversations: "say TEXT" answers each question; "wait" never does, "wait for
+   another" leaves it to another program, as sudo -A does; "fail", "refuse" (an error with
    an answer), "nothing" and "huge" are wrong ones; "threads" answers 2468, in a program with two threads;
    "refuse sentences" takes no sentence. */
 #include <dirent.h>
@@ -50,6 +51,16 @@ static int converse(int count, const struct pam_message **messages, struct pam_r
             free(*responses);
             *responses = NULL;
             return PAM_CONV_ERR;
+        }
+        if (is("wait for another")) {
+            const pid_t other = fork();
+            if (other == 0) {
+                close(STDOUT_FILENO);
+                execlp("sleep", "sleep", "infinity", NULL);
+                _exit(1);
+            }
+            printf("other: %d\n", other);
+            fflush(stdout);
         }
         while (is("wait")) pause();
         (*responses)[index].resp = answer();
