@@ -32,7 +32,9 @@ while true {
     if waiting[0].revents != 0, !key.receive() { exit(EXIT_FAILURE) }
     if waiting[1].revents != 0 {
         var chunk = [UInt8](repeating: 0, count: 256)
-        typed += chunk.prefix(max(0, read(lines, &chunk, chunk.count)))
+        // First, as what is read of `chunk` in the same expression is from before.
+        let count = read(lines, &chunk, chunk.count)
+        typed += chunk.prefix(max(0, count))
         while let end = typed.firstIndex(of: 10) {
             let word = String(decoding: typed[..<end], as: UTF8.self)
             typed.removeSubrange(...end)
