@@ -79,9 +79,6 @@ import ServiceProgram
         return keys.isEmpty ? .degraded("No security key is plugged in.") : .ok
     }
 
-    /// Without a key it has to notice when one is plugged in.
-    var mayEnd: Bool { !keys.isEmpty }
-
     func stop() async {
         _ = await changes.wait(atMost: Self.stopPatience) { self.running == 0 }
     }
