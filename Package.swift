@@ -239,10 +239,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             resources: [
-                "sensor.py", "sensor.c.txt", "sensor.swift.txt", "package.swift.txt",
-                "sensor.rs.txt", "cargo.toml.txt", "Makefile",
-                "description.conf", "policy.conf", "activation.service", "unit.service",
-                "sysusers.conf",
+                "Makefile", "activation.service", "cargo.toml.txt", "description.conf",
+                "package.swift.txt", "policy.conf", "sensor.c.txt", "sensor.py", "sensor.rs.txt",
+                "sensor.swift.txt", "sysusers.conf", "unit.service",
             ]
             .map { .embedInCode("Skeletons/\($0)") }
         ),
