@@ -1,23 +1,31 @@
-/// How long the face of one attempt has been looked at.
+/// How long the face of one attempt has been looked at: in pictures that were compared, and in
+/// which it could have matched.
 struct FaceAttempt {
-    private var since: ContinuousClock.Instant?
+    private var looked = Duration.zero
+    /// When it was last compared, a picture or two before this one.
+    private var last: ContinuousClock.Instant?
+    private var framesNotCompared = 0
     private var framesWithout = 0
 
     /// Takes the next frame into account.
-    mutating func see(_ sight: Sight, at now: ContinuousClock.Instant) {
-        guard sight.count == 0 else {
-            framesWithout = 0
-            since = since ?? now
+    mutating func see(_ sight: Sight, wasCompared: Bool, at now: ContinuousClock.Instant) {
+        if wasCompared {
+            if let last { looked += now - last }
+            last = now
+            (framesNotCompared, framesWithout) = (0, 0)
             return
         }
-        framesWithout += 1
-        if framesWithout >= Scanner.framesOfLeaving { since = nil }
+        framesWithout = sight.count == 0 ? framesWithout + 1 : 0
+        if framesWithout >= Scanner.framesOfLeaving { self = Self() }
+        // An infrared camera has a dark frame between two lit ones, and a face is missed in some.
+        if !sight.isDark { framesNotCompared += 1 }
+        if framesNotCompared >= Advice.patience { last = nil }
     }
 
     /// Whether a face that didn't match was looked at for long enough; then the next one begins.
-    mutating func hasFailed(at now: ContinuousClock.Instant) -> Bool {
-        guard let since, now - since >= Scanner.attempt else { return false }
-        self.since = nil
+    mutating func hasFailed() -> Bool {
+        guard looked >= Scanner.attempt else { return false }
+        self = Self()
         return true
     }
 }

@@ -27,11 +27,14 @@ struct Advice {
     /// Between two frames, in widths of the face.
     static let fastest: Float = 0.10
 
+    private let smallest: Float
     private var last: Sight.Face?
     private var asked: FaceHint?
     private var times = 0
     private var told: FaceHint?
     private var sinceTold = 0
+
+    init(smallest: Float = Self.smallest) { self.smallest = smallest }
 
     /// What is wrong with a frame that isn't dark; nil: nothing.
     mutating func fault(of sight: Sight) -> FaceHint? {
@@ -41,7 +44,7 @@ struct Advice {
         guard let face = sight.face, sight.count > 0 else { return .lookAtCamera }
         // Only the person who authenticates may be in the picture.
         guard sight.count == 1 else { return .center }
-        if face.size < Self.smallest { return .moveCloser }
+        if face.size < smallest { return .moveCloser }
         if face.size > Self.largest { return .moveAway }
         if abs(face.x - 0.5) > Self.furthestAside || abs(face.y - 0.5) > Self.furthestUpOrDown {
             return .center

@@ -3,9 +3,9 @@ public struct FaceThreshold: Hashable, Sendable {
     /// The largest distance that is a match.
     public let distance: Float
 
-    /// The ordinary one: about 4 in 100 good pictures of the right person are refused.
+    /// The ordinary one; docs/face/figures.md says how many good pictures each of them refuses.
     public static let ordinary = Self(distance: 0.45)
-    /// The strict one: about 14 in 100 are.
+    /// The strict one.
     public static let strict = Self(distance: 0.40)
 }
 
@@ -26,7 +26,8 @@ public struct FaceTemplate: Hashable, Sendable {
 /// One Verify: decides frame by frame whether the right person is there.
 ///
 /// A match is two frames in a row, each with exactly one face, that match one template, with open
-/// eyes where attention is asked for. An attempt has failed after ten good frames that don't.
+/// eyes where attention is asked for. An attempt has failed after ten frames that don't: each one
+/// that is compared counts, and one that is not good enough to count is not compared.
 public struct Recognition {
     /// The result of a frame.
     public enum Outcome: Hashable, Sendable {
@@ -49,7 +50,13 @@ public struct Recognition {
     private let templates: [FaceTemplate]
     private let threshold: FaceThreshold
     private let asksForAttention: Bool
-    private var advice = Advice()
+    /// Narrower than an enrolment wants it: people sit back, and the network needs no more.
+    static let smallest: Float = 0.12
+
+    /// Whether the face of the last frame was compared with the templates.
+    private(set) var hasCompared = false
+    private var advice = Advice(smallest: smallest)
+    private var framesWithout = 0
     private var candidate: (id: String, frames: Int)?
     private var failures = 0
     private var challenge: LifeCheck?
@@ -70,6 +77,10 @@ public struct Recognition {
     /// Judges the next frame.
     public mutating func see(_ sight: Sight) -> Outcome {
         challenge?.see(sight)
+        hasCompared = false
+        framesWithout = sight.count == 0 ? framesWithout + 1 : 0
+        // Whoever failed before has left.
+        if framesWithout >= Self.emptyFrames { failures = 0 }
         guard !sight.isDark else {
             return advise(.tooDark, patience: Self.darkFrames)
         }
@@ -77,19 +88,23 @@ public struct Recognition {
         // A head that turns as it was told to attends; its eyes are seen from the side.
         let isAttentive =
             !asksForAttention || sight.face?.isAttentive == true || challenge?.isTurning == true
-        guard sight.count == 1, let numbers = sight.numbers, isAttentive else {
+        // What never counts as a miss could be tried without end.
+        let counts = fault == nil || fault == .holdStill || challenge?.isTurning == true
+        guard sight.count == 1, let numbers = sight.numbers, isAttentive, counts else {
             candidate = nil
             challenge?.loseFace()
             let isEmpty = sight.count == 0
             let hint = fault ?? (isAttentive ? nil : .lookAtCamera)
             return advise(hint, patience: isEmpty ? Self.emptyFrames : Advice.patience)
         }
+        hasCompared = true
         if let id = match(numbers, threshold.distance) { return recognised(id, sight) }
         return unknown(numbers, sight.face, fault)
     }
 
     private mutating func recognised(_ id: String, _ sight: Sight) -> Outcome {
         _ = advise(nil)
+        failures = 0
         let frames = candidate?.id == id ? (candidate?.frames ?? 0) + 1 : 1
         candidate = (id, frames)
         guard frames >= Self.framesOfMatch else { return .nothing }
@@ -119,9 +134,10 @@ public struct Recognition {
         }
         candidate = nil
         challenge?.loseFace()
-        if fault != nil { return advise(fault) }
+        // Of a head that turns as it was told to.
+        if let fault, fault != .holdStill { return advise(fault) }
         failures += 1
-        guard failures >= Self.framesOfAttempt else { return advise(nil) }
+        guard failures >= Self.framesOfAttempt else { return advise(fault) }
         failures = 0
         return .noMatch
     }

@@ -114,16 +114,16 @@ public actor Scanner {
         var attempt = FaceAttempt()
         var advice = Advice()
         return try scan(camera, interruption, isWaiting, report) { sight in
-            attempt.see(sight, at: now())
             let isGood = advice.fault(of: sight) == nil && sight.face?.isAttentive == true
-            switch recognition.see(sight) {
+            let outcome = recognition.see(sight)
+            attempt.see(sight, wasCompared: recognition.hasCompared, at: now())
+            switch outcome {
             case .nothing: break
             case .hint(let hint): report(.hint(hint))
             case .noMatch:
                 // A face gets its time: one that was seen for a moment has not failed.
-                guard attempt.hasFailed(at: now()) else { break }
+                guard attempt.hasFailed() else { break }
                 report(.noMatch)
-                report(.hint(.lookAtCamera))
             case .match(let id): return Match(id: id, face: isGood ? sight.numbers : nil)
             }
             return nil

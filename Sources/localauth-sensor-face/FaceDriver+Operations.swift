@@ -109,6 +109,8 @@ extension FaceDriver {
                     do throws(SensorFault) {
                         try await operation.noMatch()
                         count.end()
+                        // Not before: it would be overwritten by what is said of the miss.
+                        operation.hint(.lookAtCamera)
                     } catch {
                         interruption.raise()
                     }

@@ -248,6 +248,29 @@ struct FaceEngineTests {
         }
     }
 
+    @Test("A raw picture that is larger than a JPEG would be searched at is halved as well")
+    func large() throws {
+        // Dark and blinding pixels in turn are neither once four are one.
+        for (format, stride, lines) in [
+            (PixelFormat.grey, 1280, 720), (.yuyv, 2560, 720), (.nv12, 1280, 1080),
+        ] {
+            var bytes = [UInt8](repeating: 128, count: stride * lines)
+            for place in 0..<(1280 * 720) {
+                let (x, y) = (place % 1280, place / 1280)
+                bytes[y * stride + x * stride / 1280] = (x + y) % 2 == 0 ? 0 : 255
+            }
+            let frame = Frame(
+                format: format,
+                width: 1280,
+                height: 720,
+                stride: stride,
+                bytes: bytes
+            )
+            let sight = try #require(engine.look(frame), "\(format)")
+            #expect(sight.darkness == 0 && sight.glare == 0, "\(format)")
+        }
+    }
+
     @Test("The eyes of people who look are open, and with lids over them they are not")
     func eyes() throws {
         for clip in ["enroll", "match", "other"] {

@@ -67,6 +67,13 @@ struct FaceSensorTests {
                 bench.misses.count == 2
             }
             try expect(bench.misses.map(\.attempt) == [1, 2], "numbers from 1")
+            // What it asks for after a miss comes behind it, or it would be overwritten.
+            let after = bench.events.seen.filter { $0.operation == number }
+                .drop { $0.kind != "no-match" }
+            try expect(
+                after.dropFirst().first?.detail["hint"] == .string("look-at-camera"),
+                "got \(after.map(\.kind))"
+            )
             try await bench.sensor.cancel(operation: number)
             try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
         }

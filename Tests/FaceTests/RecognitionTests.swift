@@ -159,6 +159,50 @@ enum Seen {
         #expect(outcomes(shaky).contains(.hint(.holdStill)))
     }
 
+    @Test("What would never count as a miss is never compared, and so never a match")
+    func notCompared() {
+        var glare = Seen.me
+        glare.glare = 0.7
+        let sights = [
+            Seen.face(0.3, size: 0.1), Seen.face(0.3, size: 0.8), Seen.face(0.3, x: 0.1),
+            Seen.face(0.3, y: 0.9), Seen.face(0.3, yaw: 0.3), Seen.face(0.3, yaw: -0.3),
+            Seen.face(0.3, brightness: 0.02), glare,
+        ]
+        for sight in sights {
+            var recognition = recognition()
+            for _ in 0..<50 {
+                let outcome = recognition.see(sight)
+                if case .match = outcome { Issue.record("\(sight) matched") }
+                #expect(!recognition.hasCompared)
+            }
+        }
+    }
+
+    @Test("A face that moves is compared, and counts; so does one of somebody who sits back")
+    func moving() {
+        let shaky = { (person: Int) in
+            (0..<20).map { Seen.face(0.3, person: person, x: $0 % 2 == 0 ? 0.4 : 0.6) }
+        }
+        #expect(outcomes(shaky(0)).contains(.match("mine")))
+        let seen = outcomes(shaky(3))
+        #expect(seen.indices.filter { seen[$0] == .noMatch } == [9, 19])
+        #expect(
+            outcomes([Sight](repeating: Seen.face(0.3, size: 0.13), count: 2)).last
+                == .match("mine")
+        )
+        let far = outcomes([Sight](repeating: Seen.face(person: 3, size: 0.13), count: 10))
+        #expect(far.last == .noMatch)
+    }
+
+    @Test("Who leaves, or is recognised in a picture, takes the failures along")
+    func forgotten() {
+        let nine = [Sight](repeating: Seen.stranger, count: 9)
+        let empty = [Sight](repeating: Seen.empty, count: Recognition.emptyFrames)
+        #expect(!outcomes(nine + empty + nine).contains(.noMatch))
+        #expect(outcomes(nine + empty.dropLast() + nine).contains(.noMatch))
+        #expect(!outcomes(nine + [Seen.me] + nine).contains(.noMatch))
+    }
+
     @Test("An empty scene matches nothing, fails nothing, and asks for a look")
     func empty() {
         let seen = outcomes([Sight](repeating: Seen.empty, count: 100))
