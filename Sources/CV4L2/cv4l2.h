@@ -32,6 +32,11 @@ static const unsigned int cv4l2_capture = V4L2_BUF_TYPE_VIDEO_CAPTURE;
 static const unsigned int cv4l2_memory_mapped = V4L2_MEMORY_MMAP;
 static const unsigned int cv4l2_field_none = V4L2_FIELD_NONE;
 static const unsigned int cv4l2_cap_capture = V4L2_CAP_VIDEO_CAPTURE;
+/* Of a codec's node, which looks at nothing: it takes pictures in, too. */
+static const unsigned int cv4l2_cap_codec =
+    V4L2_CAP_VIDEO_OUTPUT | V4L2_CAP_VIDEO_OUTPUT_MPLANE | V4L2_CAP_VIDEO_M2M |
+    V4L2_CAP_VIDEO_M2M_MPLANE;
+static const unsigned int cv4l2_cap_planes = V4L2_CAP_VIDEO_CAPTURE_MPLANE;
 static const unsigned int cv4l2_cap_streaming = V4L2_CAP_STREAMING;
 static const unsigned int cv4l2_cap_device = V4L2_CAP_DEVICE_CAPS;
 static const unsigned int cv4l2_flag_error = V4L2_BUF_FLAG_ERROR;

@@ -135,8 +135,27 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
 
     /// The first node of every camera that has an identity, in the order of their numbers.
     public static func cameras(root: String = "") -> [String] {
-        (0..<64).map { "/dev/video\($0)" }
-            .filter { access(root + $0, F_OK) == 0 && (try? Self(of: $0, root: root)) != nil }
+        nodes(root).filter { (try? Self(of: $0, root: root)) != nil }
+    }
+
+    /// Why no camera that is there has an identity.
+    ///
+    /// - Returns: ``CameraFault/untrusted(_:)`` of the first that takes pictures, or
+    ///   ``CameraFault/disconnected``: there is none.
+    public static func absence(root: String = "", system: VideoSystem = .kernel) -> CameraFault {
+        for node in nodes(root) {
+            do throws(CameraFault) {
+                _ = try Self(of: node, root: root)
+            } catch {
+                // Decoders have such nodes, too.
+                if case .untrusted = error, V4L2Source.takesPictures(node, system) { return error }
+            }
+        }
+        return .disconnected
+    }
+
+    private static func nodes(_ root: String) -> [String] {
+        (0..<64).map { "/dev/video\($0)" }.filter { access(root + $0, F_OK) == 0 }
     }
 
     /// The USB device that a video device belongs to.

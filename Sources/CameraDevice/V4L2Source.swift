@@ -57,10 +57,22 @@ public final class V4L2Source: FrameSource {
         try V4L2Source(probing: path, system).format == .grey
     }
 
-    private init(probing path: String, _ system: VideoSystem) throws(CameraFault) {
+    /// Whether a node is a camera's, and no codec's; opens it for a moment.
+    ///
+    /// A camera on the processor's own bus may give planes alone, which nobody here can use.
+    static func takesPictures(_ path: String, _ system: VideoSystem) -> Bool {
+        guard let able = try? V4L2Source(opening: path, system).abilities() else { return false }
+        return able & (cv4l2_cap_capture | cv4l2_cap_planes) != 0 && able & cv4l2_cap_codec == 0
+    }
+
+    private init(opening path: String, _ system: VideoSystem) throws(CameraFault) {
         self.system = system
         descriptor = system.open(path)
         guard descriptor >= 0 else { throw Self.fault(descriptor, "The camera can't be opened") }
+    }
+
+    private convenience init(probing path: String, _ system: VideoSystem) throws(CameraFault) {
+        try self.init(opening: path, system)
         try checkAbilities()
         _ = try findFormat()
     }
@@ -89,14 +101,18 @@ public final class V4L2Source: FrameSource {
 
     // MARK: Setting up
 
-    private func checkAbilities() throws(CameraFault) {
+    private func abilities() throws(CameraFault) -> UInt32 {
         var abilities = v4l2_capability()
         try request(cv4l2_querycap, &abilities, "This is no camera")
         name = withUnsafeBytes(of: abilities.card) { bytes in
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         let isPart = abilities.capabilities & cv4l2_cap_device != 0
-        let able = isPart ? abilities.device_caps : abilities.capabilities
+        return isPart ? abilities.device_caps : abilities.capabilities
+    }
+
+    private func checkAbilities() throws(CameraFault) {
+        let able = try abilities()
         guard able & cv4l2_cap_capture != 0, able & cv4l2_cap_streaming != 0 else {
             throw .failed("The device takes no pictures, or can't stream them.")
         }

@@ -51,7 +51,7 @@ extension FaceSettings {
         case .camera(nil):
             let device = CameraIdentity.cameras()
                 .first { !isInfrared || (try? V4L2Source.isInfrared($0)) == true }
-            guard let device else { throw .disconnected }
+            guard let device else { throw CameraIdentity.absence() }
             return (device, try CameraIdentity(of: device))
         }
     }

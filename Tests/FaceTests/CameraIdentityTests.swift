@@ -118,6 +118,32 @@ import Testing
         #expect(CameraIdentity.cameras(root: folder.path).isEmpty)
     }
 
+    @Test("Where no camera can be known again, the first one says why; a codec is no camera")
+    func noneToKnow() throws {
+        let codec = V4L2_CAP_VIDEO_M2M_MPLANE
+        for (place, reason) in [
+            ("virtual/video4linux", "virtual camera"),
+            ("platform/isp/video4linux", "no USB camera"),
+        ] {
+            let folder = try tree(device: "sys/devices/\(place)/video0")
+            let camera = FakeCamera()
+            func absence() -> String {
+                "\(CameraIdentity.absence(root: folder.path, system: camera.system))"
+            }
+            #expect(absence().contains(reason))
+            // Of planes alone.
+            camera.abilities = UInt32(V4L2_CAP_VIDEO_CAPTURE_MPLANE)
+            #expect(absence().contains(reason))
+            camera.abilities = UInt32(codec)
+            #expect(absence() == "disconnected")
+            camera.abilities = cv4l2_cap_capture | UInt32(V4L2_CAP_VIDEO_OUTPUT)
+            #expect(absence() == "disconnected")
+            #expect(!camera.isOpen)
+        }
+        let none = try TemporaryFolder()
+        #expect(CameraIdentity.absence(root: none.path) == .disconnected)
+    }
+
     @Test("A camera that is not on USB, or has no name by its place, is refused with a reason")
     func nameless() throws {
         let platform = try tree(device: "sys/devices/platform/isp/video4linux/video0")
