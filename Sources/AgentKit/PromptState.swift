@@ -8,6 +8,8 @@ public struct PromptState: Hashable, Sendable {
         public let biometryType: UInt32
         /// Whether it has said that it looks.
         public fileprivate(set) var isReady = false
+        /// That another program has it, in words, for as long as it has.
+        fileprivate var isInUse: String?
     }
 
     /// How things stand; what colours and icons follow.
@@ -22,8 +24,12 @@ public struct PromptState: Hashable, Sendable {
     public let details: PromptDetails
     /// The sensors at work, one for each kind.
     public private(set) var sensors: [Sensor]
-    /// What has just happened, or what can be done.
-    public private(set) var words: String
+    /// What has just happened, or what can be done; then which sensors other programs have.
+    public var words: String {
+        let others = isOver ? [] : sensors.compactMap(\.isInUse).filter { $0 != news }
+        return ([news] + others).joined(separator: "\n")
+    }
+    private(set) var news: String
     /// How things stand.
     public private(set) var mood = Mood.asking
     /// Whether there is a place to type a secret.
@@ -45,7 +51,7 @@ public struct PromptState: Hashable, Sendable {
         var types: [UInt32] = []
         for type in details.biometryTypes where !types.contains(type) { types.append(type) }
         sensors = details.stage == .biometry ? types.map { Sensor(biometryType: $0) } : []
-        words = PromptText.invitation(details)
+        news = PromptText.invitation(details)
         showsSecret = details.takesPasscodeAtOnce
         takesSecret = showsSecret
         asksApplicationPassword = details.stage == .applicationPassword
@@ -55,21 +61,14 @@ public struct PromptState: Hashable, Sendable {
     public mutating func take(_ progress: PromptProgress) {
         guard !isOver else { return }
         if let sentence = PromptText.sentence(progress, instructions: details.instructions) {
-            words = sentence
+            news = sentence
         }
         switch progress {
         case .promptShown:
             break
-        case .sensorReady(_, let type):
-            mood = .asking
-            if let index = sensors.firstIndex(where: { $0.biometryType == type }) {
-                sensors[index].isReady = true
-            }
-        case .sensorBusy(_, let type, _), .sensorFailed(_, let type, _):
-            mood = .asking
-            if let index = sensors.firstIndex(where: { $0.biometryType == type }) {
-                sensors[index].isReady = false
-            }
+        case .sensorReady(_, let type): mark(type, isReady: true)
+        case .sensorBusy(_, let type, _): mark(type, isReady: false, isInUse: news)
+        case .sensorFailed(_, let type, _): mark(type, isReady: false)
         case .hint:
             mood = .asking
         case .noMatch:
@@ -105,7 +104,7 @@ public struct PromptState: Hashable, Sendable {
     public mutating func submitted(_ isSent: Bool) {
         takesSecret = !isSent
         mood = isSent ? .asking : .failed
-        words =
+        news =
             isSent ? localized("Checking …") : localized("The service did not take the password.")
     }
 
@@ -119,13 +118,20 @@ public struct PromptState: Hashable, Sendable {
         isOver = true
         takesSecret = false
         (canConfirm, canFallBack) = (false, false)
-        words = PromptText.sentence(outcome)
+        news = PromptText.sentence(outcome)
         mood =
             switch outcome {
             case .success: .recognized
             case .lockout: .locked
             default: .failed
             }
+    }
+
+    private mutating func mark(_ type: UInt32, isReady: Bool, isInUse: String? = nil) {
+        mood = .asking
+        guard let index = sensors.firstIndex(where: { $0.biometryType == type }) else { return }
+        sensors[index].isReady = isReady
+        sensors[index].isInUse = isInUse
     }
 
     private mutating func ask(forApplicationPassword isForApplication: Bool) {

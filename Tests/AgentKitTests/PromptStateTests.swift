@@ -36,6 +36,28 @@ import Testing
         #expect(state.sensors.count == 2)
     }
 
+    @Test("L25: that another program has a sensor stays said until that sensor looks, or fails")
+    func inUse() throws {
+        let inUse = "The fingerprint reader is in use by fprintd-verify."
+        let busy = PromptProgress.sensorBusy(sensor: "F", biometryType: 1, by: "fprintd-verify")
+        var state = try state()
+        state.take(busy)
+        #expect(state.words == inUse)
+        state.take(.sensorReady(sensor: "C", biometryType: 2))
+        #expect(state.words == "Look at the camera (C is ready).\n\(inUse)")
+        state.take(.hint("move-closer"))
+        #expect(state.words == "Move closer.\n\(inUse)")
+        state.take(.sensorReady(sensor: "F", biometryType: 1))
+        #expect(!state.words.contains(inUse))
+        state.take(busy)
+        state.take(.sensorFailed(sensor: "F", biometryType: 1, cause: "missing"))
+        state.take(.hint("move-closer"))
+        #expect(state.words == "Move closer.")
+        state.take(busy)
+        state.end(.canceled)
+        #expect(state.words == PromptText.sentence(.canceled))
+    }
+
     @Test("R22: the fallback is on offer when the service says so, unless its title is empty")
     func fallback() throws {
         var state = try state()

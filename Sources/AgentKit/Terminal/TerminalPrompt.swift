@@ -207,7 +207,7 @@ internal import Localization
         }
         line.wipe()
         shown.state.submitted(isSent)
-        say(shown, shown.state.words)
+        say(shown, shown.state.news)
         ask(shown)
     }
 }
