@@ -40,8 +40,8 @@ final class ScriptedSensor: Sensor1Service {
         }
 
         func succeed(_ template: String) { result.record(.success(template)) }
-        func fail(_ name: DBusError.Name) {
-            result.record(.failure(DBusError(name, "scripted")))
+        func fail(_ name: DBusError.Name, _ message: String = "scripted") {
+            result.record(.failure(DBusError(name, message)))
         }
     }
 
@@ -59,6 +59,7 @@ final class ScriptedSensor: Sensor1Service {
     var words: [String: String] = [:]
     /// What Health says.
     var state = "ok"
+    var health = ""
     var onCancel = OnCancel.obey
     /// What ListTemplates is refused with; nil: it is answered.
     var listError: DBusError.Name?
@@ -304,7 +305,7 @@ final class ScriptedSensor: Sensor1Service {
     }
 
     func health(call: IncomingCall) throws(DBusError) -> Answer<(state: String, message: String)> {
-        answer("Health") { (state: self.state, message: "") }
+        answer("Health") { (state: self.state, message: self.health) }
     }
 
     func protocolVersions(for peer: Peer?) throws(DBusError) -> [UInt32] { versions }

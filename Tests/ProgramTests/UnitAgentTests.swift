@@ -69,6 +69,19 @@ struct UnitAgentTests {
         #expect(try await desk.bench.evaluateWithMatch() == nil)
     }
 
+    @Test(
+        "L28: without prompts a desktop is told to log in anew, a console to start one",
+        arguments: [("wayland", "Log out and in again"), ("tty", "Start one")]
+    )
+    @BusActor
+    func remedy(_ type: String, _ beginning: String) async throws {
+        let desk = try await Desk(type: type)
+        #expect(try await desk.bench.manager.canInteract().remedy.hasPrefix(beginning))
+        let finding = try await desk.bench.manager.diagnose()
+            .first { $0["name"] == .string("agent") }
+        #expect(finding?["remedy"]?.asString?.hasPrefix(beginning) == true)
+    }
+
     /// How a program of the user's could have got there from elsewhere.
     enum Way: CaseIterable {
         case isThere, wasThere, wasGoneAtOnce, wasBefore, asSu

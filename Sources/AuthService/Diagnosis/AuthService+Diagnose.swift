@@ -15,7 +15,8 @@ extension AuthService {
         let processes = CallerProcess.lineage(of: peer.pid)
         var diagnosis = Diagnosis()
         diagnosis.facts = await evaluations.facts.find(for: peer, uid: uid, processes: processes)
-        diagnosis.sensors = await sensorFindings(isRemote: diagnosis.facts.isRemote)
+        diagnosis.sensors = await sensorFindings(diagnosis.facts)
+        diagnosis.isDesktop = sessions.isDesktop(diagnosis.facts.session)
         if isSystemBus {
             diagnosis.isSystemBus = true
             diagnosis.hasPolicy = BusPolicy.isInstalled()
@@ -55,19 +56,21 @@ extension AuthService {
         return ((try? await connection.listActivatableNames()) ?? []).contains(name)
     }
 
-    private func sensorFindings(isRemote: Bool) async -> [Diagnosis.Sensor] {
+    private func sensorFindings(_ facts: Facts) async -> [Diagnosis.Sensor] {
         var findings: [Diagnosis.Sensor] = []
         var questions: [Task<Void, Never>] = []
         var answers: [Int: Diagnosis.Health] = [:]
         for sensor in sensors.sorted {
-            let isHidden = isRemote && sensor.isUsable && sensor.facts.type != .none
+            let isHidden = facts.isRemote && sensor.isUsable && sensor.facts.type != .none
             findings.append(
                 Diagnosis.Sensor(
                     name: sensor.name,
                     description: sensor.facts.description,
                     unavailability: isHidden ? .remoteSession : sensor.unavailability,
                     distrust: sensor.process.distrust,
-                    fault: sensor.process.fault
+                    fault: sensor.process.fault,
+                    complaint: sensor.process.complaint,
+                    templates: facts.sensors.first { $0.name == sensor.name }?.templates ?? 0
                 )
             )
             // One that is not trusted, or that sleeps, is not asked.

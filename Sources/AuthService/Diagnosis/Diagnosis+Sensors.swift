@@ -42,13 +42,8 @@ extension Diagnosis {
 
     private static func check(_ sensor: Sensor) -> Check {
         let name = "sensor " + sensor.name
-        // Many machines have no camera, or no reader: that is how they are.
         if sensor.unavailability == .noHardware, sensor.health?.state != .failed {
-            return Check(
-                name: name,
-                state: .ok,
-                message: "\(sensor.name) has no device on this machine."
-            )
+            return absence(of: sensor, name)
         }
         // What the sensor says itself tells more than one word of ours.
         if let health = sensor.health, health.state != .ok {
@@ -78,6 +73,14 @@ extension Diagnosis {
                 remedy: "Update the sensor: its program does not keep to the protocol."
             )
         }
+        if let complaint = sensor.complaint, sensor.unavailability == nil {
+            return Check(
+                name: name,
+                state: .warning,
+                message: "\(sensor.name) could not do what it was last asked to: \(complaint)",
+                remedy: remedy(forHealth: complaint, of: sensor.name)
+            )
+        }
         guard let unavailability = sensor.unavailability else {
             return Check(name: name, state: .ok, message: sensor.description)
         }
@@ -94,6 +97,23 @@ extension Diagnosis {
             state: isExpected(unavailability) ? .warning : .failed,
             message: "\(sensor.name) can't be used: \(unavailability.rawValue).",
             remedy: remedy(for: unavailability, of: sensor.name)
+        )
+    }
+
+    /// Many machines have no camera, or no reader: that is how they are.
+    private static func absence(of sensor: Sensor, _ name: String) -> Check {
+        guard sensor.templates > 0 else {
+            return Check(
+                name: name,
+                state: .ok,
+                message: "\(sensor.name) has no device on this machine."
+            )
+        }
+        return Check(
+            name: name,
+            state: .warning,
+            message: "\(sensor.name) knows you, and its device is not there.",
+            remedy: remedy(for: .noHardware, of: sensor.name)
         )
     }
 
@@ -123,29 +143,52 @@ extension Diagnosis {
         return "localauth-sensor-\(program)"
     }
 
-    /// What to do about what a sensor says in `Health`, by a word of that.
+    /// What to do about what a sensor says of itself, by a word of that; the first that fits.
     private static let remedies = [
+        ("enrolled", "Enrol again: localauthctl enroll."),
+        (" use ", closeProgram),
+        (" uses ", closeProgram),
         ("PipeWire", "Set that PipeWire up as docs/face.md says, or name another camera."),
         (
             "model",
             "Install the models of the sensor, or name their folder with its option --models."
         ),
         ("polkit", "Install 50-localauth-fingerprint.rules in /usr/share/polkit-1/rules.d."),
-        ("device", "Close that program, or wait: the sensor looks as soon as the device is free."),
-        ("virtual", "Name a camera of the machine with the sensor's option --camera."),
-        ("USB", "Connect a USB camera: only such a one can be recognized again."),
-        ("format", "Use another camera: one that gives YUYV, NV12, I420, MJPG or GREY pictures."),
+        ("virtual", nameCamera),
+        (" video ", nameCamera),
+        ("takes", nameCamera),
+        ("infrared", "Name an infrared camera with --camera, or leave the option --infrared out."),
+        ("udev", "Start udev, then plug the camera in again."),
+        (
+            "USB",
+            "Connect a USB camera, or have PipeWire offer this one as docs/face.md says: only such "
+                + "a one can be recognized again."
+        ),
+        ("format", useCamera),
+        ("pixels", useCamera),
+        ("broken", lookAtCable),
+        ("gives", lookAtCable),
+        ("denied", "Let the sensor's user have that: a camera belongs to the group video."),
+        ("hook", "Correct the program that the option --pre-open-hook names."),
+        (" key ", "Restore that key, or remove the templates and enrol again."),
+        ("damaged", "Remove that template and enrol again: localauthctl templates."),
         ("installed", "Install the package fprintd."),
         ("several", "Unplug the reader and plug it in again, or restart the machine."),
         ("suspend", "Leave the reader alone for half a minute."),
-        (
-            "connected",
-            "Plug the device in, or switch it on in the firmware's settings."
-        ),
-        ("damaged", "Remove that template and enrol again: localauthctl templates."),
+        ("fprintd", "Try again; what fprintd says of it: journalctl -u fprintd."),
+        ("connected", "Plug the device in, or switch it on in the firmware's settings."),
     ]
+    private static let closeProgram =
+        "Close that program, or wait: the sensor looks as soon as the device is free."
+    private static let nameCamera =
+        "Name a camera of the machine with the sensor's option --camera."
+    private static let useCamera =
+        "Use another camera: one that gives YUYV, NV12, I420, MJPG or GREY pictures."
+    private static let lookAtCable =
+        "Open the camera's shutter or switch it on, plug it in again, or try another cable."
 
-    private static func remedy(forHealth message: String, of name: String) -> String {
-        remedies.first { message.contains($0.0) }?.1 ?? remedy(for: .failed, of: name)
+    static func remedy(forHealth message: String, of name: String) -> String {
+        remedies.first { message.contains($0.0) }?.1
+            ?? "Try again; what else it said: journalctl -u \(unit(of: name))."
     }
 }

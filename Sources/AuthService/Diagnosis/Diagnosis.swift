@@ -41,6 +41,10 @@ struct Diagnosis: Sendable {
         var fault: String?
         /// How it is, by its own words; nil when it was not asked.
         var health: Health?
+        /// What it last refused an operation with; nil: nothing since it worked.
+        var complaint: String?
+        /// How many templates the caller has on it.
+        var templates = 0
     }
 
     struct Health: Hashable, Sendable {
@@ -88,6 +92,8 @@ struct Diagnosis: Sendable {
     var refusal: Refusal?
     /// Why nobody can be asked; nil: somebody can.
     var absence: Absence? = .noAgent
+    /// Whether the caller is asked on a desktop, which starts prompts itself.
+    var isDesktop = false
     var monitors = 0
     /// Options that no method knows, and the methods.
     var unknownOptions: [String] = []
@@ -254,7 +260,7 @@ struct Diagnosis: Sendable {
             name: "session",
             state: .warning,
             message: facts.absence.refusal.message,
-            remedy: Self.remedy(for: facts.absence)
+            remedy: Self.remedy(for: facts.absence, isDesktop: isDesktop)
         )
     }
 
@@ -303,18 +309,20 @@ struct Diagnosis: Sendable {
             name: "agent",
             state: .failed,
             message: "No prompt agent serves you.",
-            remedy: Self.remedy(for: absence)
+            remedy: Self.remedy(for: absence, isDesktop: isDesktop)
         )
     }
 
     /// What a caller who can't be asked does about it (L28).
-    static func remedy(for absence: Absence) -> String {
+    static func remedy(for absence: Absence, isDesktop: Bool) -> String {
         switch absence {
         case .noSession: "Log in at the machine."
         case .otherUser: "Ask in a session of your own: su and sudo make none."
         case .inactive: "Switch to your session."
         case .locked: "Unlock the screen."
         case .asleep: "Wait until the system is awake."
+        case .noAgent where isDesktop, .noAgentThere where isDesktop:
+            "Log out and in again: prompts start with the desktop (package localauth-agent)."
         case .noAgentThere:
             "Start one in your session at the machine: localauthctl agent --session."
         case .noAgent: "Start one: localauthctl agent."

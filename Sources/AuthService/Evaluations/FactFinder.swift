@@ -77,7 +77,13 @@ struct FactFinder {
             sessions.isAbsent
             ? nil : onLoop { await sessions.refresh(peer, for: uid, isDecision: isDecision) }
         // First what takes longest: a sensor asks the bus before it answers.
-        let templates = onLoop { await enrolments.refresh(uid) }
+        let templates = onLoop {
+            if isDecision {
+                await enrolments.refreshPatiently(uid)
+            } else {
+                await enrolments.refresh(uid)
+            }
+        }
         let names = isDecision ? onLoop { await connection.catchUpWithNames() } : nil
         let passcode = await verifier.passcode(of: uid)
         await templates.value

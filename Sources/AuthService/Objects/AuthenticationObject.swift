@@ -80,7 +80,10 @@ final class AuthenticationObject: Authentication1Service {
             switch evaluations.engine.prompter(for: peer.uid, facts) {
             case .success: return (true, "", "", "")
             case .failure(let absence):
-                let remedy = Diagnosis.remedy(for: absence)
+                let remedy = Diagnosis.remedy(
+                    for: absence,
+                    isDesktop: evaluations.facts.sessions.isDesktop(facts.session)
+                )
                 return (false, absence.rawValue, absence.refusal.message, remedy)
             }
         }

@@ -133,7 +133,11 @@ final class DeviceObject: Device1Service {
     ) throws(DBusError) -> Answer<String> {
         let options = try self.options(options, of: call)
         let label = try Self.checked(label)
-        try checkUsable()
+        guard sensor.isUsable else {
+            return .later { [sensor] () throws(DBusError) in
+                throw await sensor.process.explainedRefusal()
+            }
+        }
         try checkNotEnrolling()
         return .later { [self] () throws(DBusError) in
             // Not before the call is admitted: one that is refused leaves nothing behind.

@@ -19,6 +19,12 @@ enum DisplayText {
         return String(result)
     }
 
+    /// What somebody says of a fault, fit to be shown; nil: nothing that a person could read.
+    static func reason(_ text: String) -> String? {
+        let reason = cleaned(text, limit: reasonLimit)
+        return isBlank(reason) ? nil : reason
+    }
+
     /// Whether anything is left that a person could read.
     static func isBlank(_ text: String) -> Bool {
         !text.unicodeScalars.contains { isShown($0) && !$0.properties.isWhitespace }

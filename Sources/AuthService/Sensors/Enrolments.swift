@@ -11,6 +11,9 @@ final class Enrolments {
     /// What the record calls a companion; no name of a sensor has such a sign in it.
     private static let companionPrefix = "companion/"
 
+    /// How long a decision waits for a busy sensor to say whom it knows.
+    private static let busyPatience = Duration.seconds(5)
+
     private var known: [UInt32: Enrolment]
     /// The domain states of biometry alone that were asked for, and what each was made of.
     private var states: [UInt32: (enrolment: Enrolment, state: [UInt8])] = [:]
@@ -250,6 +253,18 @@ final class Enrolments {
     /// younger than its question and a flood of questions is two look-ups.
     func refresh(_ uid: UInt32) async {
         await lookUps.share(uid) { await self.ask(uid) }
+    }
+
+    /// The same for a decision: one that is busy, as a reader that matches for another program, is
+    /// asked again for as long as that may take.
+    func refreshPatiently(_ uid: UInt32) async {
+        let end = Instant.now() + Self.busyPatience
+        await refresh(uid)
+        while sensors.sorted.contains(where: { $0.templates.isBusy(of: uid) }), Instant.now() < end
+        {
+            await pause(SensorOperations.busyPause)
+            await refresh(uid)
+        }
     }
 
     /// Whether every sensor that can be used was asked for this user's templates.

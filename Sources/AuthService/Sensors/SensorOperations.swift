@@ -150,6 +150,7 @@ final class SensorOperations {
                     () throws(DBusError) in
                     try await call(proxy)
                 }
+                process.complaint = nil
                 return .finished(template: template)
             } catch {
                 // It was leaving when the question came.
@@ -160,6 +161,9 @@ final class SensorOperations {
                     continue
                 }
                 guard error.name == .sensorBusy, let own = operations[number] else {
+                    if operations[number]?.isCanceled == false {
+                        process.complaint = error.sensorReason ?? process.complaint
+                    }
                     return .refused(DBusError(sensor: error))
                 }
                 await wait(number, own)

@@ -21,6 +21,19 @@ extension SensorProcess {
         return try answer.get()
     }
 
+    /// Why nothing can be asked of it now, with what it says of that itself.
+    func explainedRefusal() async -> DBusError {
+        let refusal = refusal
+        guard [.ready, .broken(.failed)].contains(state), let proxy,
+            let health = try? await health(proxy), health.state != HealthState.ok.rawValue,
+            let reason = DisplayText.reason(health.message)
+        else { return refusal }
+        return DBusError(
+            .biometryNotAvailable,
+            "The sensor \(name) can't be used now (\(unavailability.wire)): \(reason)"
+        )
+    }
+
     /// It announced that something is another without saying what: asks once for all that it
     /// announces until it is asked.
     func doubt(_ owner: String) {

@@ -43,7 +43,7 @@ final class SensorProcess {
     }
     weak var events: (any SensorProcessEvents)?
 
-    private let name: String
+    let name: String
     private let connection: Connection
     private let findTrust: @BusActor () -> SensorTrust
     /// What was last found.
@@ -52,6 +52,10 @@ final class SensorProcess {
     private(set) var distrust: String?
     /// What it did wrong last, for people; nil: nothing since it worked.
     private(set) var fault: String?
+    /// What it last refused an operation with, for people; nil: nothing since it worked.
+    ///
+    /// It is kept here as well as by the sensor, which ends when it is idle.
+    var complaint: String?
     private var descriptor: OwnedDescriptor?
     private var subscriptions: [EventSource] = []
     private var isActivating = false

@@ -13,6 +13,8 @@ final class SensorTemplates {
     private var lists: [UInt32: [Template]] = [:]
     /// Users whose templates it did not list when it was asked last, or could not be asked for.
     private var unanswered: Set<UInt32> = []
+    /// Users whose templates it did not list because it was busy.
+    private var busy: Set<UInt32> = []
     private let process: SensorProcess
 
     init(process: SensorProcess) {
@@ -27,6 +29,9 @@ final class SensorTemplates {
         // Of more users than a machine has, none is known.
         unanswered.contains(uid) || unanswered.count > Self.limit
     }
+
+    /// Whether it could not say what a user has for being busy, which ends by itself.
+    func isBusy(of uid: UInt32) -> Bool { busy.contains(uid) && process.isUsable }
 
     func forget() {
         lists = [:]
@@ -45,6 +50,7 @@ final class SensorTemplates {
 
     /// Asks for a user's templates; nil when the sensor can't say.
     func list(of uid: UInt32) async -> [Template]? {
+        busy.remove(uid)
         guard let list = await ask(uid) else {
             doubt(uid)
             return nil
@@ -93,7 +99,8 @@ final class SensorTemplates {
             switch error.name {
             // It does not know this daemon yet, does something else, or never got the question: no
             // fault of its own.
-            case .accessDenied, .sensorBusy, .invalidArgs, .limitsExceeded: break
+            case .accessDenied, .invalidArgs, .limitsExceeded: break
+            case .sensorBusy: if busy.count <= Self.limit { busy.insert(uid) }
             // It said before that it doesn't work.
             case let name where process.saidNo && name != .noReply: break
             default: process.fail(.failed)
@@ -212,16 +219,22 @@ extension DBusError {
     /// A sensor's error: which it is in our own words, and then what a trusted sensor says of it.
     init(sensor error: DBusError) {
         let own = DBusError(sensor: error.name)
-        let reason = DisplayText.cleaned(error.message, limit: DisplayText.reasonLimit)
-        let isTold = error.name == own.name && !DisplayText.isBlank(reason)
         self =
-            switch own.name {
-            case .sensorFailed where isTold:
+            switch (own.name, error.sensorReason) {
+            case (.sensorFailed, let reason?):
                 DBusError(.sensorFailed, "The sensor failed: \(reason)")
-            case .sensorDenied where isTold:
+            case (.sensorDenied, let reason?):
                 DBusError(.sensorDenied, "The sensor is not allowed to: \(reason)")
             default: own
             }
+    }
+
+    /// What a trusted sensor says of why it can't, fit to be shown; nil: nothing.
+    var sensorReason: String? {
+        guard [.sensorFailed, .sensorDenied].contains(name),
+            message != DBusError(sensor: name).message
+        else { return nil }
+        return DisplayText.reason(message)
     }
 
     /// A sensor's error in our own words.

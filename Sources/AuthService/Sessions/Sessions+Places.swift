@@ -20,6 +20,11 @@ extension Sessions {
         let isAtDisplay: Bool
     }
 
+    /// Whether a session is a desktop at this machine.
+    func isDesktop(_ id: String?) -> Bool {
+        sessions.values.contains { $0.id == id && $0.isDesktop }
+    }
+
     /// The session of a user without a login manager.
     static func only(of uid: UInt32) -> String { "uid:\(uid)" }
 }

@@ -33,7 +33,7 @@ final class Sessions {
     }
     private var presence = Presence.unknown
     private var waiters: [CheckedContinuation<Void, Never>] = []
-    private var sessions: [ObjectPath: LoginSession] = [:]
+    private(set) var sessions: [ObjectPath: LoginSession] = [:]
     private var callers: [Caller: Spot] = [:]
     /// The sessions of the users for whom somebody in no session asks, the one that is preferred
     /// first.

@@ -143,6 +143,134 @@ struct DiagnosisTests {
         #expect(failed?.message.contains("fprintd is missing.") == true)
     }
 
+    @Test("A device that is not there is something to do for whom its sensor knows")
+    func deviceOfMine() {
+        let mine = check("sensor Face") {
+            $0.sensors = [.init(name: "Face", unavailability: .noHardware, templates: 1)]
+        }
+        #expect(mine?.state == .warning)
+        #expect(mine?.remedy.hasPrefix("Plug the device in") == true)
+    }
+
+    @Test("What a sensor refused last is said while it calls itself well, and not instead of that")
+    func complaint() {
+        let complaint = "The camera gives no pictures."
+        let check = { (health: Diagnosis.Health?, reason: Unavailability?) in
+            self.check("sensor Face") {
+                $0.sensors = [
+                    .init(
+                        name: "Face",
+                        unavailability: reason,
+                        health: health,
+                        complaint: complaint
+                    )
+                ]
+            }
+        }
+        for health in [nil, Diagnosis.Health(state: .ok, message: "")] {
+            let said = check(health, nil)
+            #expect(said?.state == .warning)
+            #expect(said?.message.hasSuffix(complaint) == true)
+            #expect(said?.remedy.contains("shutter") == true)
+        }
+        let other = check(.init(state: .degraded, message: "Clean it."), nil)
+        #expect(other?.message.contains("Clean it.") == true)
+        #expect(check(nil, .crashed)?.message.contains("crashed") == true)
+    }
+
+    /// What sensors say, and what the remedy has to have in it.
+    static let remedies = [
+        (
+            "The user was enrolled with another camera (usb 046d:085c - at a); this one is b.",
+            "enroll"
+        ),
+        ("The device is in use by zoom.", "Close that program"),
+        ("The device is in use by another program.", "Close that program"),
+        ("Another program uses the fingerprint reader.", "Close that program"),
+        ("The camera takes no pictures, or can't stream them.", "--camera"),
+        ("The device takes no pictures, or can't stream them.", "--camera"),
+        ("/dev/video0 is no video device.", "--camera"),
+        ("The kernel knows no video device video9.", "--camera"),
+        ("/dev/video0 is a virtual camera: whoever feeds it decides what is seen.", "--camera"),
+        ("/dev/video0 is no USB camera: it has no identity to remember.", "Connect a USB camera"),
+        ("/dev/video0 doesn't say which USB device it is.", "Connect a USB camera"),
+        ("/dev/video0 has no name in /dev/v4l/by-path: is udev running?", "Start udev"),
+        ("/dev/video0 is no infrared camera: it gives colours.", "--infrared"),
+        ("The camera can't be opened: Permission denied.", "group video"),
+        ("The camera gives no pictures.", "shutter"),
+        ("The camera gives only broken pictures.", "shutter"),
+        ("The camera gives 1 buffers.", "cable"),
+        ("The camera has none of the formats YUYV, NV12, I420, MJPG and GREY.", "another camera"),
+        ("The camera gives another format than it was asked for.", "another camera"),
+        ("The camera gives pictures of 8x8 pixels.", "another camera"),
+        ("The hook ended with status 3.", "--pre-open-hook"),
+        ("The face models are missing in /var/lib/localauth-face/models.", "--models"),
+        ("The face models are damaged.", "--models"),
+        ("A template is damaged or not this user's: /s/1-2.face. Remove it.", "that template"),
+        ("The key /s/face.key is missing. Restore it.", "Restore that key"),
+        ("The key /s/face.key must have 32 bytes.", "Restore that key"),
+        ("PipeWire doesn't answer at /run/localauth-pipewire/pipewire-0.", "docs/face.md"),
+        ("PipeWire has no camera that is called CAMERA.", "docs/face.md"),
+        ("No fingerprint reader is connected.", "Plug the device in"),
+        ("The fingerprint reader is not connected.", "Plug the device in"),
+        ("fprintd ended, or can't be started: is it installed?", "Install the package fprintd"),
+        ("fprintd does not answer.", "journalctl -u fprintd"),
+        ("fprintd refused: No such thing", "journalctl -u fprintd"),
+        ("fprintd could not enrol the finger.", "journalctl -u fprintd"),
+        ("fprintd keeps the reader open since a suspend; it recovers.", "half a minute"),
+        ("polkit doesn't let the fingerprint sensor do that.", "50-localauth-fingerprint.rules"),
+        ("The fingerprint reader failed several times: unplug it.", "Unplug the reader"),
+        // What nothing is known about.
+        (
+            "The camera refuses its buffers: Input/output error.",
+            "journalctl -u localauth-sensor-face"
+        ),
+        ("There is no account with the uid 7.", "journalctl -u localauth-sensor-face"),
+    ]
+
+    @Test("What a sensor says has a remedy that helps against it", arguments: remedies)
+    func remedy(_ sentence: String, _ part: String) {
+        let remedy = Diagnosis.remedy(forHealth: sentence, of: "Face")
+        #expect(remedy.contains(part), "\(remedy)")
+    }
+
+    @Test("Who sits at a desktop is told to log in anew, and starts no prompt in a terminal of it")
+    func desktop() {
+        for absence in [Absence.noAgent, .noAgentThere] {
+            let check = { (isDesktop: Bool) in
+                self.check("agent") {
+                    $0.absence = absence
+                    $0.isDesktop = isDesktop
+                }
+            }
+            #expect(check(true)?.remedy.hasPrefix("Log out and in again") == true)
+            #expect(check(false)?.remedy.contains("localauthctl agent") == true)
+        }
+    }
+
+    @Test("What a sensor refused is known until it works again, whatever its process knows")
+    func refused() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            func finding() async throws -> [String: Variant]? {
+                try await bench.manager(person.connection).diagnose()
+                    .first { $0["name"] == .string("sensor Third") }
+            }
+            let failing = try bench.begin(person.connection)
+            try await sensor.operation()
+                .fail(.sensorFailed, "The camera \u{202E}gives no pictures.")
+            await #expect(throws: DBusError.self) { _ = try await failing.reply() }
+            let said = try await finding()
+            #expect(said?["state"] == .string("warning"))
+            let message = said?["message"]?.asString
+            #expect(message?.hasSuffix(": The camera gives no pictures.") == true)
+            let evaluation = bench.evaluate(person)
+            try await sensor.operation(1).succeed(template)
+            _ = try await evaluation.value()
+            #expect(try await finding()?["state"] == .string("ok"))
+        }
+    }
+
     @Test("Bus policy missing")
     func policy() throws {
         #expect(check("policy") == nil)

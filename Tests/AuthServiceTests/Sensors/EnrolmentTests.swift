@@ -40,6 +40,24 @@ struct EnrolmentTests {
         }
     }
 
+    @Test("Enroll at a sensor that can't be used says why, in the sensor's words")
+    func unusable() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            _ = try await bench.sensor(expecting: "failed") { sensor in
+                sensor.reason = "failed"
+                sensor.state = "failed"
+                sensor.health = "The models\u{202E} are missing."
+            }
+            let refusal = await #expect(throws: DBusError.self) {
+                try await bench.device(on: person.connection).enroll(label: "x", options: [:])
+            }
+            #expect(refusal?.name == .biometryNotAvailable)
+            let message = "The sensor Third can't be used now (failed): The models are missing."
+            #expect(refusal?.message == message)
+        }
+    }
+
     @Test("R50: without the right passcode no template is added or removed")
     func wrongPasscode() async throws {
         try await ServiceBench.run { bench in

@@ -68,6 +68,22 @@ struct UnansweredListTests {
         }
     }
 
+    @Test("L25: an evaluation waits for a sensor that is busy when it is asked whom it knows")
+    func busy() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let asked = sensor.count(of: "ListTemplates")
+            sensor.listError = .sensorBusy
+            let evaluation = bench.evaluate(person)
+            _ = try await sensor.calls.first("another question") { _ in
+                sensor.count(of: "ListTemplates") > asked + 1
+            }
+            sensor.listError = nil
+            try await sensor.operation().succeed(template)
+            #expect(try await evaluation.value()["mechanism"] == .string("biometry"))
+        }
+    }
+
     @Test(
         "L11b, R67: without a list no item of the current enrolment is opened, and none deleted",
         arguments: Fault.allCases
