@@ -151,7 +151,10 @@ let package = Package(
                 "LocalAuthBus", "ServiceProgram",
             ]
         ),
-        .target(name: "SensorKit", dependencies: ["DBus", "LocalAuthBus", "ServiceProgram"]),
+        .target(
+            name: "SensorKit",
+            dependencies: ["DBus", "Linux", "LocalAuthBus", "ServiceProgram"]
+        ),
         .target(
             name: "SensorContract",
             dependencies: ["BusBench", "DBus", "Linux", "LocalAuthBus"]
@@ -227,10 +230,7 @@ let package = Package(
                 "AgentKit", "DBus", "LocalAuthBus", "LocalAuthClient", "Localization",
                 "ServiceProgram", "Windows", .byName(name: "CAdwaita", condition: whereWindows),
             ],
-            resources: [
-                .embedInCode("settings.ui"), .embedInCode("enrollment.ui"),
-                .embedInCode("settings.css"),
-            ]
+            resources: ["settings.ui", "enrollment.ui", "settings.css"].map { .embedInCode($0) }
         ),
         .executableTarget(
             name: "localauth-sensor-check",
@@ -241,7 +241,7 @@ let package = Package(
             resources: [
                 "Makefile", "activation.service", "cargo.toml.txt", "description.conf",
                 "package.swift.txt", "policy.conf", "sensor.c.txt", "sensor.py", "sensor.rs.txt",
-                "sensor.swift.txt", "sysusers.conf", "unit.service",
+                "sensor.swift.txt", "sysusers.conf", "udev.rules", "unit.service",
             ]
             .map { .embedInCode("Skeletons/\($0)") }
         ),
@@ -464,7 +464,7 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "TestSupport", "DBus", "LocalAuthBus", "localauth-passcode",
+                "TestSupport", "DBus", "Linux", "LocalAuthBus", "localauth-passcode",
                 "localauth-sensor-simulated", "localauthctl", "localauthd",
             ],
             exclude: ["MasterKey/Spy"]

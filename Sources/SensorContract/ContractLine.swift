@@ -60,6 +60,7 @@ extension ContractLine {
         "ListTemplates",
         "The id must change whenever the biometric data behind it changes."
     )
+    static let kept = process("What is enrolled outlives the process")
     static let canceled = sensor("Cancel", "Ends an operation")
     static let early = sensor("Cancel", "a Cancel that comes before its operation is remembered")
     static let unknown = sensor(

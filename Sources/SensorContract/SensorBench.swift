@@ -15,6 +15,8 @@ public struct SensorFixture: Sendable {
     public var present: @BusActor @Sendable (_ matching: Bool, _ bench: SensorBench) async -> Void
     /// Whether it can be shown something that does not match.
     public var canMismatch: Bool
+    /// Whether what is enrolled outlives its process, as it has to: not in a sensor for tests.
+    public var keepsTemplates: Bool
     /// Whether its touches are lines on its standard input.
     public var hasStream: Bool
     /// Whether its touches are calls on the daemon's connection, behind what that has sent before.
@@ -30,6 +32,7 @@ public struct SensorFixture: Sendable {
         program: [String],
         name: String,
         canMismatch: Bool = true,
+        keepsTemplates: Bool = true,
         hasStream: Bool = false,
         touchesByBus: Bool = true,
         patience: Duration = .seconds(5),
@@ -39,6 +42,7 @@ public struct SensorFixture: Sendable {
         self.program = program
         self.name = name
         self.canMismatch = canMismatch
+        self.keepsTemplates = keepsTemplates
         self.hasStream = hasStream
         self.touchesByBus = touchesByBus && !hasStream
         self.patience = patience
@@ -94,7 +98,7 @@ public struct SeenEvent: Hashable, Sendable {
         bus = try PrivateBus()
         daemon = try bus.connect()
         try daemon.requestName(Self.daemonName)
-        program = try bus.start(fixture.program, hasStream: fixture.hasStream)
+        program = try Self.start(fixture.program, on: bus, hasStream: fixture.hasStream)
         sensor = Self.proxy(daemon, Self.daemonName)
         do {
             try await meet()
@@ -123,8 +127,20 @@ public struct SeenEvent: Hashable, Sendable {
         program.signal(signal ?? SIGTERM)
         _ = try await program.exitStatus()
         _ = try await bus.waitForOwner(of: busName, false)
-        program = try bus.start(fixture.program, hasStream: fixture.hasStream)
+        program = try Self.start(fixture.program, on: bus, hasStream: fixture.hasStream)
         try await meet()
+    }
+
+    /// Starts a sensor with a folder for what it keeps, as systemd does: the bus's, for all its
+    /// processes.
+    public static func start(
+        _ words: [String],
+        on bus: PrivateBus,
+        hasStream: Bool
+    ) throws -> ChildProcess {
+        let folder = bus.folder + "/state"
+        mkdir(folder, 0o700)
+        return try bus.start(words, environment: ["STATE_DIRECTORY": folder], hasStream: hasStream)
     }
 
     /// Returns when the sensor has seen what was written to it before.

@@ -60,7 +60,20 @@ import SensorContract
         if let line = result.line { say("          [\(line)]") }
     }
 
-    func add(_ latencies: [Latency]) {
+    /// Measures latencies; the answer is whether the sensor could be measured.
+    ///
+    /// One that fails here has its summary all the same.
+    func measure(_ fixture: SensorFixture) async -> Bool {
+        do {
+            add(try await Latency.measure(fixture))
+            return true
+        } catch {
+            complain("localauth-sensor-check: no latencies: \(error)")
+            return false
+        }
+    }
+
+    private func add(_ latencies: [Latency]) {
         self.latencies = latencies
         say("\nLatency, median and worst in milliseconds:")
         for row in latencies {

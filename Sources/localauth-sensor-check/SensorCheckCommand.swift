@@ -29,8 +29,8 @@ import Synchronization
             types: Enter sends what was typed, and with nothing typed confirms or takes the \
             fallback, whichever is on offer; Ctrl-C cancels. For a prompt in a window, --act acts.
 
-            Exit status: 0 all checks hold, 1 at least one doesn't or the program doesn't start, \
-            64 wrong usage.
+            Exit status: 0 all checks hold, 1 at least one doesn't or the program doesn't start or \
+            can't be measured, 64 wrong usage.
             """,
         version: "localauth-sensor-check 0.1.0"
     )
@@ -82,7 +82,7 @@ import Synchronization
     @Flag(help: "Write JSON.")
     var json = false
 
-    @Flag(help: "Leave the table of latencies out.")
+    @Flag(help: "Leave the table of latencies out, as --only does.")
     var noLatency = false
 
     @Flag(help: "Print the checks, and where in the contract each comes from.")
@@ -158,13 +158,13 @@ import Synchronization
     private func runSensor(_ checks: [SensorCheck]) throws {
         let touching = Touching(present: present, plug: plug, canMismatch: !noMismatch)
         let (words, report) = (command, Report(isJSON: json))
-        let measures = !noLatency
+        let measures = !noLatency && only.isEmpty
         try onThisThread {
             let subject = try await Subject(words, touching)
             report.begin(subject)
             await report.make(checks, subject.fixture)
-            if measures { report.add(try await Latency.measure(subject.fixture)) }
-            return report.end()
+            let isMeasured = measures ? await report.measure(subject.fixture) : true
+            return report.end() && isMeasured
         }
     }
 

@@ -14,6 +14,8 @@ struct Skeleton {
         case rust
     }
 
+    private static let taken = ["face", "fido2", "fingerprint", "simulated"]
+
     private let name: String
     private let language: Language
 
@@ -25,6 +27,10 @@ struct Skeleton {
                 "“\(name)” can't be a sensor's name: a letter, then at most 19 letters and "
                     + "digits."
             )
+        }
+        // Its files would take the place of those of the sensor that has the name.
+        guard !Self.taken.contains(name.lowercased()) else {
+            throw ValidationError("“\(name)” is the name of a sensor that localauth brings.")
         }
         self.name = name
         self.language = language
@@ -74,6 +80,7 @@ struct Skeleton {
             ("\(bus).service", text(PackageResources.activation_service)),
             ("localauth-sensor-\(lower).service", text(PackageResources.unit_service)),
             ("sysusers.conf", text(PackageResources.sysusers_conf)),
+            ("70-localauth-\(lower).rules", text(PackageResources.udev_rules)),
             ("Makefile", text(PackageResources.Makefile)),
         ]
         switch language {

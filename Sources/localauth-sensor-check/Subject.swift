@@ -27,7 +27,7 @@ struct Subject: Sendable {
         let bus = try PrivateBus()
         do {
             let connection = try bus.connect()
-            let program = try bus.start(words, hasStream: true)
+            let program = try SensorBench.start(words, on: bus, hasStream: true)
             let found = Witness<(name: String, owner: String)>()
             let watch = connection.watchNames(under: "org.localauth.Sensor1") { name, owner in
                 if let owner, name.hasPrefix(Self.namespace) { found.record((name, owner)) }
@@ -95,6 +95,7 @@ struct Subject: Sendable {
                 program: words,
                 name: name,
                 canMismatch: touching.canMismatch,
+                keepsTemplates: !isSimulated,
                 touchesByBus: false,
                 plug: plugging
             ) { isMatching, _ in
@@ -106,6 +107,7 @@ struct Subject: Sendable {
                 program: words,
                 name: name,
                 canMismatch: touching.canMismatch,
+                keepsTemplates: false,
                 plug: plugging ?? { @BusActor isIn, bench in
                     try await control(bench).setPresent(present: isIn)
                 }

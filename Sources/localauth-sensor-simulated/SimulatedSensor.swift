@@ -102,5 +102,7 @@ import SensorKit
         try shelf.remove(id, of: user)
     }
 
-    func removeAll(of user: UInt32) -> UInt32 { shelf.removeAll(of: user) }
+    func removeAll(of user: UInt32) throws(SensorFault) -> UInt32 {
+        try shelf.removeAll(of: user)
+    }
 }

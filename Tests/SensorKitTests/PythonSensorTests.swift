@@ -62,33 +62,33 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "a list of everybody's templates",
-            "in self.templates.get(uid, {}).items()]]",
-            "in [each for all in self.templates.values() for each in all.items()]]]",
+            "return [self.of(uid)]",
+            #"return [self.sql("SELECT id, label, created FROM templates").fetchall()]"#,
             "An enrolment tells"
         ),
         PlantedFault("one id for all", "uuid.uuid4().hex", #""finger""#, "The same finger"),
         PlantedFault(
             "a rename that changes the id",
-            "self.one(uid, id)[0] = label",
-            "self.templates[uid][id + \"x\"] = [label] + self.templates[uid].pop(id)[1:]",
+            "SET label = ?",
+            "SET id = id || 'x', label = ?",
             "A rename keeps"
         ),
         PlantedFault(
             "a removal that nobody is told of",
-            "if ids: self.send",
-            "if not ids: self.send",
+            "if count: self.send",
+            "if not count: self.send",
             "A removed template"
         ),
         PlantedFault(
             "a wrong number of removed ones",
-            "return [len(ids)]",
-            "return [0]",
+            #"return [self.remove(uid, "TRUE")]"#,
+            #"return [self.remove(uid, "TRUE") * 0]"#,
             "Remove all says"
         ),
         PlantedFault(
             "another error of unknown ids",
-            "if id not in self.templates.get(uid, {}): raise Fault(\"NoTemplates\")",
-            "if id not in self.templates.get(uid, {}): raise Fault(\"Failed\")",
+            #"if not count: raise Fault("NoTemplates")"#,
+            #"if not count: raise Fault("Failed")"#,
             "An unknown template"
         ),
         PlantedFault("labels without a bound", "> 256", "> 99999", "A uid that is no user"),
@@ -106,16 +106,22 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "more templates than there is room",
-            "{})) >= 4",
-            "{})) >= 400",
+            "self.of(uid)) >= 4",
+            "self.of(uid)) >= 400",
             "Where there is room"
         ),
         PlantedFault(
             "a template of a canceled enrolment",
-            "{})) >= 4: raise Fault(\"Full\")",
-            "{})) >= 4: raise Fault(\"Full\")\n"
-                + "        self.templates[uid] = {\"x\": [label, 0]}",
+            #">= 4: raise Fault("Full")"#,
+            #">= 4: raise Fault("Full")"# + "\n        "
+                + #"self.sql("INSERT INTO templates VALUES (?, 'x', ?, 0)", uid, label)"#,
             "Cancel ends Enroll"
+        ),
+        PlantedFault(
+            "templates that go with the process",
+            #"folder + "/templates" if folder else ":memory:""#,
+            #"":memory:""#,
+            "Templates outlive"
         ),
     ]
 
@@ -180,13 +186,13 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "a Verify that looks for nobody",
-            #"if not self.templates.get(uid): raise Fault("NoTemplates")"#,
+            #"if not self.of(uid): raise Fault("NoTemplates")"#,
             "pass",
             "Without templates"
         ),
         PlantedFault(
             "a template that nobody enrolled",
-            "return self.end(next(iter(self.templates[uid])))",
+            "return self.end(all[0][0])",
             #"return self.end("template")"#,
             "A match is answered"
         ),
@@ -256,8 +262,8 @@ struct PythonSensorTests {
     private static let processFaults = [
         PlantedFault(
             "a status of its own at SIGTERM",
-            "    loop.run()",
-            "    loop.run(); sys.exit(3)",
+            "loop.run()",
+            "loop.run(); sys.exit(3)",
             "SIGTERM ends it with status 0 within a second, also"
         ),
         PlantedFault(

@@ -10,6 +10,7 @@ struct SimulatedSensorTests {
     static let fixture = SensorFixture(
         program: ["localauth-sensor-simulated"],
         name: "Simulated",
+        keepsTemplates: false,
         present: { matching, bench in
             try? await control(bench).touch(matching: matching)
         }

@@ -71,7 +71,7 @@ struct SkeletonTests {
         let ended = try await make.ended(within: .seconds(240))
         #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
         #expect(ended.output.contains("org.localauth.Sensor1.AcmePalm: AcmePalm"))
-        #expect(ended.output.contains(" checks hold, 0 don't, 1 can't"))
+        #expect(ended.output.contains(" checks hold, 0 don't, 0 can't"))
     }
 
     @Test(
@@ -128,6 +128,10 @@ struct SkeletonTests {
         #expect(policy.contains("\(owner)\n    <allow own=\"\(name)\"/>"))
         let activation = try Self.text(share + "/dbus-1/system-services/\(name).service")
         #expect(activation.contains("\nSystemdService=localauth-sensor-acmepalm.service\n"))
+        // Until the author says which device it is, nobody gets one.
+        let device = try Self.text(root + "/usr/lib/udev/rules.d/70-localauth-acmepalm.rules")
+        #expect(device.contains("GROUP=\"localauth-acmepalm\""))
+        #expect(device.split(separator: "\n").allSatisfy { $0.hasPrefix("#") })
         let user = try Self.text(root + "/usr/lib/sysusers.d/localauth-acmepalm.conf")
         #expect(user.contains("\nu localauth-acmepalm - "))
         try unit(root)
@@ -156,7 +160,9 @@ struct SkeletonTests {
             ChildProcess.folder + "/localauth-sensor-check",
         ])
         #expect(again.status == 1 && again.errors.contains("File exists"), "\(again)")
-        for name in ["", "../up", "Acme Palm", "9", "A;b", String(repeating: "x", count: 21)] {
+        for name in ["", "../up", "Acme Palm", "9", "A;b", String(repeating: "x", count: 21)]
+            + ["Fingerprint", "FACE", "fido2", "Simulated"]
+        {
             let words = ["localauth-sensor-check", "--new", name]
             let ended = try ChildProcess.run(words)
             #expect(ended.status == 64, "\(name): \(ended.errors)")

@@ -2,9 +2,8 @@
 """Doorbell: a sensor for the authentication service (needs python3-gi).
 
 ./sensor.py [--bus system|session|ADDRESS]. Your hardware takes the place of Sensor.line: until then a touch
-is a line on standard input, match or no-match; unplug and plug take the device away and give it back.
-"""
-import os, signal, sys, time, uuid
+is a line on standard input, match or no-match; unplug and plug take the device away and give it back."""
+import os, signal, sqlite3, sys, time, uuid
 from gi.repository import Gio, GLib
 DAEMON, SENSOR = "org.localauth.Authentication1", "org.localauth.Sensor1"
 NAME, PATH, HOST, STAGES = SENSOR + ".Doorbell", "/org/localauth/Sensor1", "/org/localauth/Authentication1", 3
@@ -15,9 +14,14 @@ class Fault(Exception): pass  # the name of an error
 
 class Sensor:
     def __init__(self, bus):
-        self.bus, self.templates, self.early, self.call, self.present = bus, {}, [], None, True
+        self.bus, self.early, self.call, self.present, folder = bus, [], None, True, os.environ.get("STATE_DIRECTORY")
+        self.kept = sqlite3.connect(folder + "/templates" if folder else ":memory:", isolation_level=None)
+        self.sql("CREATE TABLE IF NOT EXISTS templates (uid, id, label, created)")
         bus.register_object(PATH, INTERFACE, self.asked, self.property, None)
         bus.signal_subscribe("org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", None, None, 0, self.left)
+    def sql(self, words, *values):
+        try: return self.kept.execute(words, values)
+        except sqlite3.Error: raise Fault("Failed")
     def property(self, bus, caller, path, interface, name):
         values = {"ProtocolVersions": [1], "Description": "Doorbell", "BiometryType": 1, "Strength": "convenience",
                   "Present": self.present, "Unavailability": "" if self.present else "no-hardware",
@@ -60,10 +64,10 @@ class Sensor:
 
     def Verify(self, call, number, uid, options):
         def seen(matches):
-            if matches and self.templates.get(uid): return self.end(next(iter(self.templates[uid])))
+            if matches and (all := self.of(uid)): return self.end(all[0][0])
             self.looks, self.count = False, self.count + 1
             self.miss(call)
-        if not self.templates.get(uid): raise Fault("NoTemplates")
+        if not self.of(uid): raise Fault("NoTemplates")
         self.begin(call, number, seen)
     def miss(self, call):  # told until it is counted; nothing is looked at meanwhile
         def counted(bus, result):
@@ -78,26 +82,28 @@ class Sensor:
             self.count += 1
             self.tell("stage", stage=GLib.Variant("u", self.count), stages=GLib.Variant("i", STAGES))
             if self.count < STAGES: return
-            self.templates.setdefault(uid, {})[(id := uuid.uuid4().hex)] = [label, int(time.time())]
+            try: self.sql("INSERT INTO templates VALUES (?, ?, ?, ?)", uid, id := uuid.uuid4().hex, label, int(time.time()))
+            except Fault as fault: return self.end(error=fault)
             self.end(id)
             self.send("TemplatesChanged", "(u)", uid)
-        if len(self.templates.get(uid, {})) >= 4: raise Fault("Full")
+        if len(self.of(uid)) >= 4: raise Fault("Full")
         self.begin(call, number, seen)
     def Cancel(self, call, number):
         if self.call and (self.number, self.call.get_sender()) == (number, call.get_sender()): self.end(error="Canceled")
         else: self.early = (self.early + [(number, call.get_sender())])[-16:]
     def Health(self, call): return "ok", ""
-    def ListTemplates(self, call, uid): return [[(id, *rest) for id, rest in self.templates.get(uid, {}).items()]]
-    def RenameTemplate(self, call, uid, id, label): self.one(uid, id)[0] = label
-    def RemoveTemplate(self, call, uid, id): self.remove(uid, [id] if self.one(uid, id) else [])
-    def RemoveAllTemplates(self, call, uid): return self.remove(uid, list(self.templates.get(uid, {})))
-    def one(self, uid, id):
-        if id not in self.templates.get(uid, {}): raise Fault("NoTemplates")
-        return self.templates[uid][id]
-    def remove(self, uid, ids):
-        for id in ids: del self.templates[uid][id]
-        if ids: self.send("TemplatesChanged", "(u)", uid)
-        return [len(ids)]
+    def of(self, uid): return self.sql("SELECT id, label, created FROM templates WHERE uid = ?", uid).fetchall()
+    def ListTemplates(self, call, uid): return [self.of(uid)]
+    def RenameTemplate(self, call, uid, id, label):
+        self.known(self.sql("UPDATE templates SET label = ? WHERE uid = ? AND id = ?", label, uid, id).rowcount)
+    def RemoveTemplate(self, call, uid, id): self.known(self.remove(uid, "id = ?", id))
+    def RemoveAllTemplates(self, call, uid): return [self.remove(uid, "TRUE")]
+    def known(self, count):
+        if not count: raise Fault("NoTemplates")
+    def remove(self, uid, which, *values):
+        count = self.sql("DELETE FROM templates WHERE uid = ? AND " + which, uid, *values).rowcount
+        if count: self.send("TemplatesChanged", "(u)", uid)
+        return count
 
     def line(self, file, condition):  # the hardware
         for word in (words := os.read(0, 4096).decode(errors="replace").split()):
@@ -108,13 +114,13 @@ class Sensor:
             self.send("PropertiesChanged", "(sa{sv}as)", SENSOR, changed, [], interface="org.freedesktop.DBus.Properties")
             if self.call and not self.present: self.end(error="Disconnected")
         return bool(words)
-def main(where):
-    if where in ("system", "session"): where = Gio.dbus_address_get_for_bus_sync(getattr(Gio.BusType, where.upper()), None)
-    flags = Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION
-    bus = Gio.DBusConnection.new_for_address_sync(where, flags, None, None)
-    sensor, loop = Sensor(bus), GLib.MainLoop()
-    GLib.unix_signal_add(GLib.PRIORITY_HIGH, signal.SIGTERM, loop.quit)
-    GLib.io_add_watch(0, GLib.IO_IN, sensor.line)
-    if sensor.ask("RequestName", "(su)", NAME, 4) != 1: sys.exit(f"{NAME} is taken.")
-    loop.run()
-main(sys.argv[2] if sys.argv[1:2] == ["--bus"] else "session" if os.getuid() else "system")
+
+where = sys.argv[sys.argv.index("--bus") + 1] if "--bus" in sys.argv[:-1] else "session" if os.getuid() else "system"
+if where in ("system", "session"): where = Gio.dbus_address_get_for_bus_sync(getattr(Gio.BusType, where.upper()), None)
+flags = Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION
+bus = Gio.DBusConnection.new_for_address_sync(where, flags, None, None)
+sensor, loop = Sensor(bus), GLib.MainLoop()
+GLib.unix_signal_add(GLib.PRIORITY_HIGH, signal.SIGTERM, loop.quit)
+GLib.io_add_watch(0, GLib.IO_IN, sensor.line)
+if sensor.ask("RequestName", "(su)", NAME, 4) != 1: sys.exit(f"{NAME} is taken.")
+loop.run()

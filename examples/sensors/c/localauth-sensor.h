@@ -42,6 +42,9 @@ struct sensor {
     uint32_t type, room;
     int32_t stages;
     int present;
+    /* By language (en, de, zh_CN), ended by an empty pair: what a person is asked to do, in at most
+       80 characters without a full stop. None: what the type says. */
+    const char *instructions[8][2];
 };
 static struct sensor self; /* what the sensor is; its name is NAME */
 
@@ -67,6 +70,33 @@ static int owns(const char *name,
     int so = !strcmp(is, owner);
     sd_bus_message_unref(m);
     return so;
+}
+
+/* What the sensor keeps, in a file of $STATE_DIRECTORY; without that variable in memory alone. */
+static int file_of(char *path, size_t size, const char *suffix) {
+    const char *folder = getenv("STATE_DIRECTORY");
+    return folder && (size_t)snprintf(path, size, "%s/templates%s", folder, suffix) < size;
+}
+
+static int recall(void *kept, size_t size) { /* -1: there is a file, and it isn't this */
+    char path[4096];
+    FILE *file = file_of(path, sizeof path, "") ? fopen(path, "rb") : NULL;
+    if (!file)
+        return file_of(path, sizeof path, "") && !access(path, F_OK) ? -1 : 0;
+    int whole = fread(kept, 1, size, file) == size && fgetc(file) == EOF;
+    fclose(file);
+    return whole ? 0 : -1;
+}
+
+static int keep(const void *kept, size_t size) { /* a crash leaves the old file or the new one */
+    char path[4096], fresh[4096];
+    if (!file_of(path, sizeof path, ""))
+        return 0;
+    FILE *file = file_of(fresh, sizeof fresh, ".new") ? fopen(fresh, "wb") : NULL;
+    if (!file)
+        return -1;
+    int whole = fwrite(kept, 1, size, file) == size && !fflush(file) && !fsync(fileno(file));
+    return fclose(file) || !whole || rename(fresh, path) ? -1 : 0;
 }
 
 static int fault(sd_bus_error *error, const char *name) {
@@ -160,6 +190,14 @@ static int versions(sd_bus *b, const char *path, const char *interface, const ch
     return sd_bus_message_append(reply, "au", 1, 1);
 }
 
+static int instructions(sd_bus *b, const char *path, const char *interface, const char *name,
+                        sd_bus_message *reply, void *data, sd_bus_error *error) {
+    TRY(sd_bus_message_open_container(reply, 'a', "{ss}"));
+    for (int i = 0; i < 8 && self.instructions[i][0]; i++)
+        TRY(sd_bus_message_append(reply, "{ss}", self.instructions[i][0], self.instructions[i][1]));
+    return sd_bus_message_close_container(reply);
+}
+
 #define METHOD(name, in, out, handler)                                                             \
     SD_BUS_METHOD(name, in, out, handler, SD_BUS_VTABLE_UNPRIVILEGED)
 #define VALUE(name, kind, field)                                                                   \
@@ -183,6 +221,7 @@ static const sd_bus_vtable table[] = {
     VALUE("Unavailability", "s", away),
     VALUE("EnrollStages", "i", stages),
     VALUE("MaxTemplates", "u", room),
+    SD_BUS_PROPERTY("Instructions", "a{ss}", instructions, 0, SD_BUS_VTABLE_PROPERTY_CONST),
     SD_BUS_SIGNAL("Event", "tsa{sv}", 0),
     SD_BUS_SIGNAL("TemplatesChanged", "u", 0),
     SD_BUS_VTABLE_END};
@@ -220,9 +259,11 @@ static int run(const char *where) {
 }
 
 static int localauth_sensor(int count, char **words) { /* main */
-    int result = run(count == 3 && !strcmp(words[1], "--bus") ? words[2]
-                     : getuid()                               ? "session"
-                                                              : "system");
+    const char *where = getuid() ? "session" : "system";
+    for (int i = 1; i + 1 < count; i++)
+        if (!strcmp(words[i], "--bus"))
+            where = words[i + 1];
+    int result = run(where);
     if (result < 0)
         fprintf(stderr, "%s: %s\n", words[0], strerror(-result));
     return result < 0;

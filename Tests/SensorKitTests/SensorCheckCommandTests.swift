@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `localauth-sensor-check` as its users run it, on the example in Python.
+@Suite(.timeLimit(.minutes(5)))
+struct SensorCheckCommandTests {
+    private static let examples =
+        #filePath.split(separator: "/").dropLast(3)
+        .reduce("") { "\($0)/\($1)" } + "/examples/sensors"
+    private static let interface = "org.localauth.Sensor1.xml"
+
+    private static func check(_ words: [String]) async throws -> ChildProcess.Ended {
+        try await ChildProcess(["localauth-sensor-check"] + words).ended(within: .seconds(240))
+    }
+
+    private static func object(_ output: String) throws -> [String: Any] {
+        let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
+        return try #require(object as? [String: Any])
+    }
+
+    @Test("A sensor that can't be measured has its summary all the same, and that is said")
+    func broken() async throws {
+        let fault = PlantedFault("no health", #"return "ok", """#, #"raise Fault("Failed")"#, "")
+        let folder = try TemporaryFolder()
+        let python = Self.examples + "/python/"
+        try fault.plant(in: python + "sensor.py", into: folder, as: "sensor.py")
+        let description = try TemporaryFolder.read(python + Self.interface)
+        try folder.write(Self.interface, description)
+        let words = ["--json", "/usr/bin/python3", folder.path + "/sensor.py"]
+        let ended = try await Self.check(words)
+        #expect(ended.status == 1)
+        #expect(ended.errors.contains("no latencies: "), "\(ended.errors)")
+        let found = try Self.object(ended.output)
+        let (passed, failed) = (found["passed"] as? Int, found["failed"] as? Int)
+        #expect(try #require(failed) > 0 && #require(passed) > 0, "\(ended.output)")
+        #expect((found["latency"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test("A good sensor's object for programs has every check and the latencies")
+    func good() async throws {
+        let words = ["--json", "/usr/bin/python3", Self.examples + "/python/sensor.py"]
+        let ended = try await Self.check(words)
+        #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
+        let found = try Self.object(ended.output)
+        #expect(found["sensor"] as? String == "Doorbell")
+        let checks = try #require(found["checks"] as? [[String: Any]])
+        #expect(checks.count >= 50 && checks.count == found["passed"] as? Int)
+        #expect(checks.allSatisfy { $0["result"] as? String == "passed" })
+        let rows = try #require(found["latency"] as? [[String: Any]])
+        let measured = rows.compactMap { $0["what"] as? String }
+        #expect(measured.contains("Cancel, until Verify is answered") && measured.count == 8)
+        #expect(rows.allSatisfy { $0["median"] is Double && $0["worst"] is Double })
+    }
+
+    @Test(
+        "With some of the checks nothing is measured, and a sensor's own options may come first",
+        arguments: ["python", "c"]
+    )
+    func some(_ language: String) async throws {
+        let folder = try TemporaryFolder()
+        var program = ["/usr/bin/python3", Self.examples + "/python/sensor.py"]
+        if language == "c" {
+            let built = try ChildProcess.run([
+                "/bin/sh", "-c",
+                """
+                cc -x c -I"$1" "$1/sensor.c" -o "$2" $(pkg-config --cflags --libs libsystemd)
+                """,
+                "sh", Self.examples + "/c", folder.path + "/sensor",
+            ])
+            try #require(built.status == 0, "\(built.errors)")
+            program = [folder.path + "/sensor"]
+        }
+        let ended = try await Self.check(["--only", "Health"] + program + ["--palm", "left"])
+        #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
+        #expect(ended.output.contains(" checks hold, 0 don't") && !ended.output.contains("Latency"))
+    }
+}
