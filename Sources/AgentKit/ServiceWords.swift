@@ -71,6 +71,12 @@ package func grantedSentence(_ result: [String: Variant]) -> String {
         : localized("Yes: %1$s (%2$s).", title, parts.joined(separator: ", "))
 }
 
+/// What each sensor has a person do, in its own words; those that have none are not in it.
+package func instructions(of sensors: [RemoteSensor]) -> [String: String] {
+    let own = sensors.map { ($0.name, ownWords($0.instructions)) }
+    return Dictionary(own) { first, _ in first }.compactMapValues(\.self)
+}
+
 /// What a sensor says while it learns; nil when there is nothing to say.
 package func enrollingSentence(
     _ event: StreamEvent,
@@ -98,7 +104,7 @@ package func enrollingSentence(
     case .ready:
         return PromptText.sentence(
             .sensorReady(sensor: sensor.name, biometryType: type),
-            instructions: own.map { [sensor.name: $0] } ?? [:]
+            instructions: instructions(of: [sensor])
         )
     default:
         return PromptProgress(kind: event.kind, detail: event.detail)

@@ -18,4 +18,15 @@ import Localization
             KeychainCommand.self,
         ]
     )
+
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            guard exitCode(for: error).isSuccess else { exit(withError: error) }
+            let text = translatedHelp(fullMessage(for: error))
+            if !text.isEmpty { print(text) }
+        }
+    }
 }

@@ -24,6 +24,23 @@ import Testing
     }
 
     @Test(
+        "The titles of the help and what stands behind its options are in the user's language",
+        arguments: [("de", "OPTIONEN:", "(Vorgabe:"), ("zh_CN", "选项:", "(默认:")]
+    )
+    func helpWords(language: String, title: String, part: String) async throws {
+        let variables = catalogues.environment(language)
+        for words in [["--help"], ["evaluate", "--help"], ["help", "keychain"]] {
+            let answer = try await control(words, environment: variables)
+            #expect(answer.status == 0 && answer.output.contains("\n\(title)\n"))
+            for english in ["OVERVIEW", "USAGE", "OPTIONS", "SUBCOMMANDS", "Show ", "See '"] {
+                #expect(!answer.output.contains(english), "\(answer.output)")
+            }
+        }
+        let evaluate = try await control("evaluate", "--help", environment: variables)
+        #expect(evaluate.output.contains(part), "\(evaluate.output)")
+    }
+
+    @Test(
         "What went wrong and what to do next are in the user's language",
         arguments: [("de", "Der Dienst ist nicht erreichbar"), ("zh_CN", "无法连接服务")]
     )

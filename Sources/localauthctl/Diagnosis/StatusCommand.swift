@@ -75,7 +75,10 @@ private struct ServiceStatus {
         Swift.print(localized("Policies"))
         printTable(policies.map(\.row), indent: "  ")
         Swift.print(localized("Sensors"))
-        printTable(sensors.isEmpty ? [[localized("none")]] : sensors.map(\.row), indent: "  ")
+        let rows =
+            sensors.isEmpty
+            ? [[localized("none")]] : [RemoteSensor.titles] + sensors.map(\.row)
+        printTable(rows, indent: "  ")
     }
 }
 

@@ -64,9 +64,14 @@ struct EvaluateCommand: ParsableCommand {
                 onLoop { try? await service.manager.invalidate() }
             }
             onLoop {
-                for await event in call.events where own?.isShowing != true {
+                let sensors = (try? await service.plainSensors()) ?? []
+                let own = (agent: own, words: instructions(of: sensors))
+                for await event in call.events where own.agent?.isShowing != true {
                     let progress = PromptProgress(kind: event.kind, detail: event.detail)
-                    if let words = progress.flatMap(PromptText.sentence) { tell(words) }
+                    let sentence = progress.flatMap {
+                        PromptText.sentence($0, instructions: own.words)
+                    }
+                    if let sentence { tell(sentence) }
                 }
             }
             let answer = await call.result()

@@ -112,7 +112,7 @@ struct AccessArguments: ParsableArguments {
     var flags: FlagsArgument?
 
     @Option(help: ArgumentHelp(localized("When it can be read: ak, ck, aku, cku or akpu.")))
-    var accessible: String?
+    var accessible: AccessibleArgument?
 
     @Option(
         help: ArgumentHelp(
@@ -128,9 +128,18 @@ struct AccessArguments: ParsableArguments {
     var variants: [String: Variant] {
         var variants: [String: Variant] = [:]
         variants["flags"] = flags.map { .uint64($0.bits) }
-        variants["accessible"] = accessible.map(Variant.string)
+        variants["accessible"] = accessible.map { .string($0.rawValue) }
         return variants
     }
+}
+
+/// When an item can be read; the words are Apple's.
+enum AccessibleArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case ak
+    case ck
+    case aku
+    case cku
+    case akpu
 }
 
 /// Flags of an access control, such as `biometry-any,or,device-passcode`.

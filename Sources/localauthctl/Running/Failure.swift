@@ -73,7 +73,15 @@ func remedy(for name: DBusError.Name, _ message: String) -> String? {
     case .notInteractive: localized("localauthctl agent (in the background of this terminal)")
     case .agentExists: localized("end the other agent, or localauthctl agent --fallback")
     case .systemCancel, .keychainUserCanceled: localized("try again")
-    case .limitsExceeded: localized("wait for the prompts that are up")
+    case .limitsExceeded where message.contains("prompt"):
+        localized("wait for the prompts that are up")
+    case .limitsExceeded where message.contains("64 KiB") || message.contains("A secret has"):
+        localized("keep it in a file, and the key of that file here")
+    case .limitsExceeded where message.hasSuffix(" items."): "localauthctl keychain list"
+    case .limitsExceeded where message.contains("ttributes of an item have at most"),
+        .limitsExceeded where message.contains("n attribute has at most"):
+        localized("use shorter texts")
+    case .limitsExceeded: localized("try again")
     case .accessDenied: localized("use your own account, or root's")
     case .sensorDuplicate: "localauthctl templates"
     case .keychainDuplicate, .keychainNotFound: "localauthctl keychain list"

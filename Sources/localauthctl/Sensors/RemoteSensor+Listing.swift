@@ -13,6 +13,13 @@ extension RemoteSensor {
         ])
     }
 
+    static var titles: [String] {
+        [
+            localized("NAME"), localized("TYPE"), localized("STRENGTH"), localized("STATE"),
+            localized("DESCRIPTION"),
+        ]
+    }
+
     var row: [String] {
         [
             name, biometryTitle(biometryType), strengthTitle(strength),

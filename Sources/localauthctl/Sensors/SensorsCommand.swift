@@ -20,11 +20,7 @@ struct SensorsCommand: ParsableCommand {
             } else if sensors.isEmpty {
                 print(localized("No sensor."))
             } else {
-                let titles = [
-                    localized("NAME"), localized("TYPE"), localized("STRENGTH"), localized("STATE"),
-                    localized("DESCRIPTION"),
-                ]
-                printTable([titles] + sensors.map(\.row))
+                printTable([RemoteSensor.titles] + sensors.map(\.row))
             }
         }
     }

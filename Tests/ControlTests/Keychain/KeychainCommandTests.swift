@@ -239,6 +239,7 @@ import Testing
             ["add", "--secret-file", "-", "--flags", "nonsense"], ["add", "--class", "keys"],
             ["read"], ["read", "id", "--service", "mail"], ["exchange", "id", "--public-key", "?"],
             ["add", "--service", "mail"],
+            ["add", "--service", "mail", "--secret-file", "-", "--accessible", "forever"],
         ] {
             let ended = try await control(
                 ["keychain"] + words + ["--bus", service.bus.address]
@@ -251,5 +252,26 @@ import Testing
         let large = try folder.file(Data(count: 65_537))
         let refused = try await keychain("add", "--service", "mail", "--secret-file", large)
         #expect(refused.status == 1 && refused.errors.contains("more than 65536 bytes"))
+        let comment = String(repeating: "x", count: 9999)
+        let empty = "/dev/null"
+        let long = try await keychain("add", "--secret-file", empty, "--comment", comment)
+        #expect(long.status == 1 && long.errors.contains("Next: use shorter texts"), "\(long)")
+    }
+
+    @Test("With --replace a secret takes the place of the one that is there, of that item alone")
+    func replacing() async throws {
+        let id = try await add("mail", "first")
+        let other = try await add("mail", "of ann", "--account", "ann")
+        let file = try folder.file(Data("second".utf8))
+        let again = ["--service", "mail", "--secret-file", file]
+        let words = ["keychain", "add", "--bus", service.bus.address] + again
+        let refused = try await control(words)
+        #expect(refused.status == 1 && refused.errors.contains("keychain list"), "\(refused)")
+        let replaced = try await control(words + ["--replace", "--json"])
+        #expect(try json(replaced)["id"] as? String == id)
+        #expect(try await keychain("read", id).output == "second")
+        #expect(try await keychain("read", other).output == "of ann")
+        let new = try await add("news", "third", "--replace")
+        #expect(try await keychain("read", new).output == "third")
     }
 }

@@ -78,8 +78,12 @@ static int wait_for(sd_bus *bus, sd_bus_message *call, sd_bus_message **reply)
 /* A secret for the service: in memory that can't change any more. */
 static int sealed_input(void)
 {
-    static char secret[SECRET_MAX];
+    static char secret[SECRET_MAX + 1];
     size_t size = fread(secret, 1, sizeof secret, stdin);
+    if (size > SECRET_MAX) {
+        sd_bus_error_set(&error, SD_BUS_ERROR_LIMITS_EXCEEDED, "The secret is too long.");
+        return -1;
+    }
     int memory = memfd_create("secret", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (memory < 0 || write(memory, secret, size) != (ssize_t)size ||
         fcntl(memory, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) < 0)
@@ -114,6 +118,8 @@ static int keep(sd_bus *bus)
 {
     sd_bus_message *found = NULL;
     int memory = sealed_input();
+    if (memory < 0)
+        return -1;
     int r = sd_bus_call_method(bus, owner, KEYCHAIN_PATH, KEYCHAIN, "Add", &error, NULL,
                                "a{sv}ha{sv}a{sv}", ITEM, memory, 1, "flags", "t",
                                (uint64_t)USER_PRESENCE, 0);

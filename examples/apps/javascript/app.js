@@ -75,7 +75,13 @@ function socketPair() {
 
 async function keep(bus, owner, path) {
     const input = new Gio.UnixInputStream({fd: 0, close_fd: false});
-    const secret = input.read_bytes(65536, null).get_data() ?? new Uint8Array();
+    // What a pipe gives at once need not be all.
+    const parts = [];
+    for (let part; (part = input.read_bytes(65536, null).get_data()) && part.length > 0;)
+        parts.push(...part);
+    if (parts.length > 65536)
+        throw new Error('The secret is too long.');
+    const secret = new Uint8Array(parts);
     try {
         await call(bus, owner, path, KEYCHAIN, 'Add', new GLib.Variant('(a{sv}ha{sv}a{sv})',
             [ITEM, 0, {flags: GLib.Variant.new_uint64(USER_PRESENCE)}, {}]), piped(secret));

@@ -37,7 +37,7 @@ ask) ask ;;
 # line, which everybody could read, and hands it over sealed.
 keep)
     localauthctl keychain add --bus "$bus" --service example-app --account shell \
-        --flags user-presence --secret-file - >/dev/null
+        --flags user-presence --replace --secret-file - >/dev/null
     echo "Kept."
     ;;
 show) localauthctl keychain read --bus "$bus" --service example-app --account shell \
