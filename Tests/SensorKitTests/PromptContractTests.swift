@@ -188,6 +188,18 @@ struct PromptContractTests {
 
     private static let textFaults = [
         PlantedFault(
+            "a delay that is not heard",
+            #"detail.get("delay", 0) > 0"#,
+            "False",
+            "A delay is told"
+        ),
+        PlantedFault(
+            "a sensor's own words left out",
+            #"prompt.own.get(detail.get("sensor"))"#,
+            "False",
+            "What a sensor has"
+        ),
+        PlantedFault(
             "control characters",
             #"" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c"#,
             "c",

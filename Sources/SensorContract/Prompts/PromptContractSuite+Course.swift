@@ -63,6 +63,43 @@ extension PromptContractSuite {
             try await bench.finish(handle, "lockout")
             try expect(try await bench.shown() != shown, "something new at the end")
         },
+        PromptCheck(
+            "What a sensor has a person do is shown in its own words, with its name",
+            .asking("A sensor's own words, `instructions`, it shows in quotation marks")
+        ) { bench in
+            let words = "Hold your palm over the reader"
+            let handle = try await bench.beginLooking([
+                "biometry-types": .array(element: .uint32, [.uint32(1)]),
+                "sensors": .strings(["AcmePalm"]),
+                "sensor-types": .array(element: .uint32, [.uint32(1)]),
+                "instructions": .dictionary(["AcmePalm": .texts(["en": words, "xx": "xx"])]),
+            ])
+            let ready: [String: Variant] = [
+                "sensor": .string("AcmePalm"), "biometry-type": .uint32(1),
+            ]
+            try await bench.update(handle, "sensor-ready", ready)
+            let shown = try await bench.shown()
+            for text in [words, "AcmePalm"] {
+                try expect(shown.contains(text), "\(text), got \(shown)")
+            }
+        },
+        PromptCheck(
+            "A delay is told with its length, and until its end nothing that is typed counts",
+            .asking("`passcode-rejected` brings a `delay` in milliseconds")
+        ) { bench in
+            let handle = try await bench.begin()
+            let wrong: [String: Variant] = ["attempts-left": .uint32(4), "delay": .uint64(59_000)]
+            try await bench.update(handle, "passcode-rejected", wrong)
+            let shown = try await bench.shown()
+            // It may count down.
+            try expect(
+                (30...59).contains { shown.contains("\($0)") },
+                "a delay of 59 seconds, got \(shown)"
+            )
+            try await bench.actInVain(.type("early"))
+            try await bench.update(handle, "passcode-required", ["cause": .string("delay-over")])
+            try await bench.type(secret, on: handle)
+        },
         PromptCheck("Each outcome ends a prompt, also one that is newer than it", .over) { bench in
             let outcomes = ["success", "failed", "canceled", "fallback", "lockout", "system"]
             for outcome in outcomes + ["postponed"] {

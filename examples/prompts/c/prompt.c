@@ -31,13 +31,16 @@
             return result;                                                                         \
     } while (0)
 
-enum { LIMIT = 4, LONGEST = 1024 };
+enum { LIMIT = 4, LONGEST = 1024, SENSORS = 8 };
 
 /* The first is shown; free ones are behind the others. */
 struct prompt {
     char handle[129], app[1000], reason[2100], label[300], fallback[300];
-    int channel, takes;
+    int channel, takes, waits;
     const char *offer;
+    struct {
+        char sensor[300], words[330];
+    } own[SENSORS]; /* what a sensor has a person do: nobody vouches for it */
 };
 static struct prompt prompts[LIMIT];
 static int count;
@@ -88,7 +91,7 @@ static void forget(void) {
 }
 
 static void ask(void) {
-    if (prompts->takes)
+    if (prompts->takes && !prompts->waits)
         say(prompts->label);
 }
 
@@ -153,15 +156,16 @@ static int press(sd_event_source *s, int fd, uint32_t events, void *data) {
     else if (key == 127)
         while (length && (typed[--length] & 0xC0) == 0x80) {
         } /* a character, not a byte of it */
-    else if ((unsigned char)key >= 32 && prompts->takes && length < LONGEST)
+    else if ((unsigned char)key >= 32 && prompts->takes && !prompts->waits &&
+             length < LONGEST)
         typed[length++] = key;
     return 0;
 }
 
-/* Goes to a value of a dictionary: 1 if it is there with this type, 0 if it isn't there. */
-static int value(sd_bus_message *m, const char *wanted, const char *type, void *to) {
+/* Goes to a value of a dictionary: 1 if it is there, 0 if it isn't. */
+static int seek(sd_bus_message *m, const char *wanted) {
     const char *key;
-    int found = 0, result;
+    int result;
     TRY(sd_bus_message_rewind(m, 1));
     TRY(sd_bus_message_skip(m, "s"));
     if (sd_bus_message_is_method_call(m, AGENT, "Update"))
@@ -169,16 +173,18 @@ static int value(sd_bus_message *m, const char *wanted, const char *type, void *
     TRY(sd_bus_message_enter_container(m, 'a', "{sv}"));
     while ((result = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
         TRY(sd_bus_message_read(m, "s", &key));
-        if (strcmp(key, wanted))
-            TRY(sd_bus_message_skip(m, "v"));
-        else {
-            TRY(sd_bus_message_read(m, "v", type, to));
-            found = 1;
-        }
+        if (!strcmp(key, wanted))
+            return 1;
+        TRY(sd_bus_message_skip(m, "v"));
         TRY(sd_bus_message_exit_container(m));
     }
-    TRY(result);
-    TRY(sd_bus_message_exit_container(m));
+    return result;
+}
+
+static int value(sd_bus_message *m, const char *wanted, const char *type, void *to) {
+    int found = seek(m, wanted);
+    if (found > 0)
+        TRY(sd_bus_message_read(m, "v", type, to));
     return found;
 }
 
@@ -187,6 +193,34 @@ static int text(sd_bus_message *m, const char *key, char *to, size_t size, size_
     int result = value(m, key, "s", &found);
     plain(to, size, limit, found);
     return result;
+}
+
+/* The sensors' own words in English, else in their first language. */
+static int own_words(sd_bus_message *m, struct prompt *prompt) {
+    const char *sensor, *language, *words;
+    int found = seek(m, "instructions"), more;
+    if (found < 1)
+        return found;
+    TRY(sd_bus_message_enter_container(m, 'v', "a{sv}"));
+    TRY(sd_bus_message_enter_container(m, 'a', "{sv}"));
+    for (int i = 0; i < SENSORS; i++) {
+        TRY(more = sd_bus_message_enter_container(m, 'e', "sv"));
+        if (!more)
+            break;
+        TRY(sd_bus_message_read(m, "s", &sensor));
+        plain(prompt->own[i].sensor, sizeof prompt->own->sensor, 64, sensor);
+        TRY(sd_bus_message_enter_container(m, 'v', "a{ss}"));
+        TRY(sd_bus_message_enter_container(m, 'a', "{ss}"));
+        while ((more = sd_bus_message_read(m, "{ss}", &language, &words)) > 0)
+            if (!*prompt->own[i].words || !strcmp(language, "en"))
+                plain(prompt->own[i].words, sizeof prompt->own->words, 80, words);
+        TRY(more);
+        for (int level = 0; level < 3; level++)
+            TRY(sd_bus_message_exit_container(m));
+        for (char *mark; (mark = strchr(prompt->own[i].words, '"'));)
+            *mark = '\''; /* it can't end the quotation */
+    }
+    return 1;
 }
 
 static int refuse(sd_bus_error *error, const char *name) {
@@ -248,6 +282,7 @@ HANDLE(begin) {
     snprintf(new.label, sizeof new.label,
              isItem ? "Password of the item: %.0s" : "Password of %s: ", user);
     new.takes = !looks || policy == 2;
+    TRY(own_words(m, &new));
     TRY(sd_bus_message_rewind(m, 1));
     TRY(sd_bus_message_skip(m, "sa{sv}"));
     TRY(sd_bus_message_read(m, "h", &fd));
@@ -283,8 +318,9 @@ static const char *sentence(const char *word, const char *other) {
 
 HANDLE(update) {
     const char *handle, *kind;
-    char hint[300] = "", line[64] = "";
+    char hint[500] = "", line[64] = "", sensor[300];
     uint32_t left;
+    uint64_t delay = 0;
     int fd, new;
     TRY(admit(m, error));
     TRY(sd_bus_message_read(m, "ss", &handle, &kind));
@@ -312,11 +348,25 @@ HANDLE(update) {
         prompt->offer = "SubmitConfirm";
     if (!strcmp(kind, "hint"))
         TRY(text(m, "hint", hint, sizeof hint, 64));
-    if (value(m, "attempts-left", "u", &left) > 0)
+    if (!strcmp(kind, "sensor-ready")) {
+        TRY(text(m, "sensor", sensor, sizeof sensor, 64));
+        for (int i = 0; i < SENSORS; i++)
+            if (*prompt->own[i].words && !strcmp(prompt->own[i].sensor, sensor))
+                snprintf(hint, sizeof hint, "\"%s\" (%s).", prompt->own[i].words, sensor);
+    }
+    if (!strcmp(kind, "passcode-required") || !strcmp(kind, "passcode-rejected")) {
+        TRY(value(m, "delay", "t", &delay)); /* nothing is taken till delay-over */
+        if ((prompt->waits = delay > 0))
+            snprintf(hint, sizeof hint, "Too many wrong passwords: wait %llu s.",
+                     (unsigned long long)(delay + 999) / 1000);
+        if (prompt->waits && prompt == prompts)
+            forget();
+    }
+    if (!prompt->waits && value(m, "attempts-left", "u", &left) > 0)
         snprintf(line, sizeof line, " Attempts left: %u.", left);
     if (prompt == prompts)
-        say("\r\n"), say(sentence(kind, hint)), say(offers ? prompt->fallback : line), say("\r\n"),
-            ask();
+        say("\r\n"), say(*hint ? hint : sentence(kind, "")), say(offers ? prompt->fallback : line),
+            say("\r\n"), ask();
     return sd_bus_reply_method_return(m, "");
 }
 

@@ -34,8 +34,12 @@ class Prompt:
         self.app = text("app-name", 128) if details.get("app-verified") is True else f"{plain(program, 256)} (process {pid}, not verified)"
         requester = text("requester", 128)
         if requester: self.app += f", which says that it asks on behalf of {requester},"
+        self.own = {}  # what a sensor has a person do, by its name: nobody vouches for it
+        for sensor, texts in (own if isinstance(own := details.get("instructions"), dict) else {}).items():
+            if not isinstance(texts, dict): raise Fault("InvalidArgs")
+            self.own[sensor] = plain(texts.get("en") or next(iter(texts.values()), ""), 80).translate(dict.fromkeys(map(ord, '"“”„'), "'"))
         self.label = "Password of the item: " if stage == "application-password" else f"Password of {text('user', 64)}: "
-        self.takes = stage != "biometry" or policy == 2
+        self.takes, self.waits = stage != "biometry" or policy == 2, False
     def wipe(self):
         for index in range(len(self.typed)): self.typed[index] = 0
         self.typed.clear()
@@ -94,14 +98,18 @@ class Agent:
             if index is None: raise Fault("InvalidArgs")
             prompt.channel, prompt.label = self.channel(fds, index.get_handle()), "Password of the item: "
         if kind in ("application-password-required", "passcode-required"): prompt.takes, prompt.offer = True, None
+        if kind in ("passcode-required", "passcode-rejected"): prompt.waits = detail.get("delay", 0) > 0  # till delay-over
         if kind == "fallback-available" and prompt.fallback and not prompt.offer: prompt.offer = "SubmitFallback"
         if kind == "confirmation-required": prompt.offer = "SubmitConfirm"
         if prompt is self.shown():
-            if kind in ("application-password-required", "passcode-required"): self.forget()
+            if prompt.waits or kind in ("application-password-required", "passcode-required"): self.forget()
             left = f" Attempts left: {detail['attempts-left']}." if isinstance(detail.get("attempts-left"), int) else ""
             sentence = f"Enter: {prompt.fallback}." if kind == "fallback-available" and prompt.fallback else "Press Enter to confirm." \
                 if kind == "confirmation-required" else plain(detail.get("hint", ""), 64) if kind == "hint" else SENTENCES.get(kind, "")
-            self.say(f"\r\n{sentence}{left}\r\n{prompt.label if prompt.takes else ''}")
+            if kind == "sensor-ready" and prompt.own.get(detail.get("sensor")):
+                sentence = f"“{prompt.own[detail['sensor']]}” ({plain(detail['sensor'], 64)})."
+            if prompt.waits and "delay" in detail: sentence, left = f"Too many wrong passwords: wait {-(-detail['delay'] // 1000)} s.", ""
+            self.say(f"\r\n{sentence}{left}\r\n{prompt.label if prompt.takes and not prompt.waits else ''}")
     def End(self, words, fds, handle, outcome): self.over(handle, outcome)
 
     def shown(self): return next(iter(self.prompts.values()), None)
@@ -140,7 +148,7 @@ class Agent:
             elif byte in (10, 13) and prompt.offer: self.submit(prompt.offer), setattr(prompt, "offer", None)
             elif byte == 127:  # a character, not a byte of it
                 while prompt.typed and prompt.typed.pop() & 0xC0 == 0x80: pass
-            elif byte >= 32 and prompt.takes and len(prompt.typed) < 1024: prompt.typed.append(byte)
+            elif byte >= 32 and prompt.takes and not prompt.waits and len(prompt.typed) < 1024: prompt.typed.append(byte)
         return bool(keys)
     def send(self, prompt):
         try: prompt.channel.send(prompt.typed)
