@@ -464,7 +464,7 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "TestSupport", "DBus", "Linux", "LocalAuthBus", "localauth-passcode",
+                "TestSupport", "DBus", "Doorbell", "Linux", "LocalAuthBus", "localauth-passcode",
                 "localauth-sensor-simulated", "localauthctl", "localauthd",
             ],
             exclude: ["MasterKey/Spy"]

@@ -118,11 +118,13 @@ public struct TemplateShelf: Sendable {
         let fields = bytes.split(separator: 0, omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
         var enrolled: [UInt32: [Template]] = [:]
+        let damage = SystemError(.io, "The file is damaged.", path: file)
         // Nothing stands behind the last zero.
+        guard fields.last?.isEmpty == true else { throw damage }
         for start in stride(from: 0, to: fields.count - 1, by: 4) {
             guard start + 4 < fields.count, let user = UInt32(fields[start]),
                 let created = Int64(fields[start + 2])
-            else { throw SystemError(.io, "The file is damaged.", path: file) }
+            else { throw damage }
             let template = Template(
                 id: fields[start + 1],
                 label: fields[start + 3],

@@ -44,11 +44,38 @@ import Testing
         #expect(pty.shows("Enrolled on Simulated as "))
     }
 
+    @Test("Beside another prompt evaluate tells what to do in the sensor's own words")
+    func ownWords() async throws {
+        let (service, folder) = (service, try TemporaryFolder())
+        let kept = ["\(getuid())", "id", "1", "thumb", ""].joined(separator: "\0")
+        try TemporaryFolder.write(folder.path + "/templates", kept.utf8, mode: 0o600)
+        let sensor = try service.bus.start(
+            ["Doorbell"],
+            environment: ["STATE_DIRECTORY": folder.path],
+            hasStream: true
+        )
+        let agent = try service.start(["agent", "--session"], on: pty)
+        #expect(pty.shows("Ready"))
+        try await eventually("the thumb to be known") {
+            try await service.control("can-evaluate", "--policy", "biometrics").status == 0
+        }
+        let asking = try ChildProcess(
+            ["localauthctl", "evaluate", "--policy", "biometrics", "--bus", service.bus.address],
+            hasSession: true
+        )
+        try await eventually("its words") {
+            asking.errors.contains("“Press the button” (Doorbell is ready).")
+        }
+        sensor.tell("match")
+        let ended = try await asking.ended(within: .seconds(60))
+        #expect(ended.status == 0 && agent.isRunning, "\(ended.errors)")
+    }
+
     @Test("status and sensors have the daemon's facts, as text and as JSON")
     func status() async throws {
         let text = try await service.control("status")
         #expect(text.status == 0 && text.errors.isEmpty)
-        #expect(text.output.contains("Simulated"))
+        #expect(text.output.contains("Simulated") && text.output.contains("\n  NAME "))
         let status = try object(try await service.control("status", "--json").output)
         let keys = [
             "version", "biometryType", "biometryTypes", "bus", "interactive", "interaction",
