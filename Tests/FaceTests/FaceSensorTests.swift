@@ -64,9 +64,9 @@ struct FaceSensorTests {
         try await onClip("other", folder) { bench in
             let (number, call) = try await bench.verify()
             _ = try await bench.events.first("two failed attempts", within: .seconds(20)) { _ in
-                bench.misses.count == 2
+                bench.misses.count >= 2
             }
-            try expect(bench.misses.map(\.attempt) == [1, 2], "numbers from 1")
+            try expect(bench.misses.prefix(2).map(\.attempt) == [1, 2], "numbers from 1")
             // What it asks for after a miss comes behind it, or it would be overwritten.
             let after = bench.events.seen.filter { $0.operation == number }
                 .drop { $0.kind != "no-match" }

@@ -49,6 +49,7 @@ extension Evaluations {
                 uid: evaluation.request.uid,
                 isUnlock: evaluation.request.isUnlock,
                 isDecision: true,
+                patience: Enrolments.Patience(evaluation.request),
                 processes: processes
             )
             evaluation.session = facts.session

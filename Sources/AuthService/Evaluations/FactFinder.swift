@@ -71,19 +71,14 @@ struct FactFinder {
         uid: UInt32,
         isUnlock: Bool = false,
         isDecision: Bool = false,
+        patience: Enrolments.Patience? = nil,
         processes: [Int32] = []
     ) async -> Facts {
         let around =
             sessions.isAbsent
             ? nil : onLoop { await sessions.refresh(peer, for: uid, isDecision: isDecision) }
         // First what takes longest: a sensor asks the bus before it answers.
-        let templates = onLoop {
-            if isDecision {
-                await enrolments.refreshPatiently(uid)
-            } else {
-                await enrolments.refresh(uid)
-            }
-        }
+        let templates = onLoop { await enrolments.refresh(uid, waiting: patience) }
         let names = isDecision ? onLoop { await connection.catchUpWithNames() } : nil
         let passcode = await verifier.passcode(of: uid)
         await templates.value

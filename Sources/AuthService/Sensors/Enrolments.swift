@@ -11,9 +11,6 @@ final class Enrolments {
     /// What the record calls a companion; no name of a sensor has such a sign in it.
     private static let companionPrefix = "companion/"
 
-    /// How long a decision waits for a busy sensor to say whom it knows.
-    private static let busyPatience = Duration.seconds(5)
-
     private var known: [UInt32: Enrolment]
     /// The domain states of biometry alone that were asked for, and what each was made of.
     private var states: [UInt32: (enrolment: Enrolment, state: [UInt8])] = [:]
@@ -255,16 +252,38 @@ final class Enrolments {
         await lookUps.share(uid) { await self.ask(uid) }
     }
 
-    /// The same for a decision: one that is busy, as a reader that matches for another program, is
-    /// asked again for as long as that may take.
-    func refreshPatiently(_ uid: UInt32) async {
-        let end = Instant.now() + Self.busyPatience
+    /// How long a decision waits for a sensor that is too busy to say whom it knows, as a reader is
+    /// that matches for another program.
+    struct Patience {
+        let duration: Duration
+        /// Whether it also waits while another sensor could do.
+        let isForAll: Bool
+
+        /// Nil where the passcode will do meanwhile.
+        init?(_ request: Request) {
+            guard request.stages.contains(where: { !$0.contains(.passcode) }) else { return nil }
+            duration = min(.seconds(5), request.timeout)
+            // An item may depend on what the whole enrolment is.
+            isForAll = request.operation != nil
+        }
+    }
+
+    /// Asks all sensors, and again while one is busy.
+    func refresh(_ uid: UInt32, waiting patience: Patience?) async {
+        let begin = Instant.now()
         await refresh(uid)
-        while sensors.sorted.contains(where: { $0.templates.isBusy(of: uid) }), Instant.now() < end
+        guard let patience else { return }
+        while Instant.now() - begin < patience.duration,
+            sensors.sorted.contains(where: { $0.templates.isBusy(of: uid) }),
+            patience.isForAll || !sensors.sorted.contains(where: { $0.isUsable && knows(uid, $0) })
         {
             await pause(SensorOperations.busyPause)
             await refresh(uid)
         }
+    }
+
+    private func knows(_ uid: UInt32, _ sensor: SensorLink) -> Bool {
+        sensor.templates[uid]?.isEmpty == false
     }
 
     /// Whether every sensor that can be used was asked for this user's templates.

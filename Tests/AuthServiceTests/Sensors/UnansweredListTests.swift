@@ -84,6 +84,31 @@ struct UnansweredListTests {
         }
     }
 
+    @Test("L25: a busy sensor keeps neither the passcode nor another sensor waiting")
+    func busyBesideOthers() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            sensor.listError = .sensorBusy
+            person.passcode = nil
+            let begun = sensor.count(of: "ListTemplates")
+            let byPasscode = bench.evaluate(person, 2)
+            _ = try await person.prompts.first("a prompt") { _ in true }
+            // Who waits asks a dozen times.
+            #expect(sensor.count(of: "ListTemplates") < begun + 5)
+            try await bench.manager(person.connection).invalidate()
+            #expect(await byPasscode.error() == .appCancel)
+
+            let other = try await bench.sensor("Fourth") { _ in }
+            let template = other.add(for: person.peer.uid)
+            let asked = sensor.count(of: "ListTemplates")
+            let evaluation = bench.evaluate(person)
+            let operation = try await other.operation()
+            #expect(sensor.count(of: "ListTemplates") < asked + 5)
+            operation.succeed(template)
+            #expect(try await evaluation.value()["sensor"] == .string("Fourth"))
+        }
+    }
+
     @Test(
         "L11b, R67: without a list no item of the current enrolment is opened, and none deleted",
         arguments: Fault.allCases
