@@ -158,21 +158,23 @@ fn serve(name: &str, place: &str, sensor: &mut dyn Sensor) -> Result<(), Error> 
     }
 }
 
-/// What `main` does: `[--bus system|session|ADDRESS]`.
+/// What `main` does: finds `--bus system|session|ADDRESS` among its words, and leaves the others.
 pub fn run(name: &str, sensor: &mut dyn Sensor) -> std::process::ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let usual = if unsafe { libc::getuid() } == 0 {
-        "system"
-    } else {
-        "session"
+    let usual = match unsafe { libc::getuid() } {
+        0 => "system",
+        _ => "session",
     };
-    let place = match words.as_slice() {
-        [] => usual,
-        [option, place] if option == "--bus" => place,
-        _ => {
-            eprintln!("usage: [--bus system|session|ADDRESS]");
-            return 64.into();
-        }
+    let asked = words.iter().position(|word| word == "--bus");
+    let place = match asked {
+        None => usual,
+        Some(option) => match words.get(option + 1) {
+            Some(place) => place,
+            None => {
+                eprintln!("usage: [--bus system|session|ADDRESS]");
+                return 64.into();
+            }
+        },
     };
     match serve(name, place, sensor) {
         Ok(()) => 0.into(),
