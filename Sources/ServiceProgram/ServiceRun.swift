@@ -40,6 +40,11 @@ import Glibc
             }
             giveBackMemory()
             EventLoop.shared.onRest { self.giveBackMemory() }
+        } catch let end as NothingToDo {
+            // A unit that ends before it says so has failed for systemd, with status 0, too.
+            sd_notify(0, "READY=1")
+            log(.notice, end.description)
+            exit(EXIT_SUCCESS)
         } catch let error as UsageError {
             program.refuse(error)
         } catch {

@@ -27,7 +27,7 @@ import Windows
         guard Display.open(for: "localauth-agent", style: PackageResources.prompt_css) else {
             throw StartError("there is no display")
         }
-        let session = takeName()
+        let session = try takeName()
         let view = WindowView()
         let agent = PromptAgent(
             connection,
@@ -47,15 +47,14 @@ import Windows
     }
 
     /// Nil without a bus of the session.
-    private static func takeName() -> Connection? {
+    private static func takeName() throws(NothingToDo) -> Connection? {
         guard getenv("DBUS_SESSION_BUS_ADDRESS") != nil,
             let session = try? Connection(.session)
         else { return nil }
         do {
             try session.requestName(name)
         } catch {
-            log(.notice, "another agent serves this session")
-            exit(EXIT_SUCCESS)
+            throw NothingToDo("another agent serves this session")
         }
         return session
     }
