@@ -252,7 +252,7 @@ let package = Package(
         .testTarget(name: "DBusModelTests", dependencies: ["DBusModel"]),
         .testTarget(name: "DBusCodegenTests", dependencies: ["DBusCodegen", "DBusModel"]),
         .testTarget(name: "TidyTests"),
-        .testTarget(name: "LinuxTests", dependencies: ["Linux"]),
+        .testTarget(name: "LinuxTests", dependencies: ["Linux", "TestSupport"]),
         .testTarget(name: "SQLiteTests", dependencies: ["Linux", "SQLite"]),
         .target(
             name: "TestSupport",

@@ -1,4 +1,5 @@
 import Linux
+internal import Localization
 
 /// The program that asks, as the agent finds it by its process: the agent runs as the user, and may
 /// look at what the service may not.
@@ -27,7 +28,7 @@ public struct AskingProgram: Hashable, Sendable {
         guard let number = Int32(exactly: pid), number > 0 else { return nil }
         let program = RunningProgram(pid: number)
         guard let path = program.path, let fileName = program.fileName else { return nil }
-        let file = program.desktopFile
+        let file = program.desktopFile(languages: preferredLanguages())
         let title = plainText(file?.name ?? "", limit: 128)
         self.path = plainText(path, limit: 256)
         name = title.isEmpty ? plainText(fileName, limit: 128) : title

@@ -7,9 +7,14 @@ package struct RunningProgram: Sendable {
 
     /// Looks a process up.
     package init(pid: Int32) {
-        path = SmallFile.link("/proc/\(pid)/exe")
+        path = SmallFile.link("/proc/\(pid)/exe").map(Self.withoutMark)
         let name = SmallFile.read("/proc/\(pid)/comm", limit: 64) ?? []
         ownName = String(decoding: name, as: UTF8.self)
+    }
+
+    /// Where a program was started from; the kernel marks a file that was replaced since.
+    private static func withoutMark(_ link: String) -> String {
+        link.hasSuffix(" (deleted)") ? String(link.dropLast(" (deleted)".count)) : link
     }
 
     /// The process that started a process, or took it over; nil for the first one, and where the
@@ -29,40 +34,40 @@ package struct RunningProgram: Sendable {
     /// The desktop file of the program's name.
     ///
     /// Only of one that was installed for everybody: anybody may call a file of theirs as they
-    /// like.
-    package var desktopFile: DesktopFile? {
-        guard let path, path.hasPrefix("/usr/"), let fileName else { return nil }
-        return DesktopFile(identifier: fileName)
-    }
-}
+    /// like. What a script asks is not asked by the language that it is written in.
+    package var desktopFile: DesktopFile? { namesake(in: Self.applications, []) }
 
-/// What the menus of a desktop say of a program.
-package struct DesktopFile {
-    /// Its name, in English.
-    package let name: String
-    /// The name of its icon, or its path; empty when it has none.
-    package let icon: String
-
-    /// Reads the file of that name; nil when there is none.
-    init?(identifier: String) {
-        let isPlain = identifier.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 > 0x20 }
-        let path = "/usr/share/applications/\(identifier).desktop"
-        guard isPlain, let bytes = SmallFile.read(path, limit: 65_536) else { return nil }
-        var (name, icon) = ("", "")
-        // Most lines are translations: none of them is made a string.
-        for line in bytes.split(separator: UInt8(ascii: "\n")) {
-            if line.first == UInt8(ascii: "["), !line.elementsEqual("[Desktop Entry]".utf8) {
-                break
-            }
-            name = Self.value(of: "Name=", in: line) ?? name
-            icon = Self.value(of: "Icon=", in: line) ?? icon
-        }
-        (self.name, self.icon) = (name, icon)
+    /// The desktop file of the program's name, else one that starts the program, which is looked
+    /// for in every file; with its name in one of these languages, the preferred one first.
+    package func desktopFile(
+        in folder: String = Self.applications,
+        languages: [String]
+    ) -> DesktopFile? {
+        namesake(in: folder, languages) ?? starter(in: folder, languages)
     }
 
-    private static func value(of key: String, in line: ArraySlice<UInt8>) -> String? {
-        guard line.starts(with: key.utf8) else { return nil }
-        let value = line.dropFirst(key.utf8.count)
-        return value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
+    package static let applications = "/usr/share/applications"
+
+    private static let interpreters: Set = [
+        "bash", "dash", "fish", "gjs", "guile", "java", "ksh", "lua", "mono", "node", "perl",
+        "php", "python", "ruby", "tclsh", "wish", "zsh",
+    ]
+
+    /// The name of its file, of one that has a desktop file for what it does itself.
+    private var ownFileName: String? {
+        guard let path, path.hasPrefix("/usr/"), let fileName,
+            !Self.interpreters.contains(String(fileName.prefix { $0.isLetter }))
+        else { return nil }
+        return fileName
+    }
+
+    private func namesake(in folder: String, _ languages: [String]) -> DesktopFile? {
+        ownFileName.flatMap { DesktopFile($0, in: folder, languages: languages) }
+    }
+
+    private func starter(in folder: String, _ languages: [String]) -> DesktopFile? {
+        guard let path, ownFileName != nil else { return nil }
+        return DesktopFile.all(in: folder, languages: languages)
+            .first { $0.isOfProgramItself && $0.starts(path) }
     }
 }

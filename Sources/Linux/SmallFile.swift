@@ -48,4 +48,18 @@ package enum SmallFile {
         }
         return length > 0 ? String(decoding: bytes, as: UTF8.self) : nil
     }
+
+    /// The first 4096 names in a folder, in no order, without the hidden ones.
+    package static func names(in folder: String) -> [String] {
+        guard let listing = opendir(folder) else { return [] }
+        defer { closedir(listing) }
+        var names: [String] = []
+        while names.count < 4096, let entry = readdir(listing) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
+    }
 }

@@ -9,7 +9,7 @@ internal import Linux
 package enum AccessGroup {
     /// The group of items and queries that name none.
     package static let ofProgram = of(
-        programFile(RunningProgram(pid: getpid()).path ?? ""),
+        RunningProgram(pid: getpid()).path ?? "",
         bundleIdentifier: Bundle.main.bundleIdentifier,
         sandbox: sandboxedApplication(SmallFile.read("/.flatpak-info", limit: 65_536) ?? []),
         desktopFolders: desktopFolders(
@@ -35,13 +35,10 @@ package enum AccessGroup {
         let name = path.split(separator: "/").last.map(String.init) ?? "unknown"
         let candidates = [bundleIdentifier, sandbox].compactMap(\.self)
         if let known = candidates.first(where: { !$0.isEmpty }) { return known }
-        let files = desktopFolders.lazy.compactMap { desktopFile(in: $0, of: path) }
-        return files.first ?? name
-    }
-
-    /// Where a program was started from; the kernel marks a file that was replaced since.
-    static func programFile(_ link: String) -> String {
-        link.hasSuffix(" (deleted)") ? String(link.dropLast(" (deleted)".count)) : link
+        let files = desktopFolders.lazy.compactMap { folder in
+            DesktopFile.all(in: folder).first { $0.starts(path) }
+        }
+        return files.first?.identifier ?? name
     }
 
     /// Where desktop files are, those of the system first: a launcher that a user makes for a
@@ -61,31 +58,5 @@ package enum AccessGroup {
             if isApplication, line.hasPrefix("name=") { return String(line.dropFirst(5)) }
         }
         return nil
-    }
-
-    /// The identifier of the desktop file in a folder that starts a program; of several the one
-    /// with the shortest name, because others are for single actions of it.
-    private static func desktopFile(in folder: String, of path: String) -> String? {
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return files.filter { $0.hasSuffix(".desktop") }
-            .sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
-            .prefix(4096)
-            .first { starts(SmallFile.read("\(folder)/\($0)", limit: 65_536) ?? [], path) }
-            .map { String($0.dropLast(".desktop".count)) }
-    }
-
-    /// Whether a desktop file starts the program at a path.
-    private static func starts(_ file: [UInt8], _ path: String) -> Bool {
-        for line in String(decoding: file, as: UTF8.self).split(separator: "\n") {
-            // What follows the first group are single actions.
-            if line.hasPrefix("["), line != "[Desktop Entry]" { return false }
-            guard line.hasPrefix("Exec=") else { continue }
-            let words = line.dropFirst(5).split(separator: " ")
-            guard let program = words.first?.trimmingCharacters(in: ["\""]) else { return false }
-            let folders = ["/usr/bin", "/usr/local/bin", "/bin"]
-            let places = program.hasPrefix("/") ? [program] : folders.map { "\($0)/\(program)" }
-            return places.contains { URL(filePath: $0).resolvingSymlinksInPath().path == path }
-        }
-        return false
     }
 }

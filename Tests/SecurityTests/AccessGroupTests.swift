@@ -114,7 +114,6 @@ struct AccessGroupTests {
         #expect(group("/opt/notes/bin/notes", sandbox: "org.example.Box") == "org.example.Box")
         let all = group("/opt/notes/bin/notes", bundle: "org.example.B", sandbox: "org.example.Box")
         #expect(all == "org.example.B")
-        #expect(AccessGroup.programFile("/opt/notes (deleted)") == "/opt/notes")
         let flatpak = "[Context]\nname=x\n[Application]\nname=org.example.App\nruntime=y\n"
         #expect(AccessGroup.sandboxedApplication(Array(flatpak.utf8)) == "org.example.App")
         #expect(AccessGroup.sandboxedApplication([]) == nil)

@@ -103,6 +103,6 @@ struct AppIdentity {
             title.isEmpty
             ? DisplayText.cleaned(fileName, limit: DisplayText.titleLimit) : title
         icon = DisplayText.cleaned(file?.icon ?? "", limit: DisplayText.titleLimit)
-        identifier = file == nil ? "" : fileName
+        identifier = file?.identifier ?? ""
     }
 }
