@@ -32,6 +32,21 @@ import Glibc
 
     package static var isX11: Bool { isX11(gdk_display_get_default()) }
 
+    /// How high the lowest monitor is, in the points of windows: one of them may get a window, and
+    /// nobody says beforehand which; nil while there is none.
+    package static var leastHeight: Int32? {
+        let monitors = gdk_display_get_monitors(gdk_display_get_default())
+        return (0..<g_list_model_get_n_items(monitors)).lazy
+            .compactMap { index -> Int32? in
+                guard let monitor = g_list_model_get_item(monitors, index) else { return nil }
+                defer { g_object_unref(monitor) }
+                var area = GdkRectangle()
+                gdk_monitor_get_geometry(OpaquePointer(monitor), &area)
+                return area.height
+            }
+            .min()
+    }
+
     /// Shows a window in front, with the keyboard where the display server gives it.
     package static func present(_ window: Widget) {
         gtk_window_set_modal(window.asWindow, 1)

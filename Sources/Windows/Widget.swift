@@ -44,6 +44,25 @@ package import DBus
     /// Makes it the one that gets the keys.
     package func takeFocus() { gtk_widget_grab_focus(asWidget) }
 
+    /// Makes a field the one that gets the keys, which are added to what is in it: of what is
+    /// selected, as `takeFocus` leaves it, the next one would replace everything.
+    package func takeKeys() {
+        guard let text = gtk_editable_get_delegate(pointer) else { return }
+        gtk_text_grab_focus_without_selecting(UnsafeMutablePointer(text))
+    }
+
+    /// How wide it would be with all the room that it wants.
+    package var naturalWidth: gint { natural(GTK_ORIENTATION_HORIZONTAL, -1) }
+
+    /// How high it would be at a width.
+    package func naturalHeight(_ width: gint) -> gint { natural(GTK_ORIENTATION_VERTICAL, width) }
+
+    private func natural(_ orientation: GtkOrientation, _ other: gint) -> gint {
+        var size: gint = 0
+        gtk_widget_measure(asWidget, orientation, other, nil, &size, nil, nil)
+        return size
+    }
+
     /// A label whose letter after `_` presses another part.
     package func setMnemonic(_ text: String, for target: Widget) {
         gtk_label_set_text_with_mnemonic(pointer, text)

@@ -40,11 +40,16 @@ import Windows
         state.take(progress)
         let new = state
         if old.asksApplicationPassword != new.asksApplicationPassword { clearSecret() }
-        // Enter means something else from now on.
-        if new.canConfirm && !old.canConfirm { settle() }
+        if new.canConfirm && !old.canConfirm {
+            // Enter means something else from now on, and what was begun is not needed any more.
+            clearSecret()
+            settle()
+        }
         draw()
         if new.takesSecret && !old.showsSecret { takeKeyboard() }
-        if new.takesSecret { part("secret").takeFocus() }
+        // Other news leave the keys where the person has them.
+        let asksAnew = old.asksApplicationPassword != new.asksApplicationPassword
+        if new.takesSecret && (!old.takesSecret || asksAnew) { part("secret").takeKeys() }
     }
 
     /// Gives the keyboard back and takes nothing any more; the last words may stay for a moment.
@@ -71,7 +76,7 @@ import Windows
         part("cancel").on("clicked") { [weak self] in self?.cancel() }
         part("fallback").on("clicked") { [weak self] in self?.fallBack() }
         part("primary").on("clicked") { [weak self] in self?.goOn() }
-        part("secret").on("activate") { [weak self] in self?.goOn() }
+        part("secret").on("activate") { [weak self] in self?.enter() }
         window.onKey { [weak self] in self?.take($0) ?? false }
     }
 
@@ -107,18 +112,26 @@ import Windows
         draw()
     }
 
+    /// What the button says.
     private func goOn() {
-        guard !isSettling else { return }
-        if state.takesSecret, !SecretBuffer.isEmpty {
-            submit()
-        } else if state.canConfirm {
-            state.answered()
-            prompt.confirm()
-            draw()
-        }
+        if state.canConfirm { confirm() } else { submit() }
+    }
+
+    /// Enter in the field: whoever types when a match waits to be confirmed means what they type.
+    private func enter() {
+        if SecretBuffer.isEmpty { confirm() } else { submit() }
+    }
+
+    private func confirm() {
+        guard !isSettling, state.canConfirm else { return }
+        state.answered()
+        prompt.confirm()
+        draw()
+        if state.takesSecret { part("secret").takeKeys() }
     }
 
     private func submit() {
+        guard !isSettling, state.takesSecret, !SecretBuffer.isEmpty else { return }
         var isSent = false
         do throws(DBusError) {
             try SecretBuffer.send(to: prompt)
@@ -205,6 +218,17 @@ import Windows
         let offersConfirmation = state.canConfirm && isAnswerable
         if offersConfirmation && !hasOfferedConfirmation { part("primary").takeFocus() }
         hasOfferedConfirmation = offersConfirmation
+        fit()
+    }
+
+    /// What is above the sensors gets as much of its height as a low screen leaves it, and scrolls.
+    private func fit() {
+        guard let screen = Display.leastHeight else { return }
+        let width = part("content").naturalWidth
+        let below = part("content").naturalHeight(width) - part("scroll").naturalHeight(width)
+        // A desktop has panels.
+        let room = screen - 64 - below
+        gtk_scrolled_window_set_max_content_height(part("scroll").pointer, min(max(room, 48), 400))
     }
 
     /// A button that goes gives its focus to nobody: GTK would give it to Cancel, and whoever

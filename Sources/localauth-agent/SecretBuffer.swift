@@ -27,9 +27,11 @@ import Windows
         // Of four bytes at most.
         gtk_entry_buffer_set_max_length(buffer, gint(SecretLine.capacity / 4))
         gtk_text_set_buffer(place, buffer)
-        // Not through the input method of the desktop, which is another process.
-        let method = Display.isX11 ? "gtk-im-context-simple" : "wayland"
-        Widget(pointer: text).set("im-module", method)
+        // Not through the input method of the desktop, which is another process, and may be told
+        // each key over a bus.
+        Widget(pointer: text).set("im-module", "gtk-im-context-simple")
+        // What is shown is copied to wherever letters are drawn.
+        gtk_widget_action_set_enabled(Widget(pointer: text).asWidget, "misc.toggle-visibility", 0)
     }
 
     static var isEmpty: Bool { line?.isEmpty ?? true }

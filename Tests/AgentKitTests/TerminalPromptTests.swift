@@ -180,6 +180,25 @@ import Testing
         #expect(try await happened() == .confirmed)
     }
 
+    @Test("L7: Enter confirms a match, and what was typed of the password before is not sent")
+    func confirmationWhileTyping() async throws {
+        let handle = try await begin(2)
+        pty.type("erased\u{15}hunt")
+        try await update(handle, "confirmation-required")
+        #expect(pty.shows("Press Enter to confirm."))
+        pty.type("\n")
+        #expect(try await happened() == .confirmed)
+    }
+
+    @Test("L7: A password that is typed when a match waits to be confirmed is sent")
+    func passcodeInsteadOfConfirmation() async throws {
+        let handle = try await begin(2)
+        try await update(handle, "confirmation-required")
+        #expect(pty.shows("Press Enter to confirm."))
+        pty.type("hunter2\n")
+        #expect(try await happened() == .passcode(Array("hunter2".utf8)))
+    }
+
     @Test("A second prompt waits until the first is over, with what happened to it meanwhile")
     func second() async throws {
         let first = try await begin(2)

@@ -43,6 +43,26 @@ struct PromptSecretTests {
         }
     }
 
+    @Test("The menu of the field does not show what was typed")
+    func hidden() async throws {
+        try await Stage.run { stage in
+            let evaluation = stage.evaluate(2, "open it")
+            try await stage.waitUntilTyping()
+            try await stage.screen.type(Self.secret)
+            try await eventually("the whole secret in memory", within: .seconds(60)) {
+                try occurrences(of: Self.secret, in: stage.agent.pid) == 1
+            }
+            // “Show Text” is the last in it.
+            for key in ["shift+F10", "Up", "Return"] { try await stage.screen.press(key) }
+            // Whatever those keys did is done when this is seen.
+            try await stage.daemon.sensor.queue(outcomes: ["hint:lift-and-retry"])
+            _ = try await stage.reader.wait(for: "status", "Lift your finger and try again.")
+            #expect(try occurrences(of: Self.secret, in: stage.agent.pid) == 1)
+            try await stage.reader.press("Cancel")
+            _ = try? await evaluation.value
+        }
+    }
+
     @Test("Others of the same user can't look into the agent")
     func undumpable() async throws {
         try await Stage.run { stage in

@@ -34,6 +34,33 @@ struct PromptWindowTests {
         }
     }
 
+    @Test("What a sensor says leaves the typed letters and the focus where they are")
+    func hintWhileTyping() async throws {
+        try await Stage.run { stage in
+            let evaluation = stage.evaluate(2, "open it")
+            try await stage.waitUntilTyping()
+            try await stage.screen.type(String(PAMService.passcode.prefix(2)))
+            try await stage.daemon.sensor.queue(outcomes: ["hint:lift-and-retry"])
+            _ = try await stage.reader.wait(for: "status", "Lift your finger and try again.")
+            try await stage.screen.type(String(PAMService.passcode.dropFirst(2)))
+            try await stage.screen.press("Return")
+            try await stage.reader.waitForNothing()
+            #expect(try await evaluation.value["mechanism"]?.asString == "passcode")
+
+            let second = stage.evaluate(2, "open it")
+            try await stage.waitUntilTyping()
+            try await stage.screen.press("Tab")
+            try await eventually("the focus on Cancel", within: .seconds(60)) {
+                try await stage.reader.find("button", "Cancel")?.has(.focused) == true
+            }
+            try await stage.daemon.sensor.queue(outcomes: ["hint:lift-and-retry"])
+            _ = try await stage.reader.wait(for: "status", "Lift your finger and try again.")
+            #expect(try await stage.reader.find("button", "Cancel")?.has(.focused) == true)
+            try await stage.screen.press("Return")
+            try await expectError(.userCancel, of: "Cancel") { _ = try await second.value }
+        }
+    }
+
     @Test("R24: Cancel is pressed by a screen reader, and Escape by hand")
     func cancel() async throws {
         try await Stage.run { stage in
@@ -71,17 +98,41 @@ struct PromptWindowTests {
     @Test("L7: a face is confirmed by a button")
     func confirmation() async throws {
         try await Stage.run { stage in
-            try await stage.daemon.sensor.setBiometryType(biometryType: 2)
-            try await stage.daemon.sensor.setStrength(strength: "convenience")
-            _ = try await stage.daemon.sensor.addTemplate(uid: getuid(), label: "face")
-            try await eventually("a usable face sensor", within: .seconds(60)) {
-                try await stage.daemon.manager.canEvaluate(policy: 1).code == 0
-            }
+            try await Self.useFace(stage)
             let evaluation = stage.evaluate(1, "open it")
             _ = try await stage.reader.wait(for: "image", "Camera")
             try await stage.daemon.sensor.queue(outcomes: ["match"])
             try await stage.reader.press("Confirm")
             #expect(try await evaluation.value["mechanism"]?.asString == "biometry")
+        }
+    }
+
+    @Test("L7: Enter confirms a face, and what was typed of the password is not sent")
+    func confirmationWhileTyping() async throws {
+        try await Stage.run { stage in
+            try await Self.useFace(stage)
+            let evaluation = stage.evaluate(2, "open it")
+            try await stage.waitUntilTyping()
+            try await stage.screen.type("11")
+            _ = try await stage.reader.wait(for: "image", "Camera")
+            try await stage.daemon.sensor.queue(outcomes: ["match"])
+            try await eventually("a button that confirms", within: .seconds(60)) {
+                let button = try await stage.reader.find("button", "Confirm")
+                return button?.has(.sensitive) == true && button?.has(.focused) == true
+            }
+            try await stage.screen.press("Return")
+            try await stage.reader.waitForNothing()
+            #expect(try await evaluation.value["mechanism"]?.asString == "biometry")
+        }
+    }
+
+    /// Has the sensor look at faces, and know the test's user.
+    @BusActor private static func useFace(_ stage: Stage) async throws {
+        try await stage.daemon.sensor.setBiometryType(biometryType: 2)
+        try await stage.daemon.sensor.setStrength(strength: "convenience")
+        _ = try await stage.daemon.sensor.addTemplate(uid: getuid(), label: "face")
+        try await eventually("a usable face sensor", within: .seconds(60)) {
+            try await stage.daemon.manager.canEvaluate(policy: 1).code == 0
         }
     }
 
@@ -137,14 +188,18 @@ struct PromptWindowTests {
         }
     }
 
-    @Test("A second agent of the session leaves it to the first")
+    @Test("A second agent of the session leaves it to the first, which is no failure to systemd")
     func oneForEach() async throws {
         try await Stage.run { stage in
+            let systemd = try NotifySocket(at: stage.screen.bus.folder + "/notify")
+            let notify = ["NOTIFY_SOCKET": systemd.path]
             let second = try stage.screen.bus.start(
                 ["localauth-agent", "--resident"],
-                environment: stage.screen.environment
+                environment: stage.screen.environment.merging(notify) { $1 }
             )
             #expect(try await second.exitStatus(within: .seconds(60)) == 0)
+            // Without it a unit that says when it is ready has failed.
+            #expect(systemd.packets().first == "READY=1")
             #expect(stage.agent.isRunning)
         }
     }

@@ -17,18 +17,23 @@ import TestSupport
     /// As X clients name it.
     let display: String
     private let compositor: Compositor?
+    private let size: (width: Int, height: Int)
     private let server: ChildProcess
     private var accessibility: ChildProcess?
 
     /// Starts it, and waits until each part is ready.
-    init(on bus: PrivateBus, compositor: Compositor? = nil) async throws {
+    init(
+        on bus: PrivateBus,
+        compositor: Compositor? = nil,
+        size: (width: Int, height: Int) = (1000, 900)
+    ) async throws {
         self.bus = bus
         self.compositor = compositor
+        self.size = size
         server = try ChildProcess(
             [
-                "/usr/bin/Xvfb", "-displayfd", "1", "-screen", "0", "1000x900x24", "-nolisten",
-                "tcp",
-                "-noreset", "-ac",
+                "/usr/bin/Xvfb", "-displayfd", "1", "-screen", "0",
+                "\(size.width)x\(size.height)x24", "-nolisten", "tcp", "-noreset", "-ac",
             ],
             hasStream: true
         )
@@ -62,8 +67,9 @@ import TestSupport
     private func startWeston() async throws {
         mkdir(waylandFolder, 0o700)
         let words = [
-            "/usr/bin/weston", "--backend=x11-backend.so", "--socket=wayland-1", "--width=900",
-            "--height=800", "--idle-time=0", "--use-pixman", "--no-config",
+            "/usr/bin/weston", "--backend=x11-backend.so", "--socket=wayland-1",
+            "--width=\(size.width - 100)", "--height=\(size.height - 100)", "--idle-time=0",
+            "--use-pixman", "--no-config",
         ]
         try bus.run(words, environment: compositorEnvironment)
         try await waitForCompositor("Weston")

@@ -14,9 +14,10 @@ import TestSupport
         on bus: PrivateBus,
         _ variables: [String: String],
         compositor: Screen.Compositor?,
+        size: (width: Int, height: Int),
         textScale: Int
     ) async throws {
-        screen = try await Screen(on: bus, compositor: compositor)
+        screen = try await Screen(on: bus, compositor: compositor, size: size)
         if textScale != 1 { try await screen.scaleText(by: textScale) }
         daemon = try await TestDaemon(on: bus)
         try await bus.startVerifier()
@@ -29,6 +30,7 @@ import TestSupport
     nonisolated static func run(
         _ variables: [String: String] = [:],
         compositor: Screen.Compositor? = nil,
+        size: (width: Int, height: Int) = (1000, 900),
         textScale: Int = 1,
         _ body: @escaping @BusActor (Stage) async throws -> Void
     ) async throws {
@@ -37,6 +39,7 @@ import TestSupport
                 on: bus,
                 variables,
                 compositor: compositor,
+                size: size,
                 textScale: textScale
             )
             defer { stage.reader.connection.close() }

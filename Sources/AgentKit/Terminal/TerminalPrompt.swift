@@ -84,8 +84,9 @@ internal import Localization
         let old = shown.state
         shown.state.take(progress)
         if progress.asksForKeys, !old.takesSecret { shown.terminal.dropInput() }
-        if shown.state.asksApplicationPassword != old.asksApplicationPassword {
-            // What was begun is the other secret: it is not sent as this one.
+        let asksOther = shown.state.asksApplicationPassword != old.asksApplicationPassword
+        if asksOther || (shown.state.canConfirm && !old.canConfirm) {
+            // What was begun is not sent: not as another secret, nor by the Enter that confirms.
             shown.terminal.dropInput()
             shown.line.wipe()
         }
