@@ -39,7 +39,7 @@ public struct ServiceProgram: Sendable {
     /// - Parameters:
     ///   - loop: Runs the event loop.
     ///   - start: Exports the objects and then takes the bus name. What it throws becomes
-    ///     one line on standard error and exit status 1 (``UsageError``: 64, `NothingToDo`: 0).
+    ///     one line on standard error and exit status 1 (``UsageError``: 64, ``NothingToDo``: 0).
     public func main(
         running loop: () -> Void = EventLoop.shared.run,
         _ start:
@@ -122,10 +122,10 @@ public struct StartError: Error, CustomStringConvertible, Hashable {
 }
 
 /// Why a program is not needed, found at its start: one sentence, exit status 0.
-package struct NothingToDo: Error, CustomStringConvertible {
+public struct NothingToDo: Error, CustomStringConvertible {
     /// The sentence.
-    package let description: String
+    public let description: String
 
     /// Makes it from one sentence for people.
-    package init(_ message: String) { description = message }
+    public init(_ message: String) { description = message }
 }

@@ -48,6 +48,7 @@ package import DBus
     /// selected, as `takeFocus` leaves it, the next one would replace everything.
     package func takeKeys() {
         guard let text = gtk_editable_get_delegate(pointer) else { return }
+        // GTK's name for what is one object to it.
         gtk_text_grab_focus_without_selecting(UnsafeMutablePointer(text))
     }
 
