@@ -14,8 +14,10 @@ struct PictureTests {
         var variables: [String: String] = [:]
         var language: String?
         var textScale = 1
+        /// Without animations, for whoever wants none; with them it comes to the same.
+        var isStill = true
 
-        var testDescription: String { name }
+        var testDescription: String { isStill ? name : name + ", animated" }
     }
 
     private static let sensor: [String: Variant] = [
@@ -61,6 +63,13 @@ struct PictureTests {
             ]
         ),
         State(
+            name: "no-match",
+            events: [
+                ready, ("no-match", ["attempts-left": .uint32(2)]), ("fallback-available", [:]),
+            ],
+            isStill: false
+        ),
+        State(
             name: "confirmation",
             details: ["biometry-types": .array(element: .uint32, [.uint32(2)])],
             events: [("confirmation-required", [:])]
@@ -86,7 +95,7 @@ struct PictureTests {
     )
     func prompt(_ state: State) async throws {
         try await PrivateBus.run { bus in
-            try Pictures.still(bus)
+            if state.isStill { try Pictures.still(bus) }
             let screen = try await Screen(on: bus)
             do {
                 try await Self.show(state, on: screen)

@@ -20,13 +20,21 @@ enum Pictures {
         "fontconfig-config", "fonts-cantarell", "fonts-wqy-microhei", "adwaita-icon-theme",
     ]
 
-    /// Whether the pictures were drawn with what is installed here.
-    static func areComparable() async throws -> Bool {
+    /// Whether the pictures were drawn with what is installed here; where not, that is said once.
+    static func areComparable() async throws -> Bool { try await comparison.value }
+
+    private static let comparison = Task {
         let query = ["/usr/bin/dpkg-query", "-W", "-f", "${Package} ${Version}\n"]
         let installed = try await ChildProcess(query + packages).ended(within: .seconds(60)).output
         let list = folder + "/drawn-with.txt"
         if isDrawing { try installed.write(toFile: list, atomically: true, encoding: .utf8) }
-        return (try? String(contentsOfFile: list, encoding: .utf8)) == installed
+        let kept = (try? String(contentsOfFile: list, encoding: .utf8)) ?? ""
+        if kept != installed {
+            let (here, there) = (Set(installed.split(separator: "\n")), kept.split(separator: "\n"))
+            let others = there.filter { !here.contains($0) }.joined(separator: ", ")
+            print("No window was compared with its picture, which was drawn with \(others).")
+        }
+        return kept == installed
     }
 
     /// Waits until a window looks as its picture.
