@@ -75,7 +75,9 @@ import ServiceProgram
         host.propertiesChanged()
         // Models that failed to load are tried again only after they have changed.
         let stamp = settings.models.stamp
-        if state.isPresent, settings.models.fault == nil, engineFault?.stamp != stamp { warmUp() }
+        // Without a camera that is looked through nothing needs the engine.
+        let mayLook = state.isPresent && state.unavailability != .untrusted
+        if mayLook, settings.models.fault == nil, engineFault?.stamp != stamp { warmUp() }
     }
 
     /// The identity of the camera that is there now.
