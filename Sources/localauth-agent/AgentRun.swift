@@ -12,6 +12,10 @@ import Windows
     /// Without `--resident` the program ends when nothing was asked for so long.
     private static let patience = Duration.seconds(60)
 
+    /// On Wayland GTK 4.8 keeps one or two pictures of each window that was shown, of 1.2 MB each.
+    private static let mostPrompts = 8
+    private static let calm = Duration.seconds(3)
+
     /// On the session's bus: whoever misses the prompt has the bus start it.
     private static let name = "org.localauth.Agent1"
 
@@ -36,7 +40,11 @@ import Windows
             view: view,
             changed: follow
         )
-        if !arguments.has("resident") { endWhenIdle(view) }
+        if !arguments.has("resident") {
+            endWhenIdle(view)
+        } else if !Display.isX11 {
+            beginAnew(agent, after: view)
+        }
         agent.start()
         view.rest()
         return RunningService(stop: {
@@ -70,6 +78,27 @@ import Windows
         case .refused(let error):
             log(.error, "the service refuses: \(error.message)")
             exit(EXIT_FAILURE)
+        }
+    }
+
+    /// After some prompts, when nobody is asked, the program begins anew in the same process: by that
+    /// process the service knows it.
+    private static func beginAnew(_ agent: PromptAgent, after view: WindowView) {
+        var prompts = 0
+        var timer: EventSource?
+        view.idleChanged = { isIdle in
+            timer?.cancel()
+            timer = nil
+            guard isIdle else { return prompts += 1 }
+            guard prompts >= mostPrompts else { return }
+            timer = EventLoop.shared.schedule(after: calm) {
+                onLoop {
+                    await agent.stop()
+                    execvp(CommandLine.arguments[0], CommandLine.unsafeArgv)
+                    log(.error, "it can't begin anew: \(String(cString: strerror(errno)))")
+                    exit(EXIT_FAILURE)
+                }
+            }
         }
     }
 

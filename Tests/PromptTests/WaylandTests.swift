@@ -71,6 +71,32 @@ struct WaylandTests {
         }
     }
 
+    @Test("On Wayland an agent that stays begins anew, as GTK keeps what its windows showed")
+    func pictures() async throws {
+        try await Stage.run(compositor: .weston) { stage in
+            func pictures() throws -> Int {
+                let maps = try TemporaryFolder.read("/proc/\(stage.agent.pid)/maps")
+                return String(decoding: maps, as: UTF8.self).ranges(of: "gdk-wayland").count
+            }
+            for _ in 1...8 { try await cancel(stage) }
+            #expect(try pictures() > 0)
+            try await eventually("no picture", within: .seconds(60)) { try pictures() == 0 }
+            // It serves again, as the process that it was.
+            try await eventually("an agent", within: .seconds(60)) {
+                try await stage.daemon.manager.canInteract().available
+            }
+            try await cancel(stage)
+            #expect(stage.agent.isRunning)
+        }
+    }
+
+    @BusActor private func cancel(_ stage: Stage) async throws {
+        let evaluation = stage.evaluate(1, "open it")
+        try await stage.reader.press("Cancel")
+        try await expectError(.userCancel, of: "Cancel") { _ = try await evaluation.value }
+        try await stage.reader.waitForNothing()
+    }
+
     @Test("On a low screen the prompt leaves room for panels")
     func lowScreen() async throws {
         // What 1920x1080 has in points of twice the size; the display is a hundred more.
