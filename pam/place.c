@@ -83,5 +83,6 @@ enum place place_of(uid_t user, const char *service, const char *terminal) {
     if (getauxval(AT_SECURE)) return PLACE_REFUSED;
     if (is_polkit || is_display(terminal)) return PLACE_HERE;
     /* SDDM names the display only once the password was right. */
-    return terminal[0] == '\0' && is_display_manager() ? PLACE_GREETER : PLACE_REFUSED;
+    const bool is_sddm = strcmp(service, "sddm") == 0 && terminal[0] == '\0';
+    return is_sddm && is_display_manager() ? PLACE_GREETER : PLACE_REFUSED;
 }

@@ -12,7 +12,7 @@ enum place {
     /* This process is in no session of the login manager: what it shows may be far away, so the
        prompt belongs to the agent of the session that the user sits at. */
     PLACE_AT_DISPLAY,
-    /* This process is of the display manager and on no terminal yet: who types the password is in front
+    /* This process is of SDDM, the display manager, and on no terminal yet: who types the password is in front
        of its greeter, and has no session in which a sensor could be used. */
     PLACE_GREETER,
     /* This process is a service of the system: who is asked may be anywhere. */

@@ -148,11 +148,10 @@ int question_result(struct question *question) {
 }
 
 /* The programs that a conversation left its question to, such as the askpass of sudo: a window of
-   theirs would stay. The conversation is stopped, so that they are its children until the end. */
+   theirs would stay. */
 static void end_children(pid_t process) {
     char path[64], list[4096];
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
-    kill(process, SIGSTOP);
     FILE *children = fopen(path, "re");
     const size_t size = children ? fread(list, 1, sizeof list - 1, children) : 0;
     if (children) fclose(children);

@@ -30,6 +30,8 @@ public struct PromptState: Hashable, Sendable {
         return ([news] + others).joined(separator: "\n")
     }
     private(set) var news: String
+    /// What was said of a miss, until something else happens: a hint is said behind it.
+    private var miss: String?
     /// How things stand.
     public private(set) var mood = Mood.asking
     /// Whether there is a place to type a secret.
@@ -60,6 +62,8 @@ public struct PromptState: Hashable, Sendable {
     /// Something happened.
     public mutating func take(_ progress: PromptProgress) {
         guard !isOver else { return }
+        let last = miss
+        miss = nil
         if let sentence = PromptText.sentence(progress, instructions: details.instructions) {
             news = sentence
         }
@@ -70,9 +74,10 @@ public struct PromptState: Hashable, Sendable {
         case .sensorBusy(_, let type, _): mark(type, isReady: false, isInUse: news)
         case .sensorFailed(_, let type, _): mark(type, isReady: false)
         case .hint:
-            mood = .asking
+            if let last, news != last { news = "\(last) \(news)" } else { mood = .asking }
         case .noMatch:
             mood = .failed
+            miss = news
         case .fallbackAvailable:
             canFallBack = details.fallbackTitle != ""
         case .confirmationRequired:

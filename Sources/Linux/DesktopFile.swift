@@ -13,9 +13,8 @@ package struct DesktopFile {
 
     /// Reads a file; nil when there is none.
     package init?(_ identifier: String, in folder: String, languages: [String] = []) {
-        let isPlain = identifier.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 > 0x20 }
         let path = "\(folder)/\(identifier).desktop"
-        guard isPlain, let bytes = SmallFile.read(path, limit: 65_536) else { return nil }
+        guard let bytes = SmallFile.read(path, limit: 65_536) else { return nil }
         // The lower the number, the better a name; the one without a language is English.
         let keys = languages.map { "Name[\($0)]=" }
         var rank = languages.firstIndex(of: "en") ?? languages.count

@@ -62,7 +62,10 @@ package struct RunningProgram: Sendable {
     }
 
     private func namesake(in folder: String, _ languages: [String]) -> DesktopFile? {
-        ownFileName.flatMap { DesktopFile($0, in: folder, languages: languages) }
+        guard let name = ownFileName,
+            name.utf8.allSatisfy({ $0 != UInt8(ascii: "/") && $0 > 0x20 })
+        else { return nil }
+        return DesktopFile(name, in: folder, languages: languages)
     }
 
     private func starter(in folder: String, _ languages: [String]) -> DesktopFile? {

@@ -162,7 +162,7 @@ import Glibc
         gdk_toplevel_restore_system_shortcuts(surface)
     }
 
-    private static func surface(of window: Widget) -> OpaquePointer? {
+    static func surface(of window: Widget) -> OpaquePointer? {
         gtk_native_get_surface(window.pointer)
     }
 

@@ -14,7 +14,7 @@ import Windows
 
     /// On Wayland GTK 4.8 keeps one or two pictures of each window that was shown, of 1.2 MB each.
     private static let mostPrompts = 8
-    private static let calm = Duration.seconds(3)
+    private static let calm = Duration.seconds(30)
 
     /// On the session's bus: whoever misses the prompt has the bus start it.
     private static let name = "org.localauth.Agent1"

@@ -4,6 +4,7 @@ import DBus
 import LocalAuthBus
 import LocalAuthClient
 import Localization
+import Windows
 
 /// What the service knows about its sensors, for a window that follows it.
 @BusActor final class Settings {
@@ -29,6 +30,9 @@ import Localization
     var changed: @BusActor () -> Void = {}
     /// Called with what went wrong; nil: nothing any more.
     var told: @BusActor (String?) -> Void = { _ in }
+
+    /// What prompts are tied to; nil: no window is there.
+    var window: String?
 
     private let connection: Connection
     private var service: RemoteService?
@@ -162,9 +166,17 @@ import Localization
 
     // MARK: Changing
 
+    /// What a prompt belongs to the window by, and gets its focus by.
+    private var promptOptions: [String: Variant] {
+        var options: [String: Variant] = [:]
+        options["parent-window"] = window.map(Variant.string)
+        options["activation-token"] = Display.activationToken().map(Variant.string)
+        return options
+    }
+
     /// Has a sensor learn something new.
     func enroll(_ sensor: RemoteSensor, label: String) throws(DBusError) -> StreamingCall<String> {
-        try device(sensor).enrollStream(label: label, options: [:])
+        try device(sensor).enrollStream(label: label, options: promptOptions)
     }
 
     /// Ends what `enroll` has begun.
@@ -183,9 +195,15 @@ import Localization
         change { settings throws(DBusError) in
             let device = try settings.device(lesson.sensor)
             if let learned = lesson.learned {
-                try await device.removeLearned(id: learned.id, options: [:])
+                try await device.removeLearned(
+                    id: learned.id,
+                    options: settings.promptOptions
+                )
             } else {
-                try await device.removeTemplate(id: lesson.template.id, options: [:])
+                try await device.removeTemplate(
+                    id: lesson.template.id,
+                    options: settings.promptOptions
+                )
             }
         }
     }
@@ -193,7 +211,8 @@ import Localization
     /// Has a sensor forget everything that it knows of the person.
     func removeAll(from sensor: RemoteSensor) {
         change { settings throws(DBusError) in
-            _ = try await settings.device(sensor).removeAllTemplates(options: [:])
+            let device = try settings.device(sensor)
+            _ = try await device.removeAllTemplates(options: settings.promptOptions)
         }
     }
 
@@ -205,7 +224,7 @@ import Localization
                 .evaluateStream(
                     policy: AuthenticationPolicy.biometricsOrPasscode.rawValue,
                     reason: localized("test the sensors"),
-                    options: [:]
+                    options: promptOptions
                 )
             onLoop {
                 for await event in call.events {

@@ -31,6 +31,7 @@ import Windows
                 self?.tell(nil)
                 self?.settings.lookAgain()
             }
+        Display.share(part("window")) { [weak settings] in settings?.window = $0 }
         tell(localized("Looking for the service …"))
         gtk_window_present(part("window").asWindow)
     }

@@ -58,6 +58,20 @@ import Testing
         #expect(state.words == PromptText.sentence(.canceled))
     }
 
+    @Test("What to do after a miss is said behind it, until something else happens")
+    func hintAfterMiss() throws {
+        var state = try state()
+        let miss = PromptProgress.noMatch(attemptsLeft: 1)
+        let words = try #require(PromptText.sentence(miss))
+        state.take(miss)
+        state.take(.hint("look-at-camera"))
+        #expect(state.words == words + " Look at the camera." && state.mood == .failed)
+        state.take(.hint("move-closer"))
+        #expect(state.words == "Move closer." && state.mood == .asking)
+        state.take(.hint("nothing that is known"))
+        #expect(state.words == "Move closer.")
+    }
+
     @Test("R22: the fallback is on offer when the service says so, unless its title is empty")
     func fallback() throws {
         var state = try state()

@@ -190,6 +190,16 @@ import Testing
         #expect(try await happened() == .confirmed)
     }
 
+    @Test("L7: The other half of a password that a match came into is not sent, and Enter confirms")
+    func confirmationInPassword() async throws {
+        let handle = try await begin(2)
+        pty.type("erased\u{15}hunt")
+        try await update(handle, "confirmation-required")
+        #expect(pty.shows("Press Enter to confirm."))
+        pty.type("er2\n")
+        #expect(try await happened() == .confirmed)
+    }
+
     @Test("L7: A password that is typed when a match waits to be confirmed is sent")
     func passcodeInsteadOfConfirmation() async throws {
         let handle = try await begin(2)

@@ -134,6 +134,23 @@ struct SettingsTests {
         }
     }
 
+    @Test("The prompt of the test belongs to the window of the settings")
+    func parent() async throws {
+        try await Stage.run { stage in
+            let (_, reader) = try await stage.startSettings()
+            try await reader.press("Start Test")
+            try await stage.waitUntilSettled()
+            let settings = try #require(try await stage.screen.window("class", "localauth-settings"))
+            let number = String(try #require(UInt32(settings)), radix: 16)
+            let prompt = try #require(try await stage.screen.window("class", "localauth-agent"))
+            let parent = try await stage.screen
+                .run("/usr/bin/xprop", "-id", prompt, "WM_TRANSIENT_FOR")
+            #expect(parent.contains("window id # 0x\(number)\n"))
+            try await stage.reader.press("Cancel")
+            _ = try await reader.wait(for: "label", "The user canceled.")
+        }
+    }
+
     @Test("A sensor forgets everything at once, when that is said twice")
     func forgetting() async throws {
         try await Stage.run { stage in

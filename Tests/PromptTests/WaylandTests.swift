@@ -80,7 +80,7 @@ struct WaylandTests {
             }
             for _ in 1...8 { try await cancel(stage) }
             #expect(try pictures() > 0)
-            try await eventually("no picture", within: .seconds(60)) { try pictures() == 0 }
+            try await eventually("no picture", within: .seconds(120)) { try pictures() == 0 }
             // It serves again, as the process that it was.
             try await eventually("an agent", within: .seconds(60)) {
                 try await stage.daemon.manager.canInteract().available

@@ -12,6 +12,8 @@ internal import Localization
         let terminal: Terminal
         var state: PromptState
         var line: SecretLine
+        /// Whether what is typed is the other half of a line that was wiped.
+        var dropsLine = false
         var keys = KeyReader()
         var source: EventSource?
 
@@ -86,7 +88,9 @@ internal import Localization
         if progress.asksForKeys, !old.takesSecret { shown.terminal.dropInput() }
         let asksOther = shown.state.asksApplicationPassword != old.asksApplicationPassword
         if asksOther || (shown.state.canConfirm && !old.canConfirm) {
-            // What was begun is not sent: not as another secret, nor by the Enter that confirms.
+            // What was begun is not sent: not as another secret, nor by the Enter that confirms. Its
+            // other half may still be typed.
+            shown.dropsLine = shown.state.canConfirm && !shown.line.isEmpty
             shown.terminal.dropInput()
             shown.line.wipe()
         }
@@ -177,6 +181,8 @@ internal import Localization
 
     private func press(_ key: KeyReader.Key, _ line: inout SecretLine, _ shown: Shown) {
         switch key {
+        case .byte where shown.dropsLine && shown.state.canConfirm:
+            break
         case .enter where shown.state.takesSecret && !line.isEmpty:
             send(&line, shown)
         case .enter where shown.state.canConfirm:
@@ -190,6 +196,7 @@ internal import Localization
         case .erase:
             line.eraseCharacter()
         case .eraseAll:
+            shown.dropsLine = false
             line.wipe()
         default:
             break

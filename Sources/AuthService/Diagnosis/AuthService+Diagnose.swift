@@ -15,7 +15,7 @@ extension AuthService {
         let processes = CallerProcess.lineage(of: peer.pid)
         var diagnosis = Diagnosis()
         diagnosis.facts = await evaluations.facts.find(for: peer, uid: uid, processes: processes)
-        diagnosis.sensors = await sensorFindings(diagnosis.facts)
+        diagnosis.sensors = await sensorFindings(diagnosis.facts, of: uid)
         diagnosis.isDesktop = sessions.isDesktop(diagnosis.facts.session)
         if isSystemBus {
             diagnosis.isSystemBus = true
@@ -56,7 +56,7 @@ extension AuthService {
         return ((try? await connection.listActivatableNames()) ?? []).contains(name)
     }
 
-    private func sensorFindings(_ facts: Facts) async -> [Diagnosis.Sensor] {
+    private func sensorFindings(_ facts: Facts, of uid: UInt32) async -> [Diagnosis.Sensor] {
         var findings: [Diagnosis.Sensor] = []
         var questions: [Task<Void, Never>] = []
         var answers: [Int: Diagnosis.Health] = [:]
@@ -69,7 +69,7 @@ extension AuthService {
                     unavailability: isHidden ? .remoteSession : sensor.unavailability,
                     distrust: sensor.process.distrust,
                     fault: sensor.process.fault,
-                    complaint: sensor.process.complaint,
+                    complaint: sensor.process.complaints[uid],
                     templates: facts.sensors.first { $0.name == sensor.name }?.templates ?? 0
                 )
             )

@@ -170,7 +170,7 @@ extension Diagnosis {
         ("gives", lookAtCable),
         ("denied", "Let the sensor's user have that: a camera belongs to the group video."),
         ("hook", "Correct the program that the option --pre-open-hook names."),
-        (" key ", "Restore that key, or remove the templates and enrol again."),
+        ("face.key", "Restore that key, or remove the templates and enrol again."),
         ("damaged", "Remove that template and enrol again: localauthctl templates."),
         ("installed", "Install the package fprintd."),
         ("several", "Unplug the reader and plug it in again, or restart the machine."),

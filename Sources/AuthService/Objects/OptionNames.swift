@@ -44,6 +44,8 @@ enum OptionNames {
     static let accessControl: Set = ["flags", "accessible"]
     /// What `requester` says, likewise.
     static let requester: Set = ["name", "pid"]
-    private static let change: Set = ["context", "timeout", "uid"]
+    private static let change: Set = [
+        "context", "timeout", "uid", "parent-window", "activation-token",
+    ]
     private static let use = evaluation.union(["context", "requester"])
 }

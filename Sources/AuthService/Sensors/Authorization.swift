@@ -56,7 +56,12 @@ final class Authorization {
         )
         request.sensors = []
         request.timeout = options.timeout
-        let outcome = await evaluations.outcome(of: request, ShownText(reason: reason), audience)
+        let text = ShownText(
+            reason: reason,
+            parentWindow: options.parentWindow,
+            activationToken: options.activationToken
+        )
+        let outcome = await evaluations.outcome(of: request, text, audience)
         evaluations.handle(.released(context))
         if case .refused(let refusal) = outcome { throw DBusError(refusal) }
     }

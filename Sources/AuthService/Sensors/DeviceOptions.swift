@@ -9,6 +9,9 @@ struct DeviceOptions {
     /// A context that may have been given a passcode.
     let context: ObjectPath?
     let timeout: Duration
+    /// The caller's window, for a prompt.
+    let parentWindow: String?
+    let activationToken: String?
     /// How long an administrator may take to answer where the call has no timeout.
     static let patience = Duration.seconds(120)
 
@@ -24,6 +27,8 @@ struct DeviceOptions {
             throw .denied("option uid names another user")
         }
         context = try reader.value("context", \.asObjectPath)
+        parentWindow = try reader.token("parent-window")
+        activationToken = try reader.token("activation-token")
         timeout = try EvaluateOptions(options.filter { $0.key == "timeout" }).timeout
     }
 }

@@ -256,8 +256,9 @@ final class Enrolments {
     /// that matches for another program.
     struct Patience {
         let duration: Duration
-        /// Whether it also waits while another sensor could do.
+        /// Whether it also waits while another sensor could do, and for sensors that it can't use.
         let isForAll: Bool
+        private let request: Request
 
         /// Nil where the passcode will do meanwhile.
         init?(_ request: Request) {
@@ -265,6 +266,16 @@ final class Enrolments {
             duration = min(.seconds(5), request.timeout)
             // An item may depend on what the whole enrolment is.
             isForAll = request.operation != nil
+            self.request = request
+        }
+
+        /// Whether the decision can be about this sensor.
+        @BusActor func concerns(_ sensor: SensorLink) -> Bool {
+            let factor: Factor = sensor.facts.type == .none ? .companion : .biometry
+            let isAskedFor = request.stages.contains { $0.contains(factor) }
+            let isStrong = request.minimumStrength.map { sensor.facts.strength >= $0 } ?? true
+            let isNamed = request.sensors?.contains(sensor.name) ?? true
+            return isForAll || (isAskedFor && isStrong && isNamed)
         }
     }
 
@@ -273,9 +284,11 @@ final class Enrolments {
         let begin = Instant.now()
         await refresh(uid)
         guard let patience else { return }
-        while Instant.now() - begin < patience.duration,
-            sensors.sorted.contains(where: { $0.templates.isBusy(of: uid) }),
-            patience.isForAll || !sensors.sorted.contains(where: { $0.isUsable && knows(uid, $0) })
+        func has(_ property: (SensorLink) -> Bool) -> Bool {
+            sensors.sorted.contains { patience.concerns($0) && property($0) }
+        }
+        while Instant.now() - begin < patience.duration, has({ $0.templates.isBusy(of: uid) }),
+            patience.isForAll || !has({ $0.isUsable && knows(uid, $0) })
         {
             await pause(SensorOperations.busyPause)
             await refresh(uid)

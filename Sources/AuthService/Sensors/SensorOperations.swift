@@ -150,7 +150,7 @@ final class SensorOperations {
                     () throws(DBusError) in
                     try await call(proxy)
                 }
-                process.complaint = nil
+                process.complain(nil, of: uid)
                 return .finished(template: template)
             } catch {
                 // It was leaving when the question came.
@@ -161,8 +161,8 @@ final class SensorOperations {
                     continue
                 }
                 guard error.name == .sensorBusy, let own = operations[number] else {
-                    if operations[number]?.isCanceled == false {
-                        process.complaint = error.sensorReason ?? process.complaint
+                    if operations[number]?.isCanceled == false, let reason = error.sensorReason {
+                        process.complain(reason, of: uid)
                     }
                     return .refused(DBusError(sensor: error))
                 }

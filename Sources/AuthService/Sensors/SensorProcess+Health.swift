@@ -21,6 +21,14 @@ extension SensorProcess {
         return try answer.get()
     }
 
+    /// It refused an operation of a user, or worked for them.
+    func complain(_ reason: String?, of uid: UInt32) {
+        if complaints.count >= Self.mostComplaints { complaints = [:] }
+        complaints[uid] = reason
+    }
+
+    private static let mostComplaints = 1024
+
     /// Why nothing can be asked of it now, with what it says of that itself.
     func explainedRefusal() async -> DBusError {
         let refusal = refusal

@@ -52,10 +52,10 @@ final class SensorProcess {
     private(set) var distrust: String?
     /// What it did wrong last, for people; nil: nothing since it worked.
     private(set) var fault: String?
-    /// What it last refused an operation with, for people; nil: nothing since it worked.
+    /// What it last refused an operation of a user with, for that one, until it works for them.
     ///
     /// It is kept here as well as by the sensor, which ends when it is idle.
-    var complaint: String?
+    var complaints: [UInt32: String] = [:]
     private var descriptor: OwnedDescriptor?
     private var subscriptions: [EventSource] = []
     private var isActivating = false

@@ -77,13 +77,14 @@ private let introspection = """
     most 256 bytes; control and bidirectional-override characters are \
     stripped.&#10;&#10;Options:&#10;- `context` (o, an evaluated context whose mechanism was \
     `passcode` at most 60 s ago, default: the daemon prompts)&#10;- `timeout` (t, milliseconds, \
-    default 120000, 0 is the default, at most 600000)&#10;- `uid` (u, of another user: root, or \
-    whom polkit lets; default the caller's)&#10;&#10;Errors: `org.localauth.Error.AppCancel` after \
-    CancelEnroll; `BiometryNotAvailable`; `PasscodeNotSet`, `AuthenticationFailed`, `UserCancel`, \
-    `NotInteractive` from the passcode prompt; `SystemCancel` at the deadline; \
-    `org.localauth.Sensor1.Error.Busy`, `Full`, `Duplicate`, `Disconnected`, `Failed`; \
-    `org.freedesktop.DBus.Error.AccessDenied`, `InvalidArgs`, `LimitsExceeded`.&#10;&#10;Source: \
-    R40, R50, L12."/>
+    default 120000, 0 is the default, at most 600000)&#10;- `parent-window` (s, handle of the \
+    caller's window, default none)&#10;- `activation-token` (s, default none)&#10;- `uid` (u, of \
+    another user: root, or whom polkit lets; default the caller's)&#10;&#10;Errors: \
+    `org.localauth.Error.AppCancel` after CancelEnroll; `BiometryNotAvailable`; `PasscodeNotSet`, \
+    `AuthenticationFailed`, `UserCancel`, `NotInteractive` from the passcode prompt; \
+    `SystemCancel` at the deadline; `org.localauth.Sensor1.Error.Busy`, `Full`, `Duplicate`, \
+    `Disconnected`, `Failed`; `org.freedesktop.DBus.Error.AccessDenied`, `InvalidArgs`, \
+    `LimitsExceeded`.&#10;&#10;Source: R40, R50, L12."/>
         <arg name="label" type="s" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
         <arg name="id" type="s" direction="out"/>
@@ -125,9 +126,10 @@ private let introspection = """
       <method name="RemoveTemplate">
         <annotation name="org.localauth.Timeout" value="none"/>
         <annotation name="org.gtk.GDBus.DocString" value="Removes a template for \
-    good.&#10;&#10;Options:&#10;- `context` (o, as in Enroll)&#10;- `timeout` (t, milliseconds, as \
-    in Enroll)&#10;- `uid` (u, of another user: root, or whom polkit lets; default the \
-    caller's)&#10;&#10;Errors: `org.localauth.Sensor1.Error.NoTemplates` for an unknown id; \
+    good.&#10;&#10;Options:&#10;- `context` (o, as in Enroll)&#10;- `timeout` (t, milliseconds), \
+    `parent-window` (s), `activation-token` (s, as in Enroll)&#10;- `uid` (u, of another user: \
+    root, or whom polkit lets; default the caller's)&#10;&#10;Errors: \
+    `org.localauth.Sensor1.Error.NoTemplates` for an unknown id; \
     `org.localauth.Error.BiometryNotAvailable` and those of the passcode prompt as in Enroll; \
     `org.freedesktop.DBus.Error.AccessDenied`, `InvalidArgs`.&#10;&#10;Source: R40, R50, L12."/>
         <arg name="id" type="s" direction="in"/>

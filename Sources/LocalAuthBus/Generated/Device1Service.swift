@@ -44,6 +44,8 @@ public protocol Device1Service: AnyObject {
     /// - `context` (o, an evaluated context whose mechanism was `passcode` at most 60 s ago,
     ///   default: the daemon prompts)
     /// - `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)
+    /// - `parent-window` (s, handle of the caller's window, default none)
+    /// - `activation-token` (s, default none)
     /// - `uid` (u, of another user: root, or whom polkit lets; default the caller's)
     ///
     /// Errors: `org.localauth.Error.AppCancel` after CancelEnroll; `BiometryNotAvailable`;
@@ -115,7 +117,7 @@ public protocol Device1Service: AnyObject {
     ///
     /// Options:
     /// - `context` (o, as in Enroll)
-    /// - `timeout` (t, milliseconds, as in Enroll)
+    /// - `timeout` (t, milliseconds), `parent-window` (s), `activation-token` (s, as in Enroll)
     /// - `uid` (u, of another user: root, or whom polkit lets; default the caller's)
     ///
     /// Errors: `org.localauth.Sensor1.Error.NoTemplates` for an unknown id;

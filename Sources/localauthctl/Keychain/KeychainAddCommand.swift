@@ -67,7 +67,9 @@ struct KeychainAddCommand: ParsableCommand {
             if let new {
                 id = new
             } else {
-                id = try await Self.find(item, service)
+                let found = try await Self.find(item, service)
+                try Self.check(found, access)
+                id = found["id"]?.asString ?? ""
                 try await service.keychain.setSecret(id: id, secret: secret, options: options)
             }
             if output.json {
@@ -79,25 +81,48 @@ struct KeychainAddCommand: ParsableCommand {
     }
 
     /// What makes an item the same one, beside its class; an attribute that is absent is empty.
-    private static let key = ["svce", "acct", "srvr", "ptcl", "port", "path"]
+    private static let key = [
+        "agrp", "svce", "acct", "srvr", "sdmn", "ptcl", "atyp", "port", "path",
+    ]
+
+    private static func isEmpty(_ value: Variant?) -> Bool {
+        [nil, .string(""), .uint32(0)].contains(value)
+    }
+
+    /// What is replaced is not guarded in another way than was asked for.
+    private static func check(
+        _ item: [String: Variant],
+        _ access: AccessArguments
+    ) throws(Failure) {
+        let isSame =
+            access.flags.map { $0.bits == item["flags"]?.asUInt64 ?? 0 } ?? true
+            && access.accessible.map { .string($0.rawValue) == item["pdmn"] } ?? true
+        guard isSame else {
+            throw Failure(
+                .refused,
+                localized("That item is guarded in another way."),
+                hint: "localauthctl keychain list"
+            )
+        }
+    }
 
     /// The item that keeps another one with these attributes from being added.
     @BusActor private static func find(
         _ item: [String: Variant],
         _ service: RemoteService
-    ) async throws -> String {
-        let given = item.filter { key.contains($0.key) || $0.key == "class" }
+    ) async throws -> [String: Variant] {
+        let given = item.filter { name, value in
+            name == "class" || (key.contains(name) && !isEmpty(value))
+        }
         let found = try await service.search(given)
-            .filter { row in
-                key.allSatisfy { given[$0] != nil || [nil, .string("")].contains(row[$0]) }
-            }
-        guard let id = found.first?["id"]?.asString, found.count == 1 else {
+            .filter { row in key.allSatisfy { given[$0] != nil || isEmpty(row[$0]) } }
+        guard let item = found.first, found.count == 1 else {
             throw Failure(
                 .refused,
                 localized("Several items are like that."),
                 hint: "localauthctl keychain list"
             )
         }
-        return id
+        return item
     }
 }

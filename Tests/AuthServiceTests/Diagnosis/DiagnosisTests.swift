@@ -208,6 +208,11 @@ struct DiagnosisTests {
         ("The face models are damaged.", "--models"),
         ("A template is damaged or not this user's: /s/1-2.face. Remove it.", "that template"),
         ("The key /s/face.key is missing. Restore it.", "Restore that key"),
+        (
+            "A credential is damaged: x. Remove it and enrol the security key again.",
+            "Remove that template"
+        ),
+        ("The security key asks for its PIN, which is not supported.", "Try again"),
         ("The key /s/face.key must have 32 bytes.", "Restore that key"),
         ("PipeWire doesn't answer at /run/localauth-pipewire/pipewire-0.", "docs/face.md"),
         ("PipeWire has no camera that is called CAMERA.", "docs/face.md"),

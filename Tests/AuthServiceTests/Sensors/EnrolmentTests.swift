@@ -66,20 +66,24 @@ struct EnrolmentTests {
             let id = sensor.add(for: person.peer.uid)
             person.passcode = nil
             let device = bench.device(on: person.connection)
+            let window: [String: Variant] = [
+                "parent-window": .string("x11:1a"), "activation-token": .string("token"),
+            ]
             for number in 0..<3 {
                 let ended = Witness<DBusError.Name>()
                 onLoop {
                     do throws(DBusError) {
                         switch number {
-                        case 0: _ = try await device.enroll(label: "a", options: [:])
-                        case 1: try await device.removeTemplate(id: id, options: [:])
-                        default: _ = try await device.removeAllTemplates(options: [:])
+                        case 0: _ = try await device.enroll(label: "a", options: window)
+                        case 1: try await device.removeTemplate(id: id, options: window)
+                        default: _ = try await device.removeAllTemplates(options: window)
                         }
                     } catch {
                         ended.record(error.name)
                     }
                 }
                 let prompt = try await person.prompt(number)
+                for (name, value) in window { #expect(prompt.details[name] == value) }
                 person.enter("no passcode of theirs", into: prompt.channel)
                 try await eventually("the wrong passcode is refused") {
                     person.updates.seen.count { $0.kind == "passcode-rejected" } > number

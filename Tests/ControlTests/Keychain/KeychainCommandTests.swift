@@ -271,6 +271,11 @@ import Testing
         #expect(try json(replaced)["id"] as? String == id)
         #expect(try await keychain("read", id).output == "second")
         #expect(try await keychain("read", other).output == "of ann")
+        let nobody = try await control(words + ["--account", "", "--replace", "--json"])
+        #expect(try json(nobody)["id"] as? String == id)
+        // A secret that is to be guarded isn't kept where nothing guards it.
+        let guarded = try await control(words + ["--flags", "user-presence", "--replace"])
+        #expect(guarded.status == 1 && guarded.errors.contains("another way"), "\(guarded)")
         let new = try await add("news", "third", "--replace")
         #expect(try await keychain("read", new).output == "third")
     }

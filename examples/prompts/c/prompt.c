@@ -338,7 +338,7 @@ HANDLE(update) {
     if (offers && !*prompt->fallback)
         return sd_bus_reply_method_return(m, "");
     if (isItem || !strcmp(kind, "passcode-required")) {
-        prompt->takes = 1, prompt->offer = NULL;
+        prompt->takes = 1, prompt->waits = 0, prompt->offer = NULL;
         if (prompt == prompts)
             forget();
     }

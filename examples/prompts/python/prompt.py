@@ -98,7 +98,7 @@ class Agent:
             if index is None: raise Fault("InvalidArgs")
             prompt.channel, prompt.label = self.channel(fds, index.get_handle()), "Password of the item: "
         if kind in ("application-password-required", "passcode-required"): prompt.takes, prompt.offer = True, None
-        if kind in ("passcode-required", "passcode-rejected"): prompt.waits = detail.get("delay", 0) > 0  # till delay-over
+        if "password" in kind or "passcode" in kind: prompt.waits = detail.get("delay", 0) > 0  # till delay-over
         if kind == "fallback-available" and prompt.fallback and not prompt.offer: prompt.offer = "SubmitFallback"
         if kind == "confirmation-required": prompt.offer = "SubmitConfirm"
         if prompt is self.shown():
