@@ -81,8 +81,8 @@ import Windows
         }
     }
 
-    /// After some prompts, when nobody is asked, the program begins anew in the same process: by that
-    /// process the service knows it.
+    /// After some prompts, when nobody is asked, the program begins anew in the same process: by
+    /// that one the service knows it.
     private static func beginAnew(_ agent: PromptAgent, after view: WindowView) {
         var prompts = 0
         var timer: EventSource?

@@ -68,8 +68,6 @@ import Testing
         #expect(state.words == words + " Look at the camera." && state.mood == .failed)
         state.take(.hint("move-closer"))
         #expect(state.words == "Move closer." && state.mood == .asking)
-        state.take(.hint("nothing that is known"))
-        #expect(state.words == "Move closer.")
     }
 
     @Test("R22: the fallback is on offer when the service says so, unless its title is empty")

@@ -140,11 +140,11 @@ struct SettingsTests {
             let (_, reader) = try await stage.startSettings()
             try await reader.press("Start Test")
             try await stage.waitUntilSettled()
-            let settings = try #require(try await stage.screen.window("class", "localauth-settings"))
+            let screen = stage.screen
+            let settings = try #require(try await screen.window("class", "localauth-settings"))
             let number = String(try #require(UInt32(settings)), radix: 16)
-            let prompt = try #require(try await stage.screen.window("class", "localauth-agent"))
-            let parent = try await stage.screen
-                .run("/usr/bin/xprop", "-id", prompt, "WM_TRANSIENT_FOR")
+            let prompt = try #require(try await screen.window("class", "localauth-agent"))
+            let parent = try await screen.run("/usr/bin/xprop", "-id", prompt, "WM_TRANSIENT_FOR")
             #expect(parent.contains("window id # 0x\(number)\n"))
             try await stage.reader.press("Cancel")
             _ = try await reader.wait(for: "label", "The user canceled.")

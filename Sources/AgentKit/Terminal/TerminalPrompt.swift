@@ -88,9 +88,9 @@ internal import Localization
         if progress.asksForKeys, !old.takesSecret { shown.terminal.dropInput() }
         let asksOther = shown.state.asksApplicationPassword != old.asksApplicationPassword
         if asksOther || (shown.state.canConfirm && !old.canConfirm) {
-            // What was begun is not sent: not as another secret, nor by the Enter that confirms. Its
-            // other half may still be typed.
+            // Its other half may still be typed.
             shown.dropsLine = shown.state.canConfirm && !shown.line.isEmpty
+            // What was begun is not sent: not as another secret, nor by the Enter that confirms.
             shown.terminal.dropInput()
             shown.line.wipe()
         }
