@@ -89,8 +89,8 @@ import Windows
         view.idleChanged = { isIdle in
             timer?.cancel()
             timer = nil
-            guard isIdle else { return prompts += 1 }
-            guard prompts >= mostPrompts else { return }
+            if !isIdle { prompts += 1 }
+            guard isIdle, prompts >= mostPrompts else { return }
             timer = EventLoop.shared.schedule(after: calm) {
                 onLoop {
                     await agent.stop()

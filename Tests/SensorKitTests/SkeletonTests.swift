@@ -111,7 +111,8 @@ struct SkeletonTests {
         let copy = "mkdir -p \(built) && cp \(ChildProcess.folder)/Doorbell \(built)/AcmePalm"
         if language == "swift" { _ = try ChildProcess.run(["/bin/sh", "-c", copy]) }
         // Cargo is played above.
-        let made = "cd \(folder.path)/AcmePalm && mkdir -p target/release && "
+        let made =
+            "cd \(folder.path)/AcmePalm && mkdir -p target/release && "
             + "cp src/main.rs target/release/acmepalm"
         if language == "rust" { _ = try ChildProcess.run(["/bin/sh", "-c", made]) }
         let root = folder.path + "/root"
