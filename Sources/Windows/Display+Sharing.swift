@@ -45,9 +45,11 @@ extension Display {
         guard !isX11, let display = gdk_display_get_default(),
             let context = gdk_display_get_app_launch_context(display)
         else { return nil }
+        // GObject takes any object's address.
         defer { g_object_unref(UnsafeMutableRawPointer(context)) }
         // What it is for, in words that nobody reads.
         let app = g_app_info_create_from_commandline("prompt", nil, G_APP_INFO_CREATE_NONE, nil)
+        // As above.
         defer { if let app { g_object_unref(UnsafeMutableRawPointer(app)) } }
         // A launch context of a display is one of GIO.
         let launch = UnsafeMutablePointer<GAppLaunchContext>(context)
