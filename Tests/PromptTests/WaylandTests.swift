@@ -97,6 +97,27 @@ struct WaylandTests {
         try await stage.reader.waitForNothing()
     }
 
+    @Test(
+        "On Wayland the prompt of the settings belongs to their window and may take the focus",
+        arguments: [Screen.Compositor.sway, .weston]
+    )
+    func settings(_ compositor: Screen.Compositor) async throws {
+        try await Stage.run(["WAYLAND_DEBUG": "1"], compositor: compositor) { stage in
+            let (program, reader) = try await stage.startSettings()
+            try await reader.press("Start Test")
+            try await stage.waitUntilSettled()
+            // Weston has neither of the two protocols.
+            if compositor == .sway {
+                let parent = /zxdg_imported_v1@[0-9]+\.set_parent_of\(wl_surface/
+                #expect(stage.agent.errors.contains(parent))
+                #expect(stage.agent.errors.contains(/xdg_activation_v1@[0-9]+\.activate\(/))
+            }
+            try await stage.reader.press("Cancel")
+            _ = try await reader.wait(for: "label", "The user canceled.")
+            #expect(program.isRunning)
+        }
+    }
+
     @Test("On a low screen the prompt leaves room for panels")
     func lowScreen() async throws {
         // What 1920x1080 has in points of twice the size; the display is a hundred more.
