@@ -258,6 +258,13 @@ public final class ChildProcess: Sendable {
         _ = send(stream.rawValue, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
+    /// Whether it was given something that it has not read yet.
+    public var isUnread: Bool {
+        guard let stream else { return false }
+        var count: Int32 = 0
+        return ioctl(stream.rawValue, UInt(TIOCOUTQ), &count) == 0 && count > 0
+    }
+
     /// Ends what it reads.
     public func closeInput() {
         guard let stream else { return }

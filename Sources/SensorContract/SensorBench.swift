@@ -145,9 +145,12 @@ public struct SeenEvent: Hashable, Sendable {
 
     /// Returns when the sensor has seen what was written to it before.
     ///
-    /// Two round trips: a loop that found both a touch and a call has looked at the touch before
-    /// the second call.
+    /// Two round trips once its standard input is read: a loop that found both a touch and a call
+    /// has looked at the touch before the second call. One that goes on with calls as long as there
+    /// are any comes to its input later. A sensor that reads none while it doesn't look isn't
+    /// waited for long.
     public func settle() async {
+        for _ in 0..<100 where program.isUnread { await pause(.milliseconds(5)) }
         for _ in 0..<2 { _ = try? await sensor.protocolVersions() }
     }
 
