@@ -26,6 +26,8 @@ public final class AuthService {
     private let engine: AuthEngine
     private let loadedEnrolments: [UInt32: Enrolment]
     private let sensorDescriptions: SensorDescriptions?
+    private let shadowFile: String?
+    private let deviceRecords: String?
     private let initialMistake: ConfigurationError?
 
     // The parts, from those that know nothing of others to those that stand on them. What a part
@@ -37,6 +39,7 @@ public final class AuthService {
     private(set) lazy var sensors = SensorDirectory(
         connection: connection,
         descriptions: sensorDescriptions,
+        deviceRecords: deviceRecords,
         events: self
     )
     private(set) lazy var enrolments = Enrolments(
@@ -47,7 +50,8 @@ public final class AuthService {
     )
     private(set) lazy var verifier: PasscodeVerifier = PasscodeVerifier(
         connection: connection,
-        isSystemBus: isSystemBus
+        isSystemBus: isSystemBus,
+        shadowFile: shadowFile
     ) { [self] uid, state in
         items.passcodeFound(uid, state)
     }
@@ -105,6 +109,8 @@ public final class AuthService {
     ///   - mistake: why there are none; until it is mended every call is refused with it.
     ///   - keychain: where items and keys are kept; nil: there is no keychain.
     ///   - sensorDescriptions: who may be a sensor; nil: root and the service's own user.
+    ///   - shadowFile: what changes when a passcode comes or goes; nil: nothing does.
+    ///   - deviceRecords: where udev records devices; nil: nobody does.
     ///   - rereadConfiguration: how `reload()` gets them anew.
     ///   - journal: the socket of the journal that decisions are written to.
     public init(
@@ -115,6 +121,8 @@ public final class AuthService {
         mistake: ConfigurationError? = nil,
         keychain: Keychain? = nil,
         sensorDescriptions: SensorDescriptions? = nil,
+        shadowFile: String? = nil,
+        deviceRecords: String? = nil,
         rereadConfiguration: (@Sendable () throws(ConfigurationError) -> Configuration)? = nil,
         journal: String = "/run/systemd/journal/socket"
     ) {
@@ -123,6 +131,8 @@ public final class AuthService {
         self.configuration = configuration
         self.keychain = keychain
         self.sensorDescriptions = sensorDescriptions
+        self.shadowFile = shadowFile
+        self.deviceRecords = deviceRecords
         initialMistake = mistake
         readConfiguration = rereadConfiguration
         setAside = state.setAside

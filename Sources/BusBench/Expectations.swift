@@ -37,7 +37,7 @@ public func expect(
 /// Asks every few milliseconds until the answer is yes.
 @BusActor public func eventually(
     _ what: @autoclosure () -> String,
-    within limit: Duration = .seconds(10),
+    within limit: Duration = .seconds(60),
     _ isSo: @BusActor () async throws -> Bool
 ) async throws {
     let end = ContinuousClock.now + limit

@@ -75,12 +75,15 @@ package final class Pty {
     /// Types bytes.
     package func type(_ keys: [UInt8]) {
         _ = write(master, keys, keys.count)
+        // The kernel hands them on behind the call's back, unless somebody looks for them.
+        var poll = pollfd(fd: slave, events: Int16(POLLIN), revents: 0)
+        Glibc.poll(&poll, 1, 0)
     }
 
-    /// Reads until the screen has shown a text so many times, 10 s at most.
+    /// Reads until the screen has shown a text so many times, 60 s at most.
     /// - Returns: whether it came.
     package func shows(_ text: String, times: Int = 1) -> Bool {
-        let deadline = time(nil) + 10
+        let deadline = time(nil) + 60
         while true {
             if occurrences(of: text) >= times { return true }
             let left = deadline - time(nil)

@@ -1,5 +1,4 @@
 public import DBus
-import Glibc
 
 /// Which readers exist: asks fprintd, and follows its signals about plugged and unplugged readers.
 ///
@@ -23,10 +22,7 @@ import Glibc
     private var running: Task<Void, Never>?
     private var isAskedAgain = false
     private var retry: EventSource?
-    private var deviceWatch: FolderWatch?
-    private let deviceRecords: String
-    /// The devices that udev knew of last.
-    private var devices: Set<String> = []
+    private var devices: DeviceRecords?
     /// How often in a row fprintd could not be asked.
     private var failures = 0
 
@@ -34,9 +30,6 @@ import Glibc
     ///
     /// After that only when something has changed.
     static let mostRetries = 6
-    /// Where udev has a file for each device; everybody may read it, also in a sandbox without
-    /// devices.
-    public static let deviceRecords = "/run/udev/data"
     static let longestName = 256
     static let mostReaders = 16
 
@@ -44,14 +37,12 @@ import Glibc
     /// called after every look.
     public init(
         _ connection: Connection,
-        deviceRecords: String = ReaderDirectory.deviceRecords,
+        deviceRecords: String = DeviceRecords.folder,
         changed: @escaping @BusActor () -> Void
     ) {
         self.connection = connection
-        self.deviceRecords = deviceRecords
         self.changed = changed
-        devices = recordedDevices
-        deviceWatch = FolderWatch([deviceRecords]) { [weak self] in self?.recordsChanged() }
+        devices = DeviceRecords(deviceRecords) { [weak self] in self?.recordsChanged() }
         sources += [
             connection.watchName(Fprint.busName) { [weak self] in self?.ownerChanged($0) },
             // fprintd was installed, or removed.
@@ -63,27 +54,9 @@ import Glibc
         lasting = sources.count
     }
 
-    /// The records of device nodes, such as `c189:3` for one of USB.
-    ///
-    /// Those of other things, such as batteries, are written all the time.
-    private var recordedDevices: Set<String> {
-        guard let folder = opendir(deviceRecords) else { return [] }
-        defer { closedir(folder) }
-        var names: Set<String> = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasPrefix("c") { names.insert(name) }
-        }
-        return names
-    }
-
     /// A reader may have come or gone; while it runs, and has readers, fprintd says so itself.
     private func recordsChanged() {
-        let before = devices
-        devices = recordedDevices
-        guard devices != before, owner == nil || readers.isEmpty || fault != nil else { return }
+        guard owner == nil || readers.isEmpty || fault != nil else { return }
         onLoop { await self.refresh() }
     }
 

@@ -19,8 +19,6 @@ struct DomainReading: Hashable, Sendable {
         guard let proxy = try? await context.current() else { return reading }
         let type = (try? await proxy.biometryType()) ?? 0
         reading.biometryType = LABiometryType(rawValue: Int(type)) ?? .none
-        // The service asks its sensors anew when it is asked whether it could evaluate.
-        _ = try? await proxy.canEvaluate(policy: AuthenticationPolicy.biometrics.rawValue)
         let companion = AuthenticationPolicy.companion.rawValue
         reading.hasCompanion = (try? await proxy.canEvaluate(policy: companion).available) ?? false
         let state = (try? await proxy.domainState()) ?? [:]

@@ -250,8 +250,7 @@ public struct SeenEvent: Hashable, Sendable {
 
     /// The first event of a kind of an operation.
     public func event(_ kind: String, of operation: UInt64) async throws -> SeenEvent {
-        let limit = kind == "no-match" ? fixture.patience : .seconds(5)
-        return try await events.first("\(kind) of operation \(operation)", within: limit) {
+        return try await events.first("\(kind) of operation \(operation)", within: fixture.patience) {
             $0.operation == operation && $0.kind == kind
         }
     }

@@ -1,32 +1,12 @@
 import DBus
-import Glibc
+import Linux
 
 /// Tells that the shadow file is another than it was: somebody's passcode may have come or gone.
 @BusActor final class ShadowWatch {
     private nonisolated static let folder = "/etc"
     private nonisolated static let file = "/etc/shadow"
 
-    /// What changes with the file, however it is written: in place, or as another file that is
-    /// renamed to it.
-    private struct State: Equatable {
-        let device: dev_t
-        let number: ino_t
-        let size: off_t
-        let written: [Int]
-
-        /// Nil: there is no such file.
-        init?() {
-            var info = stat()
-            guard stat(ShadowWatch.file, &info) == 0 else { return nil }
-            (device, number, size) = (info.st_dev, info.st_ino, info.st_size)
-            written = [
-                info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
-                info.st_ctim.tv_nsec,
-            ]
-        }
-    }
-
-    private var last: State?
+    private var last: FileStamp?
     private var watch: FolderWatch?
     private let changed: @BusActor () -> Void
 
@@ -40,12 +20,12 @@ import Glibc
         let watch = FolderWatch([Self.folder, Self.file]) { [weak self] in self?.look() }
         self.watch = watch
         // Later than the watch: what is written in between is told.
-        last = State()
+        last = FileStamp(of: Self.file)
         if watch.isBlind { lookLater() }
     }
 
     private func look() {
-        let now = State()
+        let now = FileStamp(of: Self.file)
         guard now != last else { return }
         last = now
         changed()

@@ -51,6 +51,8 @@ ServiceProgram(
         mistake: mistake,
         keychain: try Keychain(in: directory, itemLimit: configuration.itemsPerUser),
         sensorDescriptions: isSystemBus ? SensorDescriptions(folders: folders) : nil,
+        shadowFile: isSystemBus ? "/etc/shadow" : nil,
+        deviceRecords: isSystemBus ? DeviceRecords.folder : nil,
         rereadConfiguration: file.read
     )
     try await service.start()

@@ -103,7 +103,9 @@ final class AuditBench {
 
     private init(
         _ bus: PrivateBus,
-        _ reread: (@Sendable () throws(ConfigurationError) -> Configuration)?
+        _ reread: (@Sendable () throws(ConfigurationError) -> Configuration)?,
+        shadowFile: String?,
+        deviceRecords: String?
     ) async throws {
         self.bus = bus
         journal = try PrivateJournal(path: bus.folder + "/journal")
@@ -121,6 +123,8 @@ final class AuditBench {
             state: state,
             configuration: Configuration(),
             keychain: try Keychain(in: bus.folder + "/state", itemLimit: 8),
+            shadowFile: shadowFile,
+            deviceRecords: deviceRecords,
             rereadConfiguration: reread,
             journal: journal.path
         )
@@ -130,10 +134,17 @@ final class AuditBench {
 
     nonisolated static func run(
         rereading reread: (@Sendable () throws(ConfigurationError) -> Configuration)? = nil,
+        shadowFile: String? = nil,
+        deviceRecords: String? = nil,
         _ body: @escaping @BusActor (AuditBench) async throws -> Void
     ) async throws {
         try await PrivateBus.run { bus in
-            let bench = try await AuditBench(bus, reread)
+            let bench = try await AuditBench(
+                bus,
+                reread,
+                shadowFile: shadowFile,
+                deviceRecords: deviceRecords
+            )
             let result: Result<Void, any Error>
             do {
                 result = .success(try await body(bench))

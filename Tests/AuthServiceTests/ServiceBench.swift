@@ -127,7 +127,10 @@ final class ServiceBench {
         do {
             return try await answers.first("the answer", within: limit) { _ in true }.get()
         } catch is TestFailure {
-            for _ in 0..<2 { _ = try await manager.version() }
+            for _ in 0..<2 {
+                await heard()
+                _ = try await manager.version()
+            }
             try expect(!answers.seen.isEmpty, "no answer was due within \(limit)")
             return try answers.seen[0].get()
         }
@@ -136,7 +139,7 @@ final class ServiceBench {
     func waitForDevice(
         _ name: String = "Third",
         is unavailability: String,
-        within limit: Duration = .seconds(10)
+        within limit: Duration = .seconds(60)
     ) async throws {
         try await eventually("\(name) to be '\(unavailability)'", within: limit) {
             (try? await self.device(name).unavailability()) == unavailability

@@ -51,6 +51,9 @@ struct MissedNameTests {
             await service.catchUpWithNames()
             await service.catchUpWithNames()
             second.close()
+            try await eventually("the bus to know") {
+                try await first.nameOwner(Self.name) == nil
+            }
             await service.catchUpWithNames()
             #expect(exact.seen == [nil, first.uniqueName, second.uniqueName, nil])
             #expect(all.seen == [first.uniqueName, second.uniqueName, nil])

@@ -28,7 +28,7 @@ struct FaceSensorTests {
         let fixture = SensorFixture(
             program: Stage.program(folder, replay: file) + options,
             name: "Face",
-            patience: .seconds(15),
+            patience: .seconds(60),
             present: { _, _ in }
         )
         try await SensorCheck(clip, body).run(fixture)

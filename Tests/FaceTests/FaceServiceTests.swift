@@ -22,7 +22,7 @@ struct FaceServiceTests {
         let fixture = SensorFixture(
             program: program ?? Stage.program(folder, replay: clip),
             name: "Face",
-            patience: .seconds(15),
+            patience: .seconds(60),
             present: { _, _ in }
         )
         try await SensorCheck("files", body).run(fixture)

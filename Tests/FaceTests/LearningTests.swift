@@ -272,7 +272,7 @@ struct LearningSensorTests {
         let fixture = SensorFixture(
             program: program,
             name: "Face",
-            patience: .seconds(15),
+            patience: .seconds(60),
             present: { _, _ in }
         )
         try await SensorCheck("learning") { bench in try await body(bench, id) }.run(fixture)

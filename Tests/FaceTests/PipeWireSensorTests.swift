@@ -26,7 +26,7 @@ struct PipeWireSensorTests {
         let fixture = SensorFixture(
             program: Stage.program(rig.folder, camera: rig.name),
             name: "Face",
-            patience: .seconds(15),
+            patience: .seconds(60),
             present: { _, _ in }
         )
         try await SensorCheck("pipewire", body).run(fixture)

@@ -55,7 +55,7 @@ enum Stage {
         return SensorFixture(
             program: program(folder, replay: path),
             name: "Face",
-            patience: .seconds(15),
+            patience: .seconds(60),
             present: { matching, _ in film.show(matching) }
         )
     }

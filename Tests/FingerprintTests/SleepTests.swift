@@ -53,7 +53,7 @@ struct SleepTests {
                 #expect(error.name == "net.reactivated.Fprint.Error.AlreadyInUse")
             }
             reader.rig.logind.prepareForSleep(false)
-            try await eventually("another program to get the reader", within: .seconds(3)) {
+            try await eventually("another program to get the reader", within: .seconds(60)) {
                 (try? await reader.rig.device("Claim", "bob", by: other)) != nil
             }
             try await reader.rig.device("Release", by: other)

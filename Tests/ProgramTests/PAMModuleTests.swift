@@ -74,9 +74,10 @@ struct PAMModuleTests {
     func alone() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
-            try bench.stack("alone", "biometry-only timeout=1", takesPasscode: false)
-            let late = try await bench.authenticate("fail", service: "alone")
+            try bench.stack("late", "biometry-only timeout=1", takesPasscode: false)
+            let late = try await bench.authenticate("fail", service: "late")
             #expect(late.status == PAMBench.unavailable)
+            try bench.stack("alone", "biometry-only", takesPasscode: false)
             try await bench.daemon.sensor.queue(outcomes: ["no-match", "no-match", "no-match"])
             let failed = try await bench.authenticate("fail", service: "alone")
             #expect(failed.status == PAMBench.refused)

@@ -59,8 +59,13 @@ struct VanishingClientsTests {
             try await storm(daemon, clients: 200)
             #expect(try await manager.canEvaluate(policy: 1).available)
         }
-        #expect(try daemon.process.descriptors() == descriptors)
-        #expect(try daemon.process.memory() - memory < 512, "KB more after 600 clients more")
+        try await eventually("no descriptor to be left") {
+            try daemon.process.descriptors() == descriptors
+        }
+        // What is free goes back a moment later.
+        try await eventually("no more than 512 KB more after 600 clients more") {
+            try daemon.process.memory() - memory < 512
+        }
         #expect(daemon.process.isRunning && sensor.isRunning && verifier.isRunning)
     }
 }

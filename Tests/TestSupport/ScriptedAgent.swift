@@ -124,7 +124,7 @@ public import LocalAuthBus
 
     /// The prompt that was shown as the `number`th, from 0.
     public func prompt(_ number: Int = 0) async throws -> Prompt {
-        _ = try await prompts.first("prompt \(number)", within: .seconds(10)) { _ in
+        _ = try await prompts.first("prompt \(number)", within: .seconds(60)) { _ in
             prompts.seen.count > number
         }
         return prompts.seen[number]

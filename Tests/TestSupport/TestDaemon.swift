@@ -54,6 +54,8 @@ public import LocalAuthBus
 
     private func findOwner() async throws {
         owner = try await bus.waitForOwner(of: Self.name) ?? ""
+        // Its name comes before it is ready for signals, and what it answers comes after.
+        _ = try? await manager.version()
     }
 
     /// Where it keeps its state.

@@ -3,7 +3,8 @@ import DBus
 import Glibc
 
 // fingerprint-bench --programs FOLDER [--rounds N]: how long after a finger's image is submitted
-// the answer is there, from Evaluate and from fprintd-verify by turns, on the same fprintd.
+// Evaluate has answered and fprintd-verify has ended, by turns, on the same fprintd; the reader is
+// free for others then.
 
 guard let programs = value("--programs") else {
     Report.say("usage: fingerprint-bench --programs FOLDER [--rounds N]")

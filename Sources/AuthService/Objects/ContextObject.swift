@@ -28,6 +28,7 @@ final class ContextObject: Context1Service {
 
     let id: ContextID
     let path: ObjectPath
+    private(set) var isStateFromBefore = false
     var evaluatedDomainState: [UInt8] = [] {
         didSet {
             if evaluatedDomainState != oldValue { announce("EvaluatedPolicyDomainState") }
@@ -355,11 +356,35 @@ final class ContextObject: Context1Service {
         evaluatedDomainState
     }
 
-    /// The domain state is read once it is told what is enrolled (L11b); a reader of it, or of all
-    /// properties, has the sensors asked behind the answer.
+    /// CanEvaluate found this state, perhaps of what a sensor said before it fell asleep.
+    func couldEvaluate(_ state: [UInt8], isFromBefore: Bool) {
+        evaluatedDomainState = state
+        isStateFromBefore = isFromBefore && !state.isEmpty
+    }
+
+    private func renewState() {
+        guard isStateFromBefore else { return }
+        couldEvaluate(
+            evaluations.facts.enrolments.domainState(of: client.peer.uid),
+            isFromBefore: false
+        )
+    }
+
+    /// A domain state is read once it is told what is enrolled (L11b), and once sensors that slept
+    /// have said what changed meanwhile (L12); a reader of it, or of all properties, has the
+    /// sensors asked behind the answer.
     private func preparation(for property: String?) -> (@BusActor @Sendable () async -> Void)? {
-        guard property == nil || property == "DomainState", !isInvalid else { return nil }
+        let isRead =
+            property == nil || property == "DomainState"
+            || (property == "EvaluatedPolicyDomainState" && isStateFromBefore)
+        guard isRead, !isInvalid else { return nil }
         let (uid, enrolments) = (client.peer.uid, evaluations.facts.enrolments)
+        if isStateFromBefore || enrolments.isFromBefore(of: uid) {
+            return {
+                await enrolments.refresh(uid)
+                self.renewState()
+            }
+        }
         guard enrolments.isTold(of: uid, at: Instant.now()) else {
             return { await enrolments.findOut(uid) }
         }

@@ -53,8 +53,17 @@ final class PasscodeVerifier {
     var backOff = BackOff()
     /// Until then it is left alone.
     private var restsUntil = Instant(nanoseconds: 0)
+    /// Whether the last one ended because it was idle.
+    private var isAsleep = false
+    private let shadowFile: String?
+
+    private struct Answer {
+        let state: PasscodeState
+        /// Of the shadow file, before the question.
+        let stamp: FileStamp?
+    }
     /// What it said last of each user; nil: it couldn't be asked.
-    private var answers: [UInt32: PasscodeState?] = [:]
+    private var answers: [UInt32: Answer?] = [:]
     private lazy var standing = StandingAnswers { [unowned self] uid in answers[uid] = nil }
     private var news: EventSource?
     private let lookUps = SharedLookUps<UInt32, PasscodeState?>()
@@ -66,13 +75,16 @@ final class PasscodeVerifier {
     /// `found` is told when a user's passcode is found to be another way than it was.
     ///
     /// On the system bus root alone may be the verifier: it is handed the way to every passcode.
+    /// While it sleeps, `shadowFile` tells of changes; nil: nothing does.
     init(
         connection: Connection,
         isSystemBus: Bool,
+        shadowFile: String?,
         found: @escaping @BusActor (_ uid: UInt32, PasscodeState) -> Void
     ) {
         self.connection = connection
         trusted = isSystemBus ? [0] : [0, ProcessIdentity.uid]
+        self.shadowFile = shadowFile
         self.found = found
     }
 
@@ -96,19 +108,25 @@ final class PasscodeVerifier {
     private func replace(by owner: String?) -> (name: String?, process: OwnedDescriptor?)? {
         guard owner != holder else { return nil }
         let departed = (self.owner, process)
-        (holder, self.owner, self.process, answers) = (owner, nil, nil, [:])
+        (holder, self.owner, self.process, isAsleep) = (owner, nil, nil, false)
         news?.cancel()
-        standing.askAnew()
+        if owner != nil { forget() }
         return departed
+    }
+
+    private func forget() {
+        answers = [:]
+        standing.askAnew()
     }
 
     private func follow(_ departed: (name: String?, process: OwnedDescriptor?)) async {
         if let holder {
             await identify(holder)
-        } else if let name = departed.name,
-            await !connection.hasEndedWell(name, departed.process)
-        {
-            rest(wasReady: true)
+        } else if let name = departed.name {
+            let hasEndedWell = await connection.hasEndedWell(name, departed.process)
+            if !hasEndedWell { rest(wasReady: true) }
+            guard holder == nil else { return }
+            if hasEndedWell { isAsleep = true } else { forget() }
         }
     }
 
@@ -142,14 +160,21 @@ final class PasscodeVerifier {
 
     /// What it said last, unless it said since that this may be another; nil: it is to be asked.
     ///
-    /// Who is gone can't tell, so nothing that it said stands; one that didn't answer said nothing.
+    /// What one said that sleeps stands while the shadow file is as it was. One that didn't answer
+    /// said nothing.
     func told(of uid: UInt32) -> PasscodeFact? {
         // Over a socketpair there is none.
         if connection.isPeerToPeer { return .unknown }
-        guard owner != nil, standing.stands(of: uid), let last = answers[uid], let answer = last
-        else { return nil }
-        return answer == .set ? .set : .missing
+        guard standing.stands(of: uid), let last = answers[uid], let answer = last else {
+            return nil
+        }
+        if owner == nil {
+            guard isAsleep, let stamp = answer.stamp, stamp == self.stamp else { return nil }
+        }
+        return answer.state == .set ? .set : .missing
     }
+
+    private var stamp: FileStamp? { shadowFile.flatMap { FileStamp(of: $0) } }
 
     /// The same once it is known; those who wait share one question.
     func findOut(_ uid: UInt32) async -> PasscodeFact {
@@ -187,6 +212,7 @@ final class PasscodeVerifier {
         standing.begin(uid)
         defer { standing.end(uid) }
         // Whether it still is the owner is asked at the same time.
+        let stamp = stamp
         var isFoundOut = true
         let known = self.owner
         let question = known == nil ? nil : onLoop { isFoundOut = await self.catchUp() }
@@ -211,8 +237,8 @@ final class PasscodeVerifier {
             if !standing.stands(of: uid) { answers[uid] = .some(nil) }
             return nil
         }
-        if answers[uid] != state { found(uid, state) }
-        answers[uid] = state
+        if answers[uid]??.state != state { found(uid, state) }
+        answers[uid] = Answer(state: state, stamp: stamp)
         return state
     }
 
@@ -225,7 +251,7 @@ final class PasscodeVerifier {
     private func state(of uid: UInt32, _ proxy: Passcode1Proxy) async -> PasscodeState? {
         try? await connection.budget.run(.questions, for: uid) { () throws(DBusError) in
             if try await proxy.isSet(uid: uid, timeout: Self.patience) { return .set }
-            if self.answers[uid] == .removed { return .removed }
+            if self.answers[uid]??.state == .removed { return .removed }
             let isRemoved = (try? await proxy.isRemoved(uid: uid, timeout: Self.patience)) ?? false
             return isRemoved ? .removed : .withheld
         }

@@ -101,6 +101,12 @@ final class Enrolments {
         return true
     }
 
+    /// Whether a sensor said what the user has before it fell asleep, and nothing since: that may be
+    /// answered, but for what has to change with every template (L12).
+    func isFromBefore(of uid: UInt32) -> Bool {
+        sensors.sorted.contains { $0.templates.isFromBefore(of: uid) }
+    }
+
     /// Returns when it is told, or nobody says it; those who wait share one question.
     func findOut(_ uid: UInt32) async {
         guard !isTold(of: uid, at: Instant.now()) else { return }

@@ -28,16 +28,20 @@ final class SensorDirectory {
     private let connection: Connection
     private let descriptions: SensorDescriptions?
     private var descriptionWatch: FolderWatch?
+    private let devices: DeviceRecords?
     private let events: any SensorEvents
 
-    /// `descriptions` say who may be a sensor; nil: root, and the service's own user.
+    /// `descriptions` say who may be a sensor; nil: root, and the service's own user. In
+    /// `deviceRecords` udev records devices; nil: nobody does.
     init(
         connection: Connection,
         descriptions: SensorDescriptions?,
+        deviceRecords: String?,
         events: any SensorEvents
     ) {
         self.connection = connection
         self.descriptions = descriptions
+        devices = deviceRecords.map { DeviceRecords($0) }
         self.events = events
     }
 
@@ -138,7 +142,12 @@ final class SensorDirectory {
 
     private func add(_ name: String) -> SensorLink? {
         guard sensors.count < Self.limit else { return nil }
-        let sensor = SensorLink(name: name, connection: connection, events: events) {
+        let sensor = SensorLink(
+            name: name,
+            connection: connection,
+            devices: devices,
+            events: events
+        ) {
             [descriptions] in
             descriptions?.trust(in: name)
                 ?? .granted(uids: [0, ProcessIdentity.uid], strength: .strong)

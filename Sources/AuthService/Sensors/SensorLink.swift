@@ -15,12 +15,18 @@ final class SensorLink: SensorProcessEvents {
     init(
         name: String,
         connection: Connection,
+        devices: DeviceRecords?,
         events: any SensorEvents,
         trust: @escaping @BusActor () -> SensorTrust
     ) {
         self.name = name
         self.events = events
-        process = SensorProcess(name: name, connection: connection, findTrust: trust)
+        process = SensorProcess(
+            name: name,
+            connection: connection,
+            devices: devices,
+            findTrust: trust
+        )
         templates = SensorTemplates(process: process)
         operations = SensorOperations(process: process, templates: templates)
         process.events = self

@@ -20,8 +20,11 @@ extension SensorProcess {
     /// Whether what it said of itself is why it can't be used.
     var saidNo: Bool { !facts.isPresent || facts.unavailability != nil }
 
-    /// Whether that was before it fell asleep: a device may have been plugged in since.
-    var mayHaveRecovered: Bool { isAsleep && saidNo }
+    /// Whether that was before it fell asleep, and may be over: it wanted something else than a
+    /// device, or one may have been plugged in since.
+    var mayHaveRecovered: Bool {
+        isAsleep && saidNo && (unavailability != .noHardware || hasNewDevices)
+    }
 
     /// Whether it can say whom it knows, though nothing may look there now: under a closed lid, on
     /// the way to sleep, or because it says so itself.

@@ -46,6 +46,9 @@ final class SensorProcess {
     let name: String
     private let connection: Connection
     private let findTrust: @BusActor () -> SensorTrust
+    private let devices: DeviceRecords?
+    /// How often devices had come or gone before it last said what it is.
+    private var devicesSeen: Int?
     /// What was last found.
     private var trust = SensorTrust.refused("")
     /// Why it is not trusted, for people; nil when it is.
@@ -84,10 +87,12 @@ final class SensorProcess {
     init(
         name: String,
         connection: Connection,
+        devices: DeviceRecords?,
         findTrust: @escaping @BusActor () -> SensorTrust
     ) {
         self.name = name
         self.connection = connection
+        self.devices = devices
         self.findTrust = findTrust
         Self.count &+= 1
         number = Self.count
@@ -288,9 +293,16 @@ final class SensorProcess {
         _ = await lookAgain(proxy)
     }
 
+    /// Whether a device may have come since it said what it is.
+    var hasNewDevices: Bool {
+        guard let devicesSeen, let now = devices?.changes else { return true }
+        return now != devicesSeen
+    }
+
     /// Takes what it says of itself; false: it says nothing that could be taken.
     private func ask(_ proxy: Sensor1Proxy) async -> Bool {
         isDoubted = false
+        let devicesBefore = devices?.changes
         do throws(DBusError) {
             let properties = try await connection.budget.run(.sensors, for: number) {
                 () throws(DBusError) in
@@ -302,6 +314,7 @@ final class SensorProcess {
                 return false
             }
             take(properties, into: SensorProperties())
+            devicesSeen = devicesBefore
             return true
         } catch {
             // One that has left is not at fault, even if nobody heard of it.

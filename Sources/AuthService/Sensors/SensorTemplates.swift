@@ -9,8 +9,10 @@ final class SensorTemplates {
     /// The most users of whom something is kept.
     private static let limit = 1024
 
-    /// Each user's templates, as last listed by the sensor's present owner.
+    /// Each user's templates, as last listed.
     private var lists: [UInt32: [Template]] = [:]
+    /// The connections that listed them.
+    private var listers: [UInt32: String] = [:]
     /// Users whose templates it did not list when it was asked last, or could not be asked for.
     private var unanswered: Set<UInt32> = []
     /// Users whose templates it did not list because it was busy.
@@ -24,6 +26,11 @@ final class SensorTemplates {
     /// A user's templates as last listed; nil: the sensor has not said.
     subscript(_ uid: UInt32) -> [Template]? { lists[uid] }
 
+    /// Whether the list is from before the sensor fell asleep: what changed since, it can't tell.
+    func isFromBefore(of uid: UInt32) -> Bool {
+        lists[uid] != nil && listers[uid] != process.owner
+    }
+
     /// Whether what a user has could not be found out: it may be anything by now.
     func isUnknown(of uid: UInt32) -> Bool {
         // Of more users than a machine has, none is known.
@@ -34,7 +41,7 @@ final class SensorTemplates {
     func isBusy(of uid: UInt32) -> Bool { busy.contains(uid) && process.isUsable }
 
     func forget() {
-        lists = [:]
+        (lists, listers) = ([:], [:])
     }
 
     /// Nothing stands that was listed for a user before.
@@ -55,8 +62,9 @@ final class SensorTemplates {
             doubt(uid)
             return nil
         }
-        if lists.count > Self.limit { lists = [:] }
+        if lists.count > Self.limit { (lists, listers) = ([:], [:]) }
         lists[uid] = list
+        listers[uid] = process.owner
         unanswered.remove(uid)
         return list
     }

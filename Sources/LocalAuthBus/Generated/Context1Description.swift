@@ -244,8 +244,9 @@ private let introspection = """
       <property name="DomainState" type="a{sv}" access="read">
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>
         <annotation name="org.gtk.GDBus.DocString" value="Enrolment state now, readable without \
-    CanEvaluate.&#10;&#10;Keys: `biometry` (ay, absent when nothing is enrolled) and `combined` \
-    (ay, over biometry and companions).&#10;&#10;Source: R41, L12."/>
+    CanEvaluate.&#10;&#10;Keys: `biometry` (ay) and `combined` (ay, over biometry and companions); \
+    each is empty when nothing is enrolled. A sensor that ended because it was idle is started and \
+    asked first, because it couldn't tell what changed meanwhile.&#10;&#10;Source: R41, L12."/>
       </property>
     </interface>
     """

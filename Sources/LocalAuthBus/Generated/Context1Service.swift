@@ -248,8 +248,9 @@ public protocol Context1Service: AnyObject {
 
     /// Enrolment state now, readable without CanEvaluate.
     ///
-    /// Keys: `biometry` (ay, absent when nothing is enrolled) and `combined` (ay, over biometry and
-    /// companions).
+    /// Keys: `biometry` (ay) and `combined` (ay, over biometry and companions); each is empty when
+    /// nothing is enrolled. A sensor that ended because it was idle is started and asked first,
+    /// because it couldn't tell what changed meanwhile.
     ///
     /// Source: R41, L12.
     func domainState(for peer: Peer?) throws(DBusError) -> [String: Variant]

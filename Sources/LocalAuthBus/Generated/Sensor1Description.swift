@@ -152,7 +152,8 @@ private let introspection = """
     for unchanged.&#10;&#10;A sensor that is there is asked for it also while nothing may look: \
     under a closed lid, and while `Unavailability` isn't empty. In the second case its list takes \
     nothing away: one that differs from what is known counts as no answer.&#10;&#10;Errors: \
-    `org.localauth.Sensor1.Error.Disconnected`, `Failed`.&#10;&#10;Source: R40, R67, L11b, L12."/>
+    `org.localauth.Sensor1.Error.Disconnected`, `Failed`; `Busy` when the device has to be asked \
+    and another program has it, which is asked again.&#10;&#10;Source: R40, R67, L11b, L12."/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="templates" type="a(ssx)" direction="out">
           <annotation name="org.localauth.Type" value="Template(id,label,created)"/>

@@ -134,7 +134,8 @@ public protocol Sensor1Service: AnyObject {
     /// while `Unavailability` isn't empty. In the second case its list takes nothing away: one that
     /// differs from what is known counts as no answer.
     ///
-    /// Errors: `org.localauth.Sensor1.Error.Disconnected`, `Failed`.
+    /// Errors: `org.localauth.Sensor1.Error.Disconnected`, `Failed`; `Busy` when the device has to
+    /// be asked and another program has it, which is asked again.
     ///
     /// Source: R40, R67, L11b, L12.
     func listTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[Template]>

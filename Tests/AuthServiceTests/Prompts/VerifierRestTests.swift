@@ -18,7 +18,8 @@ struct VerifierRestTests {
             try await bus.offer(ScriptedVerifier.name, ["/bin/false"])
             let verifier = PasscodeVerifier(
                 connection: try bus.connect(),
-                isSystemBus: false
+                isSystemBus: false,
+                shadowFile: nil
             ) { _, _ in
             }
             for _ in 0..<11 { _ = verifier.backOff.failed(at: .now(), wasReady: false) }

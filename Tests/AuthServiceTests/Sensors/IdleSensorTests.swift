@@ -51,11 +51,11 @@ struct IdleSensorTests {
                 $0.isPresent = false
                 $0.reason = "no-hardware"
             }
-            try await bench.allowSuccessor()
+            try await bench.bus.allowSuccessor()
             first.connection.releaseName(Self.name)
             try await bench.bus.waitForOwner(of: Self.name, false)
             async let answer = bench.canEvaluate()
-            let second = try await bench.successor { _ = $0.add(for: bench.uid, announcing: false) }
+            let second = try await bench.bus.successor { _ = $0.add(for: bench.uid, announcing: false) }
             #expect(try await answer.code == 0)
             withExtendedLifetime(second) {}
         }
@@ -67,7 +67,7 @@ struct IdleSensorTests {
             let first = try await bench.sensor("Sleepy")
             _ = first.add(for: bench.uid)
             #expect(try await bench.canEvaluate().code == 0)
-            try await bench.allowSuccessor()
+            try await bench.bus.allowSuccessor()
             first.connection.releaseName(Self.name)
             try await bench.bus.waitForOwner(of: Self.name, false)
             // By the last answer the daemon knows how it ended.
@@ -78,13 +78,96 @@ struct IdleSensorTests {
                     try await bench.manager.canEvaluate(policy: 1).code == 0,
                     "a finger that is known"
                 )
-                return bench.isWanted
+                return bench.bus.isWanted
             }
-            let second = try await bench.successor { _ in }
+            let second = try await bench.bus.successor { _ in }
             try await eventually("the next one's list") {
                 try await bench.canEvaluate().code == -7
             }
             withExtendedLifetime(second) {}
+        }
+    }
+
+    @Test("L12: a domain state is read once a sensor that slept has said what changed meanwhile")
+    func state() async throws {
+        try await ServiceBench.run { bench in
+            let first = try await bench.sensor("Sleepy")
+            _ = first.add(for: bench.uid)
+            let context = try await bench.context()
+            #expect(try await context.canEvaluate(policy: 1).code == 0)
+            let known = try await context.domainState()
+            let evaluated = try await context.evaluatedPolicyDomainState()
+            #expect(known["biometry"] == .bytes(evaluated))
+            try await bench.bus.allowSuccessor()
+            first.connection.releaseName(Self.name)
+            try await bench.bus.waitForOwner(of: Self.name, false)
+            // By the last answer the daemon knows how it ended.
+            for _ in 0..<4 { await bench.heard() }
+            #expect(try await context.canEvaluate(policy: 1).code == 0)
+            async let state = context.domainState()
+            async let later = context.evaluatedPolicyDomainState()
+            let second = try await bench.bus.successor {
+                for _ in 0..<2 { _ = $0.add(for: bench.uid, announcing: false) }
+            }
+            #expect(try await state["biometry"] == .bytes(later))
+            #expect(try await later != evaluated)
+            withExtendedLifetime(second) {}
+        }
+    }
+
+    @Test("L11b: without a device that is new, a sensor that had none keeps nobody waiting")
+    func noDevice() async throws {
+        let records = try TemporaryFolder()
+        try await AuditBench.run(deviceRecords: records.path) { bench in
+            let first = ScriptedSensor("Sleepy", on: try bench.bus.connect())
+            (first.isPresent, first.reason) = (false, "no-hardware")
+            try first.appear()
+            let manager = bench.manager()
+            try await eventually("a sensor without a device") {
+                try await manager.canEvaluate(policy: 1).code == -6
+            }
+            try await bench.bus.allowSuccessor()
+            first.connection.releaseName(Self.name)
+            try await bench.bus.waitForOwner(of: Self.name, false)
+            for _ in 0..<4 { _ = try await bench.manager(first.connection).version() }
+            try await eventually("a start") {
+                try expect(try await manager.canEvaluate(policy: 1).code == -6, "no device")
+                return bench.bus.isWanted
+            }
+            var changes = 0
+            let watch = DeviceRecords(records.path) { changes += 1 }
+            try TemporaryFolder.write(records.path + "/c189:7", "".utf8)
+            try await eventually("the device to be recorded") { changes == 1 }
+            async let answer = manager.canEvaluate(policy: 1)
+            let uid = getuid()
+            let second = try await bench.bus.successor { _ = $0.add(for: uid, announcing: false) }
+            #expect(try await answer.code == 0)
+            withExtendedLifetime((second, watch)) {}
+        }
+    }
+
+    @Test("L11b: what a verifier said stands while it sleeps and the shadow file is as it was")
+    func sleepingVerifier() async throws {
+        let folder = try TemporaryFolder()
+        let shadow = folder.path + "/shadow"
+        try TemporaryFolder.write(shadow, "root:x".utf8)
+        try await AuditBench.run(shadowFile: shadow) { bench in
+            let manager = bench.manager()
+            #expect(try await manager.canEvaluate(policy: 2).code == 0)
+            try await bench.bus.allowSuccessor(of: ScriptedVerifier.name)
+            bench.verifier.connection.releaseName(ScriptedVerifier.name)
+            try await bench.bus.waitForOwner(of: ScriptedVerifier.name, false)
+            for _ in 0..<4 { _ = try await bench.manager(bench.verifier.connection).version() }
+            // Nobody is there to be asked.
+            try await eventually("a start") {
+                try expect(try await manager.canEvaluate(policy: 2).code == 0, "a passcode")
+                return bench.bus.isWanted
+            }
+            try TemporaryFolder.write(shadow, "root:".utf8)
+            async let answer = manager.canEvaluate(policy: 2)
+            let next = try ScriptedVerifier(on: bench.bus, isPasscodeSet: false)
+            #expect(try await answer.code == -5)
+            withExtendedLifetime(next) {}
         }
     }
 
@@ -95,7 +178,7 @@ struct IdleSensorTests {
     func leavingList(isUnheard: Bool) async throws {
         try await ServiceBench.run { bench in
             let first = try await bench.sensor("Sleepy") { $0.unanswered = ["ListTemplates"] }
-            try await bench.allowSuccessor()
+            try await bench.bus.allowSuccessor()
             first.listError = .sensorBusy
             // Before the question, whose answer has a time limit.
             if isUnheard { try await bench.bus.lose(.nameOwnerChanged) }
@@ -103,7 +186,7 @@ struct IdleSensorTests {
             _ = try await first.calls.first("the question") { $0 == "ListTemplates" }
             first.connection.releaseName(Self.name)
             first.speak()
-            let second = try await bench.successor { _ = $0.add(for: bench.uid, announcing: false) }
+            let second = try await bench.bus.successor { _ = $0.add(for: bench.uid, announcing: false) }
             #expect(try await answer.code == 0)
             withExtendedLifetime(second) {}
         }
@@ -119,13 +202,13 @@ struct IdleSensorTests {
             let uid = person.peer.uid
             let first = try await bench.sensor("Sleepy")
             let id = first.add(for: uid)
-            try await bench.allowSuccessor()
+            try await bench.bus.allowSuccessor()
             let evaluation = bench.evaluate(person)
             let asked = try await first.operation()
             if isUnheard { try await bench.bus.lose(.nameOwnerChanged) }
             first.connection.releaseName(Self.name)
             asked.fail(.sensorBusy)
-            let second = try await bench.successor { _ = $0.add(for: uid, announcing: false) }
+            let second = try await bench.bus.successor { _ = $0.add(for: uid, announcing: false) }
             try await second.operation().succeed(id)
             #expect(try await evaluation.value()["mechanism"] == .string("biometry"))
         }
@@ -137,7 +220,7 @@ struct IdleSensorTests {
             let person = try await bench.person()
             let sensor = try await bench.sensor("Sleepy")
             _ = sensor.add(for: person.peer.uid)
-            try await bench.allowSuccessor()
+            try await bench.bus.allowSuccessor()
             if isUnheard { try await bench.bus.lose(.nameOwnerChanged) }
             sensor.connection.close()
             await #expect(throws: DBusError.self) {
@@ -154,11 +237,11 @@ struct IdleSensorTests {
     func leavingVerifier(isUnheard: Bool) async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
-            try await bench.allowSuccessor(of: ScriptedVerifier.name)
+            try await bench.bus.allowSuccessor(of: ScriptedVerifier.name)
             if isUnheard { try await bench.bus.lose(.nameOwnerChanged) }
             bench.verifier.isLeaving = true
             let evaluation = bench.evaluate(person, 2)
-            try await bench.waitUntilWanted()
+            try await bench.bus.waitUntilWanted()
             let next = try ScriptedVerifier(on: bench.bus)
             #expect(try await evaluation.value()["mechanism"] == .string("passcode"))
             #expect(next.verified.seen.count == 1)
@@ -166,28 +249,28 @@ struct IdleSensorTests {
     }
 }
 
-extension ServiceBench {
+extension PrivateBus {
     /// Has the bus wait for `successor` when somebody needs the sensor, which is there now.
-    func allowSuccessor(
+    @BusActor func allowSuccessor(
         of name: String = "org.localauth.Sensor1.Sleepy"
     ) async throws {
-        let script = bus.folder + "/want"
-        try TemporaryFolder.write(script, "touch \(bus.folder)/wanted\n".utf8)
-        try await bus.offer(name, ["/bin/sh", script])
+        let script = folder + "/want"
+        try TemporaryFolder.write(script, "touch \(folder)/wanted\n".utf8)
+        try await offer(name, ["/bin/sh", script])
     }
 
-    var isWanted: Bool { access(bus.folder + "/wanted", F_OK) == 0 }
+    @BusActor var isWanted: Bool { access(folder + "/wanted", F_OK) == 0 }
 
-    func waitUntilWanted() async throws {
+    @BusActor func waitUntilWanted() async throws {
         try await eventually("a start") { self.isWanted }
     }
 
     /// The sensor that the bus was asked to start.
-    fileprivate func successor(
+    @BusActor func successor(
         _ prepare: @BusActor (ScriptedSensor) -> Void
     ) async throws -> ScriptedSensor {
         try await waitUntilWanted()
-        let next = ScriptedSensor("Sleepy", on: try bus.connect())
+        let next = ScriptedSensor("Sleepy", on: try connect())
         prepare(next)
         try next.appear()
         return next

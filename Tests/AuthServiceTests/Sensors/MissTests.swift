@@ -16,7 +16,7 @@ struct MissTests {
             try await bench.daemon.startSensor(enrolling: nil)
             let sensor = bench.daemon.sensor
             _ = try await sensor.addTemplate(uid: person.peer.uid, label: "finger")
-            let call = try bench.begin(person.connection, 1, ["timeout": .uint64(30_000)])
+            let call = try bench.begin(person.connection, 1, ["timeout": .uint64(100_000)])
             for await event in call.events where event.kind == "sensor-ready" { break }
 
             // Nothing more gets through to the daemon.
