@@ -8,6 +8,10 @@ public enum MessageLimits {
     public static let array = 65_536
     /// The most entries of a dictionary.
     public static let dictionary = 4096
+    /// The same of a call, and of whatever a service receives that serves strangers.
+    static let dictionaryOfCall = 256
+    /// The longest name in such a dictionary, in bytes.
+    static let nameOfCall = 256
     /// The longest byte array.
     public static let bytes = 1024 * 1024
     /// The deepest nesting of variants.

@@ -52,6 +52,21 @@ public struct MessageReader {
         try container("e", signature, body)
     }
 
+    /// The most entries of a dictionary.
+    var longestDictionary: Int {
+        isBounded ? MessageLimits.dictionaryOfCall : MessageLimits.dictionary
+    }
+
+    /// Refuses a long name in a dictionary of a call.
+    ///
+    /// Names that are written in different ways, and differ at their ends alone, take long to be
+    /// compared: thousands of a thousand bytes kept the loop for seconds.
+    func check(name: String) throws(DBusError) {
+        guard !isBounded || name.utf8.count <= MessageLimits.nameOfCall else {
+            throw DBusError(.invalidArgs, "A name in a dictionary is too long.")
+        }
+    }
+
     /// Calls `body` for each element.
     mutating func array(
         _ element: String,

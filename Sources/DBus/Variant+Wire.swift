@@ -81,14 +81,13 @@ extension Variant: WireType {
         let key = Signature(unchecked: String(types.prefix(1)))
         let value = Signature(unchecked: String(types.dropFirst()))
         var entries: [Entry] = []
-        try reader.array("{" + types + "}", limit: MessageLimits.dictionary) {
+        try reader.array("{" + types + "}", limit: reader.longestDictionary) {
             (reader: inout MessageReader) throws(DBusError) in
             let entry = try reader.entry(types) {
                 (reader: inout MessageReader) throws(DBusError) in
-                Entry(
-                    key: try Variant(bare: key.rawValue, from: &reader),
-                    value: try Variant(bare: value.rawValue, from: &reader)
-                )
+                let key = try Variant(bare: key.rawValue, from: &reader)
+                if case .string(let name) = key { try reader.check(name: name) }
+                return Entry(key: key, value: try Variant(bare: value.rawValue, from: &reader))
             }
             entries.append(entry)
         }

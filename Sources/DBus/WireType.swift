@@ -67,10 +67,11 @@ extension Dictionary: WireType where Key: BasicWireType, Value: WireType {
     public init(from reader: inout MessageReader) throws(DBusError) {
         var entries: [Key: Value] = [:]
         let types = Key.signature + Value.signature
-        try reader.array("{" + types + "}", limit: MessageLimits.dictionary) {
+        try reader.array("{" + types + "}", limit: reader.longestDictionary) {
             (reader: inout MessageReader) throws(DBusError) in
             try reader.entry(types) { (reader: inout MessageReader) throws(DBusError) in
                 let key = try Key(from: &reader)
+                if let name = key as? String { try reader.check(name: name) }
                 guard entries.updateValue(try Value(from: &reader), forKey: key) == nil else {
                     throw DBusError(.invalidArgs, "A dictionary has the same key twice.")
                 }

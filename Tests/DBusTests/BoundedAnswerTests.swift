@@ -1,3 +1,4 @@
+import CSystemd
 import TestSupport
 import Testing
 
@@ -61,6 +62,41 @@ struct BoundedAnswerTests {
                     refusal = error
                 }
                 #expect(refusal?.name == (servesStrangers ? .invalidArgs : nil))
+            }
+        }
+    }
+
+    @Test("L21: a dictionary of a call has few entries, and no long names")
+    @BusActor
+    func dictionaries() async throws {
+        try await PrivateBus.run { bus in
+            let connection = try bus.connect()
+            let most = MessageLimits.dictionaryOfCall
+            for (count, length, isTaken) in [
+                (most, 256, true), (most + 1, 8, false), (2, 257, false),
+            ] {
+                var options: [String: Variant] = [:]
+                for number in 0..<count {
+                    let digits = String(1000 + number)
+                    options[String(repeating: "x", count: length - 4) + digits] = .bool(true)
+                }
+                for value in [
+                    Variant.dictionary(options), .dictionary(["options": .dictionary(options)]),
+                ] {
+                    var pointer: OpaquePointer?
+                    sd_bus_message_new_method_call(connection.bus, &pointer, nil, "/", nil, "Take")
+                    let message = Message(adopting: try #require(pointer))
+                    _ = try OutgoingMessage.fill(message.pointer, "v") {
+                        (writer) throws(DBusError) in try value.write(to: &writer)
+                    }
+                    sd_bus_message_seal(message.pointer, 1, 0)
+                    for isBounded in [true, false] {
+                        sd_bus_message_rewind(message.pointer, 1)
+                        var reader = MessageReader(message.pointer, isBounded: isBounded)
+                        let read = try? reader.read(Variant.self)
+                        #expect((read != nil) == (isTaken || !isBounded), "\(count), \(length)")
+                    }
+                }
             }
         }
     }

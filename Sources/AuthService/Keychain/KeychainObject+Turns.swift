@@ -48,6 +48,9 @@ extension KeychainObject {
         }
     }
 
+    /// So many items are kept while sensors and verifier are asked; more are looked for again.
+    private static let itemsKept = 8
+
     /// What a call finds, without what is gone by now (R67, R69).
     func current<Found: Sendable>(
         for peer: Peer,
@@ -57,15 +60,18 @@ extension KeychainObject {
         let before = enrolments.mark(of: peer.uid)
         // What is hidden would not be found, and nobody would ask whether it still has to be.
         if withheld.contains(peer.uid) { _ = await verifier.state(of: peer.uid) }
-        let found = try await turn(as: peer, find)
-        let controls = accessControls(found)
+        var found: Found? = try await turn(as: peer, find)
+        let controls = found.map(accessControls) ?? []
+        // The results of many calls that wait for one sensor would be hundreds of megabytes.
+        if controls.count > Self.itemsKept { found = nil }
         let isOutdated = await refresh(
             enrolment: controls.contains(where: \.isOfCurrentEnrolment),
             passcode: controls.contains(where: \.needsPasscodeSet),
             of: peer.uid,
             since: before
         )
-        return isOutdated ? try await turn(as: peer, find) : found
+        if let found, !isOutdated { return found }
+        return try await turn(as: peer, find)
     }
 
     /// Asks anew for what items hold on to, so that the next turn knows it.

@@ -157,6 +157,23 @@ struct KeychainEnrolmentTests {
         }
     }
 
+    @Test("L21: what a Search finds is not kept while sensors are asked, but looked for again")
+    func foundAgain() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            _ = try await keychain.add("guarded", flags: .biometryCurrentSet)
+            for number in 1...8 { _ = try await keychain.add("\(number)", flags: []) }
+            sensor.unanswered = ["ListTemplates"]
+            sensor.calls.forget()
+            async let services = keychain.services()
+            _ = try await sensor.calls.first("the sensor to be asked") { $0 == "ListTemplates" }
+            _ = try await keychain.add("late", flags: [])
+            sensor.speak()
+            #expect(try await services.contains("late"))
+        }
+    }
+
     @Test("L17, R67: a change that was noticed counts, though it was undone before a restart")
     func undone() async throws {
         try await ServiceBench.run { bench in
