@@ -56,7 +56,6 @@ public struct Recognition {
     /// Whether the face of the last frame was compared with the templates.
     private(set) var hasCompared = false
     private var advice = Advice(smallest: smallest)
-    private var framesWithout = 0
     private var candidate: (id: String, frames: Int)?
     private var failures = 0
     private var challenge: LifeCheck?
@@ -78,9 +77,6 @@ public struct Recognition {
     public mutating func see(_ sight: Sight) -> Outcome {
         challenge?.see(sight)
         hasCompared = false
-        framesWithout = sight.count == 0 ? framesWithout + 1 : 0
-        // Whoever failed before has left.
-        if framesWithout >= Self.emptyFrames { failures = 0 }
         guard !sight.isDark else {
             return advise(.tooDark, patience: Self.darkFrames)
         }

@@ -39,9 +39,6 @@ public actor Scanner {
     static let busyPause: Int32 = 250
     /// How long a face is looked at before an attempt has failed.
     static let attempt = Duration.seconds(3)
-    /// After so many frames without a face whoever was there has left: what was seen of them is no
-    /// part of the next attempt.
-    static let framesOfLeaving = 10
     /// How long nobody has to be there until fewer pictures are looked at.
     static let idleAfter = Duration.seconds(10)
     /// How long it then waits between two pictures; milliseconds.

@@ -90,15 +90,18 @@ import Testing
         #expect(reports.all == [.ready])
     }
 
-    @Test("Who passes, and comes back later, begins anew")
-    func passingTwice() async throws {
-        // Two clocks' ticks a frame: 1.2 s of a stranger, nobody, and 1.2 s again.
-        let passing = [UInt8](repeating: 2, count: 10) + [UInt8](repeating: 0, count: 12)
-        let reports = Reports()
-        let match = try await scanner(passing + passing + [1, 1], pace: .milliseconds(40))
-            .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
-        #expect(match.id == "mine")
-        #expect(!reports.all.contains(.noMatch))
+    @Test("Who leaves in time and comes back again and again fails; who passes does not")
+    func passingAgain() async throws {
+        // Three ticks of the clock a frame with a face: about a second of a stranger, then nobody.
+        let passing = [UInt8](repeating: 2, count: 9) + [UInt8](repeating: 0, count: 12)
+        for (times, isMiss) in [(1, false), (3, false), (4, true)] {
+            let frames = [[UInt8]](repeating: passing, count: times).flatMap(\.self)
+            let reports = Reports()
+            let match = try await scanner(frames + [1, 1], pace: .milliseconds(40))
+                .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
+            #expect(match.id == "mine")
+            #expect(reports.all.contains(.noMatch) == isMiss, "\(times) times")
+        }
     }
 
     @Test("Three seconds are of faces that could match: closed eyes and an empty room are none")
