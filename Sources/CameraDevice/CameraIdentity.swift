@@ -133,9 +133,24 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// The first node of every camera that has an identity, in the order of their numbers.
-    public static func cameras(root: String = "") -> [String] {
-        nodes(root).filter { (try? Self(of: $0, root: root)) != nil }
+    /// The camera to look through, of those that have an identity: the first that is preferred,
+    /// else the first; nil: there is none.
+    ///
+    /// `isFit` says of a node whether it may be taken at all.
+    public static func camera(
+        root: String = "",
+        where isFit: (String) -> Bool = { _ in true },
+        preferring isPreferred: (Self) -> Bool = { _ in false }
+    ) -> (device: String, identity: Self)? {
+        var first: (device: String, identity: Self)?
+        for device in nodes(root) {
+            guard let identity = try? Self(of: device, root: root),
+                first == nil || isPreferred(identity), isFit(device)
+            else { continue }
+            if isPreferred(identity) { return (device, identity) }
+            first = (device, identity)
+        }
+        return first
     }
 
     /// Why no camera that is there has an identity.

@@ -6,10 +6,16 @@ import Synchronization
 
 extension FaceDriver {
     func verify(_ operation: SensorOperation) async throws(SensorFault) -> String {
-        let camera = try await usableCamera(for: operation.user)
+        let enrolled = try await faults { () async throws(FaceFault) in
+            try await self.store().entries(of: operation.user).map(\.camera)
+        }
+        guard !enrolled.isEmpty else { throw .noTemplates }
+        let camera = try await usableCamera(of: enrolled)
         let count = AttemptCount()
-        return try await run(operation, count) { (interruption, report) async throws(FaceFault) in
-            let templates = try await self.store.templates(
+        return try await run(operation, camera, count) {
+            (interruption, report) async throws(FaceFault) in
+            let store = try self.store()
+            let templates = try await store.templates(
                 of: operation.user,
                 camera: camera.description
             )
@@ -20,7 +26,7 @@ extension FaceDriver {
                 isWaiting: { count.isWaiting },
                 report: report
             )
-            self.offer(match, operation, camera)
+            self.offer(match, store, operation, camera)
             return match.id
         }
     }
@@ -28,11 +34,12 @@ extension FaceDriver {
     /// What was seen is kept only until the passcode may confirm it.
     private func offer(
         _ match: Scanner.Match,
+        _ store: TemplateStore,
         _ operation: SensorOperation,
         _ camera: CameraIdentity
     ) {
         guard let face = match.face else { return }
-        let (store, threshold, user) = (store, settings.threshold, operation.user)
+        let (threshold, user) = (settings.threshold, operation.user)
         operation.whenConfirmed { [self] () async throws(SensorFault) in
             try await faults { () async throws(FaceFault) in
                 try await store.learn(
@@ -50,32 +57,34 @@ extension FaceDriver {
         _ operation: SensorOperation,
         label: String
     ) async throws(SensorFault) -> String {
-        let camera = try await usableCamera(for: nil)
-        return try await run(operation) { (interruption, report) async throws(FaceFault) in
+        let camera = try await usableCamera()
+        return try await run(operation, camera) { (interruption, report) async throws(FaceFault) in
             let faces = try await self.scanner.enroll(
                 camera: camera,
                 interruption,
                 report: report
             )
             guard !interruption.isRaised else { throw .camera(.interrupted) }
-            return try await self.store.add(
-                faces,
-                label: label,
-                user: operation.user,
-                camera: camera.description
-            )
+            return try await self.store()
+                .add(
+                    faces,
+                    label: label,
+                    user: operation.user,
+                    camera: camera.description
+                )
         }
     }
 
-    /// The identity of the camera; a user without templates needs none.
-    private func usableCamera(for user: UInt32?) async throws(SensorFault) -> CameraIdentity {
-        if let user, try await templates(of: user).isEmpty { throw .noTemplates }
+    /// The identity of the camera: of several, one that the user was enrolled with.
+    private func usableCamera(
+        of enrolled: [String] = []
+    ) async throws(SensorFault) -> CameraIdentity {
         refresh()
         guard properties.isPresent else { throw .disconnected }
         if case .failed(let message) = health { throw .failed(message) }
         return try await faults { () async throws(FaceFault) in
             do throws(CameraFault) {
-                return try self.identity()
+                return try self.identity(of: enrolled)
             } catch {
                 throw .camera(error)
             }
@@ -84,6 +93,7 @@ extension FaceDriver {
 
     private func run(
         _ operation: SensorOperation,
+        _ camera: CameraIdentity,
         _ count: AttemptCount = AttemptCount(),
         _ body:
             @escaping @BusActor @Sendable (
@@ -102,7 +112,7 @@ extension FaceDriver {
             return try await body(interruption) { report in
                 // Said on the scanner's own thread, before it takes another frame.
                 if report == .noMatch { count.begin() }
-                let holder = report == .busy ? settings.holder : ""
+                let holder = report == .busy ? settings.holder(of: camera) : ""
                 onLoop {
                     if report == .busy { return operation.busy(by: holder) }
                     guard report == .noMatch else { return Self.tell(report, operation) }

@@ -11,9 +11,9 @@ import ServiceProgram
     private(set) var properties: SensorProperties
     private(set) var health = SensorHealth.ok
     let settings: FaceSettings
-    let store: TemplateStore
     let scanner: Scanner
     private let host: SensorHost
+    private var openStore: TemplateStore?
     private var watch: FolderWatch?
     private var presence: PipeWirePresence?
     private var damaged: [String] = []
@@ -25,7 +25,6 @@ import ServiceProgram
         self.host = host
         self.settings = settings
         do throws(FaceFault) {
-            store = try TemplateStore(folder: settings.state)
             scanner = try FaceWorkshop(settings).scanner()
         } catch {
             throw StartError(error)
@@ -37,7 +36,7 @@ import ServiceProgram
         )
         properties.enrollStages = Int32(Enrolment.stages)
         properties.maximumTemplates = UInt32(TemplateStore.maximum)
-        damaged = (try? await store.damaged()) ?? []
+        damaged = (try? await store().damaged()) ?? []
         if let address = settings.pipeWire {
             presence = PipeWirePresence(address) { [weak self] in self?.refresh() }
             await presence?.settle()
@@ -54,9 +53,29 @@ import ServiceProgram
         }
     }
 
-    /// Looks again whether there is a camera, and whether the models are there.
+    /// The templates, or why they can't be opened.
+    ///
+    /// A missing key may be restored while the sensor runs: it is tried each time until it works.
+    func store() throws(FaceFault) -> TemplateStore {
+        if let openStore { return openStore }
+        let store = try TemplateStore(folder: settings.state)
+        openStore = store
+        return store
+    }
+
+    private var storeFault: FaceFault? {
+        do throws(FaceFault) {
+            _ = try store()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Looks again whether there is a camera, and whether templates and models can be read.
     func refresh() {
-        let state = settings.availability(engineFault?.fault, absence: presence?.absence) {
+        let fault = storeFault ?? settings.models.fault ?? engineFault?.fault
+        let state = settings.availability(fault, absence: presence?.absence) {
             () throws(CameraFault) in try identity()
         }
         properties.isPresent = state.isPresent
@@ -80,10 +99,13 @@ import ServiceProgram
         if mayLook, settings.models.fault == nil, engineFault?.stamp != stamp { warmUp() }
     }
 
-    /// The identity of the camera that is there now.
-    func identity() throws(CameraFault) -> CameraIdentity {
+    /// The identity of the camera that is there now: of several, one of those that are named.
+    func identity(of names: [String] = []) throws(CameraFault) -> CameraIdentity {
         if let presence { return try presence.identity() }
-        return try settings.camera().identity
+        let camera = try settings.camera { camera in
+            names.contains { CameraIdentity.isSame($0, as: camera.description) }
+        }
+        return camera.identity
     }
 
     private var damage: SensorHealth {
@@ -95,10 +117,10 @@ import ServiceProgram
     /// Reports templates that another program added, removed or damaged.
     private func lookAtTemplates() {
         onLoop {
-            for user in (try? await self.store.changedUsers()) ?? [] {
+            for user in (try? await self.store().changedUsers()) ?? [] {
                 self.host.templatesChanged(of: user)
             }
-            self.damaged = (try? await self.store.damaged()) ?? []
+            self.damaged = (try? await self.store().damaged()) ?? []
             self.refresh()
         }
     }
@@ -123,34 +145,35 @@ import ServiceProgram
     // MARK: Templates
 
     func templates(of user: UInt32) async throws(SensorFault) -> [Template] {
-        try await faults { () async throws(FaceFault) in try await self.store.entries(of: user) }
+        try await faults { () async throws(FaceFault) in try await self.store().entries(of: user) }
             .map { Template(id: $0.id, label: $0.label, created: $0.created) }
     }
 
     func rename(_ id: String, of user: UInt32, to label: String) async throws(SensorFault) {
         try await faults { () async throws(FaceFault) in
-            try await self.store.rename(id, of: user, to: label)
+            try await self.store().rename(id, of: user, to: label)
         }
     }
 
     func remove(_ id: String, of user: UInt32) async throws(SensorFault) {
         try await faults { () async throws(FaceFault) in
-            try await self.store.remove(id, of: user)
+            try await self.store().remove(id, of: user)
         }
     }
 
     func learned(of user: UInt32) async throws(SensorFault) -> [LearnedEntry] {
-        try await faults { () async throws(FaceFault) in try await self.store.learned(of: user) }
+        try await faults { () async throws(FaceFault) in try await self.store().learned(of: user) }
             .map { LearnedEntry(id: $0.id, template: $0.template, learned: $0.time) }
     }
 
     func removeLearned(_ id: String, of user: UInt32) async throws(SensorFault) {
         try await faults { () async throws(FaceFault) in
-            try await self.store.removeLearned(id, of: user)
+            try await self.store().removeLearned(id, of: user)
         }
     }
 
     func removeAll(of user: UInt32) async throws(SensorFault) -> UInt32 {
-        try await faults { () async throws(FaceFault) in try await self.store.removeAll(of: user) }
+        try await faults { () async throws(FaceFault) in try await self.store().removeAll(of: user)
+        }
     }
 }

@@ -43,22 +43,29 @@ extension FaceSettings {
     }
 
     /// The camera that the settings name, unless PipeWire offers it; a replay has no device.
-    func camera() throws(CameraFault) -> (device: String?, identity: CameraIdentity) {
+    ///
+    /// Where they name none it is the first that is preferred, else the first: the kernel numbers a
+    /// dock's camera before the machine's own in one boot, and after it in another.
+    func camera(
+        preferring isPreferred: (CameraIdentity) -> Bool = { _ in false }
+    ) throws(CameraFault) -> (device: String?, identity: CameraIdentity) {
         switch source {
         case .replay: return (nil, .replay)
         case .pipeWire: throw .disconnected
         case .camera(let device?): return (device, try CameraIdentity(of: device))
         case .camera(nil):
-            let device = CameraIdentity.cameras()
-                .first { !isInfrared || (try? V4L2Source.isInfrared($0)) == true }
-            guard let device else { throw CameraIdentity.absence() }
-            return (device, try CameraIdentity(of: device))
+            let camera = CameraIdentity.camera(
+                where: { !isInfrared || (try? V4L2Source.isInfrared($0)) == true },
+                preferring: isPreferred
+            )
+            guard let camera else { throw CameraIdentity.absence() }
+            return camera
         }
     }
 
     /// What the program that has the camera calls itself; empty where the kernel doesn't tell.
-    var holder: String {
-        guard let device = try? camera().device else { return "" }
+    func holder(of camera: CameraIdentity) -> String {
+        guard let device = try? self.camera(preferring: { $0 == camera }).device else { return "" }
         return FileHolder.all(of: [device]).first?.program ?? ""
     }
 
@@ -72,7 +79,9 @@ extension FaceSettings {
             try hook?.run(pipeWire.description, interruption)
             return try PipeWireSource(pipeWire, as: expected, interruption)
         }
-        guard let device = try camera().device else { throw .disconnected }
+        guard let device = try camera(preferring: { $0 == expected }).device else {
+            throw .disconnected
+        }
         let camera = try PinnedCamera(device: device, identity: expected, hook: hook)
             .open(interruption)
         guard !isInfrared || camera.format == .grey else {
@@ -91,9 +100,10 @@ extension FaceSettings {
 
     /// Whether the sensor can be used, and why not; the message is empty when it can.
     ///
-    /// `absence` says which camera isn't there, where a certain one was named.
+    /// `fault` is what is wrong beside the camera; `absence` says which camera isn't there, where a
+    /// certain one was named.
     func availability(
-        _ engineFault: FaceFault?,
+        _ fault: FaceFault?,
         absence: String?,
         camera: () throws(CameraFault) -> CameraIdentity
     ) -> (isPresent: Bool, unavailability: Unavailability?, message: String) {
@@ -107,9 +117,7 @@ extension FaceSettings {
             default: return (false, .noHardware, absence ?? "There is no camera.")
             }
         }
-        if case .failed(let message)? = models.fault ?? engineFault {
-            return (true, .failed, message)
-        }
+        if case .failed(let message)? = fault { return (true, .failed, message) }
         return (true, nil, "")
     }
 }

@@ -46,7 +46,7 @@ import Testing
         // By any of its names.
         let name = "/dev/v4l/by-path/\(Self.place)"
         #expect(try CameraIdentity(of: name, root: folder.path) == identity)
-        #expect(CameraIdentity.cameras(root: folder.path) == ["/dev/video0"])
+        #expect(CameraIdentity.camera(root: folder.path)?.device == "/dev/video0")
     }
 
     @Test("Without a serial number, or at another port, it is another camera")
@@ -111,11 +111,44 @@ import Testing
         #expect(!CameraIdentity.isSame("usb 046d:085c - at x:1.0", as: "usb 046d:085c - at 1.0"))
     }
 
+    @Test("Of two cameras the one that is preferred is taken, whatever its number, else the first")
+    func several() throws {
+        let folder = try tree(serial: nil)
+        let dock = "sys/devices/pci0000:00/0000:00:14.0/usb1/1-7"
+        let place = "pci-0000:00:14.0-usb-0:7:1.0-video-index0"
+        for (name, number) in [("idVendor", "17ef\n"), ("idProduct", "4810\n")] {
+            try folder.write("\(dock)/\(name)", number.utf8)
+        }
+        folder.make("\(dock)/1-7:1.0/video4linux/video2")
+        try folder.write("dev/video2", [])
+        try folder.link(
+            "sys/class/video4linux/video2",
+            to: "\(folder.path)/\(dock)/1-7:1.0/video4linux/video2"
+        )
+        try folder.link("dev/v4l/by-path/\(place)", to: "\(folder.path)/dev/video2")
+        let first = try CameraIdentity(of: "/dev/video0", root: folder.path)
+        let second = try CameraIdentity(of: "/dev/video2", root: folder.path)
+        func taken(
+            _ preferred: [CameraIdentity],
+            _ isFit: (String) -> Bool = { _ in true }
+        ) -> CameraIdentity? {
+            CameraIdentity.camera(root: folder.path, where: isFit) { preferred.contains($0) }?
+                .identity
+        }
+        #expect(taken([]) == first && taken([.replay]) == first)
+        #expect(taken([first]) == first && taken([first, second]) == first)
+        #expect(taken([second]) == second)
+        // What isn't fit is taken by nobody, preferred or not.
+        #expect(taken([second], { $0 == "/dev/video0" }) == first)
+        #expect(taken([first], { $0 == "/dev/video2" }) == second)
+        #expect(taken([first, second], { _ in false }) == nil)
+    }
+
     @Test("A virtual camera is refused with a reason")
     func virtual() throws {
         let folder = try tree(device: "sys/devices/virtual/video4linux/video0")
         #expect(untrusted(folder).contains("virtual camera"))
-        #expect(CameraIdentity.cameras(root: folder.path).isEmpty)
+        #expect(CameraIdentity.camera(root: folder.path) == nil)
     }
 
     @Test("Where no camera can be known again, the first one says why; a codec is no camera")

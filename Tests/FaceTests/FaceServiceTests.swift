@@ -68,6 +68,32 @@ struct FaceServiceTests {
         }
     }
 
+    @Test("Without its key the sensor is failed, says so, and works again with it: it doesn't end")
+    func lostKey() async throws {
+        let folder = try TemporaryFolder()
+        try await check(folder) { bench in _ = try await bench.enroll("me") }
+        let (key, away) = (folder.path + "/state/face.key", folder.path + "/away")
+        #expect(rename(key, away) == 0)
+        try await check(folder) { bench in
+            try expect(try await bench.sensor.unavailability() == "failed", "failed")
+            let health = try await bench.sensor.health()
+            let reason = "The key \(key) is missing."
+            try expect(health.state == "failed" && health.message.hasPrefix(reason), "\(health)")
+            // No list at all: an empty one would say that nothing is enrolled.
+            try await expectError(.sensorFailed, of: "ListTemplates") {
+                _ = try await bench.sensor.listTemplates(uid: SensorBench.user)
+            }
+            try expect(rename(away, key) == 0, "restored")
+            try await eventually("usable without a new start", within: Self.limit) {
+                try await bench.sensor.unavailability().isEmpty
+            }
+            let (_, call) = try await bench.verify()
+            let id = try await call.reply()
+            let enrolled = try await bench.sensor.listTemplates(uid: SensorBench.user)
+            try expect(enrolled.map(\.id) == [id], "\(enrolled), got \(id)")
+        }
+    }
+
     @Test("The sensor has at most 40 MB of its own, after an enrolment and eight matches")
     func memory() async throws {
         let folder = try TemporaryFolder()
