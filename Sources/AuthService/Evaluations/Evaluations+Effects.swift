@@ -214,11 +214,12 @@ extension Evaluations {
     // MARK: - Sensors
 
     private func start(_ operation: OperationID, _ id: EvaluationID, _ name: String) {
-        guard let evaluation = pending[id], let sensor = sensors.sensors[name] else {
-            return handle(.sensorEnded(operation))
+        guard let uid = pending[id]?.request.uid else { return handle(.sensorEnded(operation)) }
+        guard let sensor = sensors.sensors[name] else {
+            let error = DBusError(sensor: .sensorDisconnected)
+            return received(.refused(error), operation, id, uid)
         }
         looking[operation] = sensor
-        let uid = evaluation.request.uid
         sensor.operations.verify(
             operation: operation.rawValue,
             uid: uid,

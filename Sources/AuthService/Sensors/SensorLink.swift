@@ -56,8 +56,8 @@ final class SensorLink: SensorProcessEvents {
 
     // MARK: - SensorProcessEvents
 
-    func lost() {
-        operations.endAll()
+    func lost(_ reason: Unavailability) {
+        operations.endAll(reason)
         templates.forget()
     }
 
@@ -70,8 +70,8 @@ final class SensorLink: SensorProcessEvents {
         events.sensorArrived(self)
     }
 
-    func stopped() {
-        operations.endAll()
+    func stopped(_ reason: Unavailability) {
+        operations.endAll(reason)
     }
 
     func impeded() {

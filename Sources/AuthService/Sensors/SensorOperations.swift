@@ -14,7 +14,7 @@ enum SensorProgress {
     case finished(template: String)
     /// The last word: why not.
     case refused(DBusError)
-    /// The last word: canceled, or the sensor is lost.
+    /// The last word: canceled, or nothing is wrong with a sensor that can't be used now.
     case ended
 }
 
@@ -125,7 +125,9 @@ final class SensorOperations {
     }
 
     private func start(_ number: UInt64, _ operation: Operation, _ call: @escaping Call) {
-        guard process.isUsable else { return operation.report(.ended) }
+        guard process.isUsable else {
+            return operation.report(Self.end(process.unavailability))
+        }
         operations[number] = operation
         let uid = operation.uid
         operations[number]?.task = onLoop {
@@ -142,7 +144,7 @@ final class SensorOperations {
         var departures = 0
         while true {
             guard let proxy = await process.awake(), operations[number]?.isCanceled == false else {
-                return .ended
+                return Self.end(process.unavailability)
             }
             operations[number]?.asked = proxy.destination
             do throws(DBusError) {
@@ -242,13 +244,25 @@ final class SensorOperations {
         for number in operations.keys.sorted() { cancel(operation: number) }
     }
 
-    /// The sensor can't go on: everything that runs has ended without a result.
-    func endAll() { end { _ in true } }
+    /// The sensor can't go on, for this reason: everything that runs has ended without a result.
+    func endAll(_ reason: Unavailability) { end(reason) { _ in true } }
 
     /// The sensor gave up its name: what it had begun has ended without a result.
-    func endBegun() { end { $0.isReady } }
+    ///
+    /// One that ends in good order ends its operations before that.
+    func endBegun() { end(.crashed) { $0.isReady } }
 
-    private func end(_ isMeant: (Operation) -> Bool) {
+    /// What is said of an operation of a sensor that can't be used, for this reason.
+    private static func end(_ reason: Unavailability?) -> SensorProgress {
+        switch reason {
+        case .noHardware: .refused(DBusError(sensor: .sensorDisconnected))
+        case .untrusted: .refused(DBusError(sensor: .sensorDenied))
+        case .crashed, .failed, .incompatible: .refused(DBusError(sensor: .sensorFailed))
+        case .starting, .lidClosed, .suspended, .remoteSession, nil: .ended
+        }
+    }
+
+    private func end(_ reason: Unavailability, _ isMeant: (Operation) -> Bool) {
         let ended = operations.filter { isMeant($0.value) }
         for number in ended.keys { operations[number] = nil }
         if operations.isEmpty {
@@ -261,7 +275,9 @@ final class SensorOperations {
             if !operation.isCanceled { process.proxy?.sendCancel(operation: number) }
         }
         resumeWaiters()
-        for operation in ended.values { operation.report(.ended) }
+        for operation in ended.values {
+            operation.report(operation.isCanceled ? .ended : Self.end(reason))
+        }
     }
 
     // MARK: - While one runs

@@ -196,7 +196,7 @@ final class SensorProcess {
         let (descriptor, wasReady) = (descriptor, state == .ready)
         detach()
         guard canBeTrusted() else {
-            events?.lost()
+            events?.lost(.untrusted)
             return
         }
         events?.left()
@@ -217,7 +217,7 @@ final class SensorProcess {
     /// The bus knows the name no more.
     func remove() {
         isRemoved = true
-        events?.lost()
+        events?.lost(.noHardware)
         detach()
         announcement?.cancel()
         arrivals.notifyAll()
@@ -345,13 +345,13 @@ final class SensorProcess {
         if state != .ready { backOff.recovered(at: Instant.now()) }
         facts = new
         isKnown = true
-        if saidNo { events?.stopped() }
+        if saidNo { events?.stopped(facts.unavailability ?? .noHardware) }
         settle(.ready)
     }
 
     /// It is listed, and never called.
     private func exclude(_ reason: Unavailability) {
-        events?.stopped()
+        events?.stopped(reason)
         facts = SensorProperties()
         isKnown = false
         settle(.broken(reason))
@@ -363,7 +363,7 @@ final class SensorProcess {
     func reviewTrust() {
         guard findTrust() != trust, !isRemoved else { return }
         let holder = owner
-        events?.lost()
+        events?.lost(.untrusted)
         detach()
         if let holder {
             ownerChanged(holder)
@@ -465,7 +465,7 @@ final class SensorProcess {
     func fail(_ reason: Unavailability, because fault: String? = nil) {
         self.fault = fault
         let wait = backOff.failed(at: Instant.now(), wasReady: state == .ready)
-        events?.lost()
+        events?.lost(reason)
         if state != .broken(reason) { settle(.broken(reason)) }
         retry?.cancel()
         retry = EventLoop.shared.schedule(after: wait) { [weak self] in

@@ -325,7 +325,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("A sensor that leaves ends its enrolment")
+    @Test("An enrolment says whether its sensor left or crashed")
     func departure() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -334,6 +334,14 @@ struct EnrolmentTests {
             _ = try await sensor.operation(0)
             sensor.connection.close()
             await expectName(.sensorDisconnected) { _ = try await call.reply() }
+
+            let other = try await bench.sensor("Fourth")
+            try await bench.allowSuccessor(of: "org.localauth.Sensor1.Fourth")
+            let second = try bench.device("Fourth", on: person.connection)
+                .enrollStream(label: "finger", options: [:])
+            _ = try await other.operation(0)
+            other.connection.close()
+            await expectName(.sensorFailed) { _ = try await second.reply() }
         }
     }
 

@@ -211,6 +211,7 @@ struct IdleSensorTests {
             let second = try await bench.bus.successor { _ = $0.add(for: uid, announcing: false) }
             try await second.operation().succeed(id)
             #expect(try await evaluation.value()["mechanism"] == .string("biometry"))
+            #expect(!person.updates.seen.contains { $0.kind == "sensor-failed" })
         }
     }
 

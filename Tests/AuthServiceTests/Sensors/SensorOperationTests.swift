@@ -159,6 +159,93 @@ struct SensorOperationTests {
         }
     }
 
+    /// How a sensor is lost to a person that it looks at.
+    enum Loss: CaseIterable {
+        /// Its device goes while the prompt is being shown.
+        case unpluggedEarly
+        case unplugged
+        /// It and its program are gone from the system.
+        case removed
+        case crashed
+        /// It crashes before it has said that it looks.
+        case crashedEarly
+        case hung
+        case lied
+
+        /// What the prompt is told.
+        var cause: String {
+            switch self {
+            case .unpluggedEarly, .unplugged, .removed: "missing"
+            case .crashed, .crashedEarly, .hung, .lied: "failed"
+            }
+        }
+
+        /// What the caller is told.
+        var message: String {
+            cause == "missing"
+                ? "No biometric sensor is left: The sensor is not connected."
+                : "No biometric sensor is left: The sensor failed."
+        }
+    }
+
+    @BusActor
+    private static func lose(_ sensor: ScriptedSensor, _ loss: Loss) async throws {
+        switch loss {
+        case .unpluggedEarly: break
+        case .unplugged:
+            sensor.isPresent = false
+            sensor.changed("Present")
+        case .removed, .crashed, .crashedEarly: sensor.connection.close()
+        case .hung: sensor.isSilent = true
+        case .lied:
+            sensor.type = 77
+            sensor.changed("BiometryType")
+        }
+    }
+
+    @Test(
+        "A sensor that is lost while it looks is named with its cause, to the prompt and the app",
+        arguments: Loss.allCases
+    )
+    func lost(_ loss: Loss) async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await Self.enrolled(bench)
+            if [.crashed, .crashedEarly].contains(loss) {
+                try await bench.allowSuccessor(of: "org.localauth.Sensor1.Third")
+            }
+            if loss == .unpluggedEarly {
+                person.beforeAnswer = {
+                    sensor.isPresent = false
+                    sensor.changed("Present")
+                    try? await bench.waitForDevice(is: "no-hardware")
+                }
+            }
+            let context = try await bench.context(on: person.connection)
+            let events = Witness<(kind: String, detail: [String: Variant])>()
+            _ = context.onEvent { kind, detail in events.record((kind, detail)) }
+            let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
+            if loss != .unpluggedEarly {
+                let operation = try await sensor.operation()
+                if loss != .crashedEarly { sensor.tell(operation, "ready") }
+                try await Self.lose(sensor, loss)
+            }
+            let failed = try await events.first("sensor-failed", within: .seconds(20)) {
+                $0.kind == "sensor-failed"
+            }
+            #expect(failed.detail["sensor"] == .string("Third"))
+            #expect(failed.detail["cause"] == .string(loss.cause))
+            do throws(DBusError) {
+                _ = try await call.reply()
+                Issue.record("evaluated without a sensor")
+            } catch {
+                #expect(error.name == .biometryNotAvailable)
+                #expect(error.message == loss.message)
+            }
+            let updates = person.updates.seen.filter { $0.kind == "sensor-failed" }
+            #expect(updates.map(\.cause) == [loss.cause])
+        }
+    }
+
     @Test("L16: a sensor whose operation goes on for 5 s after Cancel is failed, and recovers")
     func unanswered() async throws {
         try await ServiceBench.run { bench in
