@@ -293,6 +293,10 @@ extension AuthService: SensorEvents {
     func templatesChanged(_ sensor: SensorLink, uid: UInt32) {
         enrolments.templatesChanged(at: sensor.name, uid: uid)
     }
+
+    func listAnew(_ uid: UInt32) async {
+        await enrolments.refresh(uid)
+    }
 }
 
 extension AuthService: EnrolmentEvents {

@@ -212,9 +212,17 @@ final class Enrolments {
         _ uid: UInt32,
         _ count: Int
     ) -> SensorFact.Availability {
-        if sensor.isUsable, sensor.templates[uid] != nil, isWritten(uid) { return .usable }
+        if sensor.isUsable, listed(uid, sensor) != nil, isWritten(uid) { return .usable }
         if sensor.process.isStarting { return .starting }
         return sensor.process.isAway && count > 0 ? .away : .unavailable
+    }
+
+    /// How many templates a user has on a sensor, as it says, or as it said before it was too busy:
+    /// it may look nevertheless, as a match is compared with a new list.
+    private func listed(_ uid: UInt32, _ sensor: SensorLink) -> Int? {
+        if let list = sensor.templates[uid] { return list.count }
+        guard sensor.templates.isBusy(of: uid) else { return nil }
+        return known[uid]?.templates[Self.key(of: sensor)]?.count
     }
 
     /// What stands in a sensor's way, where somebody can do something about it.
@@ -294,15 +302,11 @@ final class Enrolments {
             sensors.sorted.contains { patience.concerns($0) && property($0) }
         }
         while Instant.now() - begin < patience.duration, has({ $0.templates.isBusy(of: uid) }),
-            patience.isForAll || !has({ $0.isUsable && knows(uid, $0) })
+            patience.isForAll || !has({ $0.isUsable && listed(uid, $0) ?? 0 > 0 })
         {
             await pause(SensorOperations.busyPause)
             await refresh(uid)
         }
-    }
-
-    private func knows(_ uid: UInt32, _ sensor: SensorLink) -> Bool {
-        sensor.templates[uid]?.isEmpty == false
     }
 
     /// Whether every sensor that can be used was asked for this user's templates.

@@ -27,7 +27,7 @@ final class SensorLink: SensorProcessEvents {
             devices: devices,
             findTrust: trust
         )
-        templates = SensorTemplates(process: process)
+        templates = SensorTemplates(process: process) { await events.listAnew($0) }
         operations = SensorOperations(process: process, templates: templates)
         process.events = self
     }
@@ -102,4 +102,6 @@ protocol SensorEvents: AnyObject {
     func sensorRemoved(_ sensor: SensorLink)
     /// A sensor says that a user's templates changed.
     func templatesChanged(_ sensor: SensorLink, uid: UInt32)
+    /// A user's templates are to be known as they are now.
+    func listAnew(_ uid: UInt32) async
 }

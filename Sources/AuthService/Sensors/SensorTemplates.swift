@@ -18,9 +18,12 @@ final class SensorTemplates {
     /// Users whose templates it did not list because it was busy.
     private var busy: Set<UInt32> = []
     private let process: SensorProcess
+    /// Has all that depends on a user's templates know them as they are now.
+    private let listAnew: @BusActor (UInt32) async -> Void
 
-    init(process: SensorProcess) {
+    init(process: SensorProcess, listAnew: @escaping @BusActor (UInt32) async -> Void) {
         self.process = process
+        self.listAnew = listAnew
     }
 
     /// A user's templates as last listed; nil: the sensor has not said.
@@ -57,7 +60,6 @@ final class SensorTemplates {
 
     /// Asks for a user's templates; nil when the sensor can't say.
     func list(of uid: UInt32) async -> [Template]? {
-        busy.remove(uid)
         guard let list = await ask(uid) else {
             doubt(uid)
             return nil
@@ -66,6 +68,7 @@ final class SensorTemplates {
         lists[uid] = list
         listers[uid] = process.owner
         unanswered.remove(uid)
+        busy.remove(uid)
         return list
     }
 
@@ -104,6 +107,7 @@ final class SensorTemplates {
             await look.value
             // One that has left is not at fault, even if nobody heard of it.
             guard await process.isOwner(proxy.destination) || isSame() else { return nil }
+            busy.remove(uid)
             switch error.name {
             // It does not know this daemon yet, does something else, or never got the question: no
             // fault of its own.
@@ -117,10 +121,10 @@ final class SensorTemplates {
         }
     }
 
-    /// Whether a user has a template; asks the sensor when its last list does not say so.
+    /// Whether a user has a template; it is asked for when the last list does not say so.
     func contains(_ id: String, of uid: UInt32) async -> Bool {
         let isListed = { self.lists[uid]?.contains { $0.id == id } == true }
-        if !isListed() { _ = await list(of: uid) }
+        if !isListed() { await listAnew(uid) }
         return isListed()
     }
 

@@ -68,12 +68,13 @@ struct UnansweredListTests {
         }
     }
 
-    @Test("L25: an evaluation waits for a sensor that is busy when it is asked whom it knows")
+    @Test("L25: an evaluation waits for a sensor that was always too busy to say whom it knows")
     func busy() async throws {
         try await ServiceBench.run { bench in
-            let (person, sensor, template) = try await bench.enrolled()
+            let person = try await bench.person()
+            let sensor = try await bench.sensor { $0.listError = .sensorBusy }
+            let template = sensor.add(for: person.peer.uid, announcing: false)
             let asked = sensor.count(of: "ListTemplates")
-            sensor.listError = .sensorBusy
             let evaluation = bench.evaluate(person)
             _ = try await sensor.calls.first("another question") { _ in
                 sensor.count(of: "ListTemplates") > asked + 1
@@ -81,6 +82,41 @@ struct UnansweredListTests {
             sensor.listError = nil
             try await sensor.operation().succeed(template)
             #expect(try await evaluation.value()["mechanism"] == .string("biometry"))
+        }
+    }
+
+    @Test(
+        "L25: a sensor that is too busy to list whom it knew is named, and looks when it is free",
+        arguments: [1, 2] as [UInt32]
+    )
+    func busyWithList(policy: UInt32) async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            #expect(try await bench.canEvaluate(as: person.connection).code == 0)
+            person.passcode = nil
+            sensor.listError = .sensorBusy
+            let evaluation = bench.evaluate(person, policy)
+            try await sensor.operation().fail(.sensorBusy)
+            _ = try await person.updates.first("sensor-busy") { $0.kind == "sensor-busy" }
+            sensor.listError = nil
+            try await sensor.operation(1).succeed(template)
+            let result = try await evaluation.value()
+            #expect(result["mechanism"] == .string("biometry"))
+            #expect(result["domain-state"]?.asBytes?.isEmpty == false)
+        }
+    }
+
+    @Test("L11b: a match by a template that nobody told of is one of another enrolment")
+    func unheardTemplate() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let first = bench.evaluate(person)
+            try await sensor.operation().succeed(template)
+            let before = try await first.value()["domain-state"]
+            let second = bench.evaluate(person)
+            let operation = try await sensor.operation(1)
+            operation.succeed(sensor.add(for: person.peer.uid, announcing: false))
+            #expect(try await second.value()["domain-state"] != before)
         }
     }
 
