@@ -336,7 +336,7 @@ struct EnrolmentTests {
             await expectName(.sensorDisconnected) { _ = try await call.reply() }
 
             let other = try await bench.sensor("Fourth")
-            try await bench.allowSuccessor(of: "org.localauth.Sensor1.Fourth")
+            try await bench.bus.allowSuccessor(of: "org.localauth.Sensor1.Fourth")
             let second = try bench.device("Fourth", on: person.connection)
                 .enrollStream(label: "finger", options: [:])
             _ = try await other.operation(0)

@@ -211,7 +211,7 @@ struct SensorOperationTests {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await Self.enrolled(bench)
             if [.crashed, .crashedEarly].contains(loss) {
-                try await bench.allowSuccessor(of: "org.localauth.Sensor1.Third")
+                try await bench.bus.allowSuccessor(of: "org.localauth.Sensor1.Third")
             }
             if loss == .unpluggedEarly {
                 person.beforeAnswer = {
