@@ -16,7 +16,7 @@ extension Connection {
 
     /// Asks who is still there because there is no room: those who left may have taken it.
     ///
-    /// At most once a second, whatever is refused.
+    /// At most once a second, whatever is refused or waits.
     func doubtPeers() {
         guard quota != nil, isOpen, doubtPause == nil else { return }
         doubtPause = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
@@ -37,6 +37,23 @@ extension Connection {
     func left(_ name: String) {
         peerLeft(name)
         forgetReceiver(name)
+        endCalls(to: name)
+    }
+
+    /// Ends what was asked of who has left and is not answered any more.
+    ///
+    /// The bus says so itself, with a reason that counts, unless that gets lost: all that it has to
+    /// say comes before the answer to one more question.
+    private func endCalls(to name: String) {
+        let calls = pending.values.filter { $0.destination == name }
+        guard !calls.isEmpty else { return }
+        let end = { @BusActor in
+            for call in calls.sorted(by: { $0.serial < $1.serial }) {
+                call.finish(.failure(DBusError(.noReply, "'\(name)' has left.")))
+            }
+        }
+        guard let question = try? askBus("GetId", timeout: .seconds(2)) else { return end() }
+        question.onEnd { _ in end() }
     }
 
     /// Answers and signals come in the order in which the bus made them, so what is known when an

@@ -236,9 +236,10 @@ extension Connection {
         }
         guard let names else { return }
         if names.new.isEmpty, names.name.hasPrefix(":") {
-            peerLeft(names.name)
+            left(names.name)
+        } else if names.new.isEmpty {
+            forgetReceiver(names.name)
         }
-        if names.new.isEmpty { forgetReceiver(names.name) }
         // Signals before the first owner is known are already included in that answer.
         for watch in nameWatches where watch.isStarted && watch.covers(names.name) {
             guard !watch.isOver else { continue }

@@ -58,8 +58,9 @@ extension Connection {
     private func serveNext(of receiver: Receiver) -> Bool {
         guard !receiver.held.isEmpty else { return false }
         guard receiver.hasCredit(beside: unread), let call = receiver.takeHeld() else {
-            // It waits until it has read.
+            // It waits until it has read, or others have who owe too much; those may have left.
             ask(receiver)
+            doubtPeers()
             return false
         }
         if let user = receiver.user { hearAgain(user) }

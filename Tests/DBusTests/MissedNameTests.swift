@@ -69,13 +69,41 @@ struct MissedNameTests {
             let peer = try await service.peer(named: guest.uniqueName)
             try await bus.lose(.nameOwnerChanged)
             guest.close()
-            _ = try? await service.call(
-                to: guest.uniqueName,
-                path: .bus,
-                interface: "org.example.Any",
-                member: "Thing"
-            )
+            let error = await #expect(throws: DBusError.self) {
+                _ = try await service.call(
+                    to: guest.uniqueName,
+                    path: .bus,
+                    interface: "org.example.Any",
+                    member: "Thing"
+                )
+            }
+            #expect(error?.name == .serviceUnknown)
             #expect(peer.hasLeft)
+        }
+    }
+
+    @Test("L20: what was asked of who left unheard ends when that is found out, however patient")
+    @BusActor
+    func unanswered() async throws {
+        try await PrivateBus.run { bus in
+            let service = try bus.connect()
+            // They answer nothing.
+            let (guest, other) = (try RawClient(bus.address), try RawClient(bus.address))
+            let calls = try [guest, guest, other]
+                .map { destination in
+                    try service.startCall(
+                        to: destination.name,
+                        path: .bus,
+                        interface: "org.example.Any",
+                        member: "Thing",
+                        timeout: Connection.noTimeout
+                    )
+                }
+            service.left(guest.name)
+            try await eventually("the calls to end") { calls[0].isOver && calls[1].isOver }
+            #expect(!calls[2].isOver)
+            let error = await #expect(throws: DBusError.self) { _ = try await calls[0].reply() }
+            #expect(error?.name == .noReply)
         }
     }
 
