@@ -69,9 +69,16 @@ enum OutgoingMessage {
         }
     }
 
-    /// Answers a call with an error, unless it wants no answer.
+    /// Whether somebody waits for the answer to a call.
+    ///
+    /// What is sent to who has left would be charged, and nothing would ever say that it was taken.
+    private static func isAwaited(_ call: Message) -> Bool {
+        call.expectsReply && call.caller?.hasLeft != true
+    }
+
+    /// Answers a call with an error, unless nobody waits for it.
     static func reply(to call: Message, with error: DBusError) {
-        guard call.expectsReply else { return }
+        guard isAwaited(call) else { return }
         let isValid = sd_bus_interface_name_is_valid(error.name.rawValue) > 0
         let name = isValid ? error.name : .failed
         let text = error.message.utf8.count <= MessageLimits.string ? error.message : ""
@@ -113,7 +120,7 @@ enum OutgoingMessage {
         _ signature: String,
         _ encode: (inout MessageWriter) throws(DBusError) -> Void
     ) throws(DBusError) {
-        guard call.expectsReply else { return }
+        guard isAwaited(call) else { return }
         var pointer: OpaquePointer?
         guard sd_bus_message_new_method_return(call.pointer, &pointer) >= 0, let pointer else {
             throw DBusError(.disconnected, "The connection is closed.")

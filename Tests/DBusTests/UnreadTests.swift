@@ -332,4 +332,46 @@ struct UnreadTests {
             #expect(all.server.unread.bytes == sum)
         }
     }
+
+    @Test("L21: what is answered to somebody who has left is charged to nobody")
+    @BusActor
+    func departedAnswers() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            let guest = try bus.connect()
+            for _ in 0..<2 {
+                _ = try guest.startCall(
+                    to: all.server.uniqueName,
+                    path: ExampleService.path,
+                    interface: ExampleService.name,
+                    member: "Hold"
+                )
+            }
+            try await eventually("its calls") { all.service.held.count == 2 }
+            let name = guest.uniqueName
+            guest.close()
+            try await eventually("it to be forgotten") { all.server.receivers[name] == nil }
+            all.service.held[0].fail(DBusError(.failed, "Too late."))
+            all.service.held[1]
+                .answer(.now("Too late."), "s") { (text, writer) throws(DBusError) in
+                    try writer.write(text)
+                }
+            let sum = all.server.receivers.values.reduce(into: Amount()) { $0 += $1.unread }
+            #expect(all.server.unread == sum)
+        }
+    }
+
+    @Test("L20, L21: what somebody owes who left unheard keeps others waiting for a moment alone")
+    @BusActor
+    func departedDebt() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            all.server.quota = CallQuota(table: [:], limits: [:], bytesPerUser: .max)
+            let gone = try #require(all.server.receiver(":1.4242"))
+            gone.add(UnreadLimits.most)
+            all.server.unread += UnreadLimits.most
+            try await all.beAnswered()
+            #expect(all.server.unread.bytes < UnreadLimits.asked.bytes)
+        }
+    }
 }
