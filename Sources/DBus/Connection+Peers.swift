@@ -2,24 +2,28 @@
 @BusActor
 struct PeerLookUp {
     private(set) var calls: [Message] = []
-    private var bytes = 0
-    private var descriptors = 0
+    /// The first call, without its arguments, if there was no room for it.
+    var refused: [Message] = []
+    /// What the calls take.
+    private(set) var size = Amount()
     var waiting: [@BusActor (Result<Peer, DBusError>) -> Void] = []
     /// What the bus is asked.
     var question: PendingCall?
 
-    func hasRoom(for call: Message) -> Bool {
-        let size = Receiver.size(of: call)
-        return calls.count < MessageLimits.waitingCalls
-            && bytes + size.bytes <= MessageLimits.heldBytes
-            && descriptors + size.descriptors <= MessageLimits.heldDescriptors
+    /// Whether there is room for one more call, beside so many bytes of all who are looked up.
+    func hasRoom(for call: Message, beside all: Int) -> Bool {
+        let added = Receiver.size(of: call)
+        let size = size + added
+        let most = calls.isEmpty ? MessageLimits.heldBytesOfUser : MessageLimits.heldBytes
+        return calls.count < MessageLimits.waitingCalls && size.bytes <= most
+            && size.descriptors <= MessageLimits.heldDescriptors
+            && (size.bytes <= MessageLimits.heldBytesOfAnyone
+                || all + added.bytes <= MessageLimits.heldBytesOfUnknown)
     }
 
     mutating func add(_ call: Message) {
         calls.append(call)
-        let size = Receiver.size(of: call)
-        bytes += size.bytes
-        descriptors += size.descriptors
+        size += Receiver.size(of: call)
     }
 }
 
@@ -52,10 +56,16 @@ extension Connection {
             refuse(message)
             return
         }
-        if let peer = peers[sender] {
-            admit(message, of: peer)
-        } else if lookUps[sender]?.hasRoom(for: message) != false {
+        if let peer = peers[sender] { return admit(message, of: peer) }
+        let known = lookUps[sender]
+        if (known ?? PeerLookUp()).hasRoom(for: message, beside: lookUpBytes) {
+            lookUpBytes += Receiver.size(of: message).bytes
             lookUp(sender) { $0.add(message) }
+        } else if known == nil {
+            // It is told when it is known whom the answer is charged to.
+            lookUp(sender) { lookUp in
+                if let slip = message.replySlip() { lookUp.refused = [slip] }
+            }
         } else {
             leaveOut(sender)
         }
@@ -66,6 +76,12 @@ extension Connection {
     func refuse(_ message: Message) {
         let error = DBusError(.accessDenied, "The caller cannot be identified.")
         OutgoingMessage.reply(to: message, with: error)
+    }
+
+    private func refuseForSize(_ message: Message, of peer: Peer) {
+        message.caller = peer
+        let error = DBusError(.limitsExceeded, "The call is too large, or too many wait.")
+        IncomingCall(peer: peer, message: message).fail(error)
     }
 
     private func lookUp(_ name: String, _ add: (inout PeerLookUp) -> Void) {
@@ -129,17 +145,19 @@ extension Connection {
 
     private func finishLookUp(_ name: String, _ result: Result<Peer, DBusError>) {
         guard let lookUp = lookUps.removeValue(forKey: name) else { return }
+        lookUpBytes -= lookUp.size.bytes
         lookUp.question?.cancel()
         hearAgain(name)
         switch result {
         case .success(let peer):
             peers[name] = peer
             peer.receiver?.user = peer.user
+            for call in lookUp.refused { refuseForSize(call, of: peer) }
             for call in lookUp.calls { admit(call, of: peer) }
         // It has left: nobody would get the answers.
         case .failure(let error) where error.name == .nameHasNoOwner: break
         case .failure:
-            for call in lookUp.calls { refuse(call) }
+            for call in lookUp.refused + lookUp.calls { refuse(call) }
         }
         for body in lookUp.waiting {
             body(result)

@@ -67,6 +67,8 @@ public final class Connection {
     /// By uid; those of users who have left, and left nothing behind, are gone.
     var users: [UInt32: UserReference] = [:]
     var lookUps: [String: PeerLookUp] = [:]
+    /// What the calls of all look-ups take.
+    var lookUpBytes = 0
     var watchesPeers = false
     let nameCatchUps = SharedLookUps<Bool, Void>()
     /// Who owns which name was asked since anything came from outside.

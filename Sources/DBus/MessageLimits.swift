@@ -23,7 +23,13 @@ public enum MessageLimits {
     /// The most descriptors of all calls of a user that are in use after the calls were read.
     static let descriptorsOfUser = 64
     /// The most bytes of the calls of one connection that wait until it is known who it is.
+    ///
+    /// The first one may be as large as a call that waits for its turn.
     static let heldBytes = 1024 * 1024
+    /// The most bytes of all such calls, whosever they are.
+    static let heldBytesOfUnknown = 16 * 1024 * 1024
+    /// So many bytes of a connection have room beside those.
+    static let heldBytesOfAnyone = 16 * 1024
     /// The most bytes of all calls of a user that wait for their turn.
     static let heldBytesOfUser = 4 * 1024 * 1024
     /// The most descriptors of the calls that wait: of one connection, and of a user.
