@@ -140,7 +140,8 @@ public final class AuthService {
         connection.quota = CallQuota(
             table: MethodQuotas.table,
             limits: MethodQuotas.limits(configuration),
-            bytesPerUser: MethodQuotas.bytesPerUser
+            bytesPerUser: MethodQuotas.bytesPerUser,
+            bytesOfAll: MethodQuotas.bytesOfAll
         )
         let audit = AuditTrail(path: journal, records: state.records, unknown: state.unknown)
         self.audit = audit

@@ -47,6 +47,9 @@ public final class CallQuota {
     public var limits: [Kind: Limit]
     private let table: Table
     private let bytesPerUser: Int
+    private let bytesOfAll: Int
+    /// What is held for all users.
+    private var held = 0
     private var holdings: [UInt32: Holding] = [:]
 
     /// A quota for all connections of a service.
@@ -55,10 +58,18 @@ public final class CallQuota {
     ///   - table: The kind of each method.
     ///   - limits: The bounds on calls.
     ///   - bytesPerUser: The bound on what all connections of a user make it hold.
-    public init(table: Table, limits: [Kind: Limit], bytesPerUser: Int) {
+    ///   - bytesOfAll: When it holds so much for all users, each may have an equal share and no
+    ///     more; twice as much is the bound.
+    public init(
+        table: Table,
+        limits: [Kind: Limit],
+        bytesPerUser: Int,
+        bytesOfAll: Int = .max / 2
+    ) {
         self.table = table
         self.limits = limits
         self.bytesPerUser = bytesPerUser
+        self.bytesOfAll = bytesOfAll
     }
 
     /// How many bytes are held for a user.
@@ -83,7 +94,20 @@ public final class CallQuota {
                 "The service holds \(bytesPerUser) bytes for this user already."
             )
         }
+        guard new <= old || isFair(bytes(of: uid) - old + new, insteadOf: bytes(of: uid)) else {
+            throw DBusError(
+                .limitsExceeded,
+                "The service holds much already, and no small part of it for this user."
+            )
+        }
         change(uid) { $0.bytes += new - old }
+    }
+
+    /// Whether a user may have so much, instead of what it has.
+    private func isFair(_ bytes: Int, insteadOf own: Int) -> Bool {
+        let all = held - own + bytes
+        let share = bytesOfAll / (holdings.count + 1)
+        return all <= bytesOfAll || bytes <= share && all <= 2 * bytesOfAll
     }
 
     /// Holds so many bytes less for a user.
@@ -126,7 +150,9 @@ public final class CallQuota {
 
     private func change(_ uid: UInt32, _ body: (inout Holding) -> Void) {
         var holding = holdings[uid] ?? Holding()
+        held -= holding.bytes
         body(&holding)
+        held += holding.bytes
         holdings[uid] = holding.isEmpty ? nil : holding
     }
 }

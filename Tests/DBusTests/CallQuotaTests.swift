@@ -82,4 +82,31 @@ struct CallQuotaTests {
         quota.release(70, of: 1)
         #expect(quota.bytes(of: 1) == 0)
     }
+
+    @Test("L21: When all users hold much, each may have an equal share and no more")
+    @BusActor
+    func share() throws {
+        let quota = CallQuota(table: [:], limits: [:], bytesPerUser: 100, bytesOfAll: 200)
+        for uid: UInt32 in 1...2 { try quota.hold(100, of: uid) }
+        #expect(throws: DBusError.self) { try quota.hold(67, of: 3) }
+        try quota.hold(66, of: 3)
+        #expect(throws: DBusError.self) { try quota.hold(1, of: 3) }
+        // Less is always possible.
+        try quota.hold(65, insteadOf: 66, of: 3)
+        quota.release(100, of: 1)
+        try quota.hold(35, of: 3)
+    }
+
+    @Test("L21: However many users there are, what all hold together has a bound")
+    @BusActor
+    func bytesOfAll() {
+        let quota = CallQuota(table: [:], limits: [:], bytesPerUser: 100, bytesOfAll: 2000)
+        for uid: UInt32 in 0..<1000 {
+            for bytes in [100, 50, 20, 10, 5, 2, 1] where (try? quota.hold(bytes, of: uid)) != nil {
+                break
+            }
+        }
+        let all = (0..<1000).reduce(0) { $0 + quota.bytes(of: UInt32($1)) }
+        #expect(2000...4000 ~= all, "\(all)")
+    }
 }

@@ -6,6 +6,10 @@ import LocalAuthBus
 enum MethodQuotas {
     /// The most that the calls, contexts and credentials of one user hold together.
     static let bytesPerUser = 8 * 1024 * 1024
+    /// What those of all users hold together before each may have an equal share alone.
+    ///
+    /// Twice as much, which is the bound, is half of the unit's `MemoryMax=`.
+    static let bytesOfAll = 128 * 1024 * 1024
     /// Unanswered questions.
     static let questions = CallQuota.Limit(perConnection: 64, perUser: 256)
     /// Unanswered questions whose answer many share: each costs its message, and no question more.
