@@ -9,7 +9,7 @@ public enum MessageLimits {
     /// The most entries of a dictionary.
     public static let dictionary = 4096
     /// The same of a call, and of whatever a service receives that serves strangers.
-    static let dictionaryOfCall = 256
+    static let dictionaryOfCall = 1024
     /// The longest name in such a dictionary, in bytes.
     static let nameOfCall = 256
     /// The longest byte array.
