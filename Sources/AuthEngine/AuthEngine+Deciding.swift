@@ -5,12 +5,13 @@ extension AuthEngine {
         guard let request = evaluations[id]?.request else { return }
         let isEnrolmentKnown = facts.isEnrolmentKnown
         if request.operation == nil,
-            let earlier = success(for: request, isEnrolmentKnown: isEnrolmentKnown)
+            let earlier = success(for: request, isEnrolmentKnown: isEnrolmentKnown),
+            facts.isPlaceKnown
         {
             finish(id, .granted(.resting(on: .earlier(earlier), uid: request.uid)))
             return
         }
-        let earlier = provedBefore(request, isEnrolmentKnown)
+        let earlier = facts.isPlaceKnown ? provedBefore(request, isEnrolmentKnown) : []
         let proved = Set(earlier.compactMap(\.factor))
         let stages = request.stages.filter { $0.isDisjoint(with: proved) }
         if let last = earlier.last, stages.isEmpty, !request.asksApplicationPassword {

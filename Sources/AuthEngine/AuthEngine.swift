@@ -97,6 +97,7 @@ public struct AuthEngine: Hashable, Sendable {
         case .saved(let save): saved(save)
         case .saveFailed(let save): saveFailed(save)
         case .interrupted(let session, let interruption): interrupted(session, interruption)
+        case .sessionEnded(let session): dropSuccesses(in: session)
         case .suspending: suspending()
         case .resumed: isSuspended = false
         case .timePassed, .configured: break

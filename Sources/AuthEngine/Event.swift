@@ -69,6 +69,9 @@ public enum Event: Hashable, Sendable {
     case saveFailed(SaveID)
     /// The session was locked, or is not in front any more.
     case interrupted(session: String, Interruption)
+    /// A session has ended, or, where it is nil, nobody can say which are still the same: what
+    /// was proved in it counts no more.
+    case sessionEnded(session: String?)
     /// The machine goes to sleep: nothing is evaluated until `resumed`.
     case suspending
     /// The machine is awake again.

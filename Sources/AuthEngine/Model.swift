@@ -173,6 +173,9 @@ public struct Facts: Hashable, Sendable {
     public var sensors: [SensorFact]
     /// Whether every sensor that is there said what the user has; else it may have changed (L11b).
     public var isEnrolmentKnown = true
+    /// Whether it was found out if a lock or a sleep was missed; else what was proved before may
+    /// have ended.
+    public var isPlaceKnown = true
     /// Whether the user has a passcode that can be verified.
     public var passcode: PasscodeFact
     /// The session whose agent shows the prompt; nil when the caller may not be prompted

@@ -373,6 +373,7 @@ extension AuthService: SessionEvents {
         agents.moveHomeless()
     }
 
+        evaluations.handle(.sessionEnded(session: session))
     func callersChanged() {
         agentsChanged()
     }

@@ -66,6 +66,7 @@ extension Life {
         case 28: take(.loggedOut(uid: uid))
         case 29: reload()
         case 30: requirePasscode(uid)
+        case 31: take(.sessionEnded(session: session))
         default: take(.unlocked(uid: uid, byPasscode: chance(50)))
         }
     }

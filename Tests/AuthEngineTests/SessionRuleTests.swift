@@ -103,6 +103,38 @@ struct SessionRuleTests {
         }
     }
 
+    @Test("R33, L4: what a context keeps ends with the session it was proved in, or with all")
+    func endedSuccess() {
+        let cases: [(session: String?, isKept: Bool)] = [
+            (Desk.session, false), ("other", true), (nil, false),
+        ]
+        for (session, isKept) in cases {
+            var desk = Desk(.finger)
+            desk.evaluate(.biometrics, context: Desk.context)
+            desk.scan(matching: true)
+            desk.send(.sessionEnded(session: session))
+            let next = desk.evaluate(.biometrics, context: Desk.context)
+            #expect((desk.grant(next)?.mechanism == .context) == isKept, "\(session ?? "all")")
+        }
+    }
+
+    @Test("R33, L4: what a context keeps counts for nothing while a lock may have been missed")
+    func unknownPlace() {
+        var desk = Desk(.finger)
+        desk.evaluate(.biometrics, context: Desk.context)
+        desk.scan(matching: true)
+        desk.facts.isPlaceKnown = false
+        desk.facts.session = nil
+        let next = desk.evaluate(.biometrics, context: Desk.context)
+        #expect(desk.refusal(next) == .notInteractive)
+        let item = desk.evaluate(.biometrics, context: Desk.context) { $0.operation = .useItem }
+        #expect(desk.refusal(item) == .notInteractive)
+        desk.facts.isPlaceKnown = true
+        desk.facts.session = Desk.session
+        let again = desk.evaluate(.biometrics, context: Desk.context)
+        #expect(desk.grant(again)?.mechanism == .context)
+    }
+
     @Test("L2: an agent of a process serves it in its own session only")
     func processAgent() {
         var desk = Desk(.finger)

@@ -132,6 +132,10 @@ struct Witness: Hashable {
             stages.kept[context] = nil
         case .interrupted(let session, .locked):
             successes = successes.mapValues { $0.filter { $0.session != session } }
+        case .sessionEnded(let session):
+            successes = successes.mapValues { kept in
+                kept.filter { session != nil && $0.session != session }
+            }
         case .suspending: successes = [:]
         case .released(let context): forget(context)
         case .clientGone(let client):

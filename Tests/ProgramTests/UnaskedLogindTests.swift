@@ -102,3 +102,46 @@ struct UnaskedLogindTests {
         #expect(await bench.end(of: running)?.name == .systemCancel)
     }
 }
+    @Test("L2, L4: while it can't be asked, or is gone, what a context has proved is worth nothing")
+    @BusActor
+    func kept() async throws {
+        for isGone in [false, true] {
+            let bench = try await SessionBench()
+            try await bench.registerAgent()
+            let context = try await bench.context([:])
+            try await bench.simulated.queue(outcomes: ["match"])
+            _ = try await context.evaluate(policy: 1, reason: "test", options: [:])
+            let again = try await context.evaluate(policy: 1, reason: "test", options: [:])
+            #expect(again["mechanism"] == .string("context"))
+            // A lock now is told by nobody.
+            if isGone { bench.logind.stop() } else { bench.logind.refusals = .max }
+            let refusal = await #expect(throws: DBusError.self) {
+                try await context.evaluate(policy: 1, reason: "test", options: [:])
+            }
+            #expect(refusal?.name == .notInteractive)
+        }
+    }
+
+    @Test("L2, L4: what a context has proved ends with the session, and with logind")
+    @BusActor
+    func over() async throws {
+        for isLogind in [false, true] {
+            let bench = try await SessionBench()
+            try await bench.registerAgent()
+            let context = try await bench.context([:])
+            try await bench.simulated.queue(outcomes: ["match"])
+            _ = try await context.evaluate(policy: 1, reason: "test", options: [:])
+            if isLogind {
+                bench.logind.stop()
+                bench.session.lock(true)
+                try bench.logind.start()
+            } else {
+                bench.logind.remove(bench.session)
+            }
+            let refusal = await #expect(throws: DBusError.self) {
+                try await context.evaluate(policy: 1, reason: "test", options: [:])
+            }
+            #expect(refusal?.name == .notInteractive)
+        }
+    }
+

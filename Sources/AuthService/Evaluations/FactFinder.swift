@@ -91,6 +91,7 @@ struct FactFinder {
             isKnown
             ? await sessions.place(of: peer, for: uid, isUnlock: isUnlock) : Sessions.Place()
         var facts = facts(of: uid, passcode, at: place)
+        facts.isPlaceKnown = isKnown
         facts.processes = processes
         return facts
     }

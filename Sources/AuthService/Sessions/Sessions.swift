@@ -117,7 +117,7 @@ final class Sessions {
     ///   else runs goes on: that the login manager wasn't asked is no word from it.
     func catchUp(_ uid: UInt32) async -> Bool {
         await settled()
-        guard presence == .present else { return true }
+        guard presence == .present else { return isAbsent }
         return await catchUps.share(uid) { await self.lookAgain(uid) }
     }
 
@@ -401,6 +401,8 @@ final class Sessions {
         loads.changedAll()
         sessions = [:]
         forgetPlaces()
+        // A lock is applied to the sessions that are known, and now none is.
+        events.happened(.sessionEnded(session: nil))
         recallHistory()
         if isPresent {
             presence = .present

@@ -219,8 +219,8 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="How long a success stays with this \
     context, in seconds; it counts at once, for what was proved before as well.&#10;&#10;Default: \
     600. Finite and not negative, else InvalidArgs; more than the administrator's `SuccessMinutes` \
-    behaves as that. A lock of the screen ends a success, and so does sleep.&#10;&#10;Source: R33, \
-    R35."/>
+    behaves as that. A lock of the screen ends a success, and so do sleep, the end of the session, \
+    and a login manager that is started again.&#10;&#10;Source: R33, R35."/>
       </property>
       <property name="MaxBiometryFailures" type="u" access="readwrite">
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>

@@ -212,7 +212,8 @@ public protocol Context1Service: AnyObject {
     /// proved before as well.
     ///
     /// Default: 600. Finite and not negative, else InvalidArgs; more than the administrator's
-    /// `SuccessMinutes` behaves as that. A lock of the screen ends a success, and so does sleep.
+    /// `SuccessMinutes` behaves as that. A lock of the screen ends a success, and so do sleep, the
+    /// end of the session, and a login manager that is started again.
     ///
     /// Source: R33, R35.
     func successDuration(for peer: Peer?) throws(DBusError) -> Double
