@@ -1,4 +1,5 @@
 import DBus
+import Glibc
 import LocalAuthBus
 import TestSupport
 import Testing
@@ -48,6 +49,28 @@ struct SharedQuestionTests {
         let asked = bench.logind.questions
         #expect(1...2 ~= asked["LidClosed", default: 0], "\(asked)")
         #expect(1...2 ~= asked["GetSessionByPID", default: 0], "\(asked)")
+    }
+
+    @Test(
+        "R50, L21: of however many sessions that end, a user is asked about at most twice",
+        .enabled(if: getuid() == 0, "only root reports unlocks")
+    )
+    @BusActor
+    func logouts() async throws {
+        let bench = try await SessionBench()
+        try await bench.manager.reportUnlock(uid: getuid(), method: "passcode")
+        let mayAnswer = Self.hold(bench)
+        for number in 0..<20 {
+            bench.logind.tell("SessionRemoved", "so") { writer throws(DBusError) in
+                try writer.write("c9\(number)")
+                try writer.write(ObjectPath(unchecked: "\(bench.session.path.rawValue)9\(number)"))
+            }
+        }
+        try await Self.release(bench, mayAnswer)
+        bench.logind.preparation = nil
+        // Each question is asked when the one before it has its answers.
+        for _ in 0..<20 { _ = try await bench.manager.version() }
+        #expect(1...2 ~= bench.logind.questions["GetUser", default: 0])
     }
 
     @Test("L11b: behind Interactive logind is asked, at most once a second")

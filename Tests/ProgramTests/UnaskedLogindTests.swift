@@ -67,7 +67,7 @@ struct UnaskedLogindTests {
 
     @Test("L2: while a user's own sessions come and go nobody new of that user is served")
     @BusActor
-    func ownChurn() async throws {
+    func strangers() async throws {
         let bench = try await SessionBench()
         try await bench.registerAgent()
         Self.churn(bench, "\(getuid())", "Display")

@@ -33,8 +33,8 @@ final class Logind {
         case began(session: ObjectPath?)
         /// Something of a user changed, such as the sessions; nil: nobody says whose.
         case changedUser(uid: UInt32?)
-        /// The list of users has changed.
-        case rearranged
+        /// A user has come who wasn't logged in; nil: nobody says who.
+        case newUser(uid: UInt32?)
         /// The machine goes to sleep, or is back.
         case sleeping(Bool)
         /// The lid may have moved: the login manager does not tell (L3).
@@ -191,20 +191,24 @@ final class Logind {
             }
             if let session { hear(.removed(session: session.1, id: session.0)) }
         case "UserRemoved":
-            let uid = try? message.read("uo") { reader throws(DBusError) in
-                let uid = try reader.read(UInt32.self)
-                _ = try reader.read(ObjectPath.self)
-                return uid
-            }
-            if let uid { hear(.loggedOut(uid: uid)) }
+            if let uid = Self.user(in: message) { hear(.loggedOut(uid: uid)) }
         case "SessionNew":
             let session = try? message.read("so") { reader throws(DBusError) in
                 _ = try reader.read(String.self)
                 return try reader.read(ObjectPath.self)
             }
             hear(.began(session: session))
-        case "UserNew": hear(.rearranged)
+        case "UserNew": hear(.newUser(uid: Self.user(in: message)))
         default: break
+        }
+    }
+
+    /// The user whom UserNew or UserRemoved is about.
+    private static func user(in message: Message) -> UInt32? {
+        try? message.read("uo") { reader throws(DBusError) in
+            let uid = try reader.read(UInt32.self)
+            _ = try reader.read(ObjectPath.self)
+            return uid
         }
     }
 
@@ -317,15 +321,18 @@ final class Logind {
     }
 
     /// Whether a user has a session that is not ending; nil: it doesn't say.
+    ///
+    /// It is asked in the service's place: whoever logs out, the users have theirs to themselves.
     func hasSession(_ uid: UInt32) async -> Bool? {
         guard let owner else { return nil }
         let user: ObjectPath
         do throws(DBusError) {
-            user = try await path("GetUser", uid, for: uid)
+            user = try await path("GetUser", uid, for: CallBudget.service)
         } catch {
             return error.name.rawValue == "org.freedesktop.login1.NoSuchUser" ? false : nil
         }
-        let found = try? await properties(of: Self.user, at: user, for: uid, owner)
+        let service = CallBudget.service
+        let found = try? await properties(of: Self.user, at: user, for: service, owner)
         return found?["State"]?.asString.map { ["active", "online", "opening"].contains($0) }
     }
 

@@ -1,3 +1,4 @@
+import AuthEngine
 import DBus
 
 /// Who has been elsewhere, and how that outlives this process.
@@ -34,6 +35,21 @@ extension Sessions {
                 let isAtMachine = session.map { $0.uid == uid && $0.isAtMachine } ?? false
                 self.history.found(path, of: uid, isAtMachine: isAtMachine)
                 self.keepHistory()
+            }
+        }
+    }
+
+    /// Whoever gave a passcode and has no session any more has logged out, here or while nobody
+    /// was told (R50).
+    ///
+    /// Those who log in and out without end have each asked about once at a time.
+    func lookForLogouts() {
+        for uid in events.usersWithPasscode {
+            onLoop {
+                await self.logoutLookUps.share(uid) {
+                    guard await self.logind?.hasSession(uid) == false else { return }
+                    self.events.happened(.loggedOut(uid: uid))
+                }
             }
         }
     }

@@ -50,6 +50,7 @@ final class Sessions {
     /// Of whom something is asked behind an answer, and when that was last done.
     private let standing = StandingAnswers { _ in }
     private let lidLookUps = SharedLookUps<Bool, Void>()
+    let logoutLookUps = SharedLookUps<UInt32, Void>()
     private let catchUps = SharedLookUps<UInt32, Bool>()
     private let sleepLookUps = SharedLookUps<Bool, Bool?>()
     /// How often something was heard.
@@ -61,7 +62,7 @@ final class Sessions {
     /// How often a question is asked anew because something was heard before its answer.
     private static let tries = 5
     private let connection: Connection
-    private let events: any SessionEvents
+    let events: any SessionEvents
 
     /// `connection` is where the service serves.
     init(connection: Connection, events: any SessionEvents) {
@@ -384,13 +385,15 @@ final class Sessions {
             rearranged(uid)
             events.happened(.loggedOut(uid: uid))
         case .began(let path):
+            // Whose it is comes next, as a change of that user.
+            if let path { return history.appeared(path) }
             // Nobody says where a session is that nobody names.
-            if let path { history.appeared(path) } else { forgetHistory() }
+            forgetHistory()
             rearranged()
         case .changedUser(let uid):
             if let uid { lookAtNew(of: uid) }
             rearranged(uid)
-        case .rearranged: rearranged()
+        case .newUser(let uid): rearranged(uid)
         case .sleeping(let isSleeping): sleepChanged(isSleeping)
         case .lidMoved: onLoop { await self.lookAtLid() }
         }
@@ -425,7 +428,11 @@ final class Sessions {
         loads.changed(path)
         let known = sessions.removeValue(forKey: path)
         events.sessionEnded(id)
-        rearranged(known?.uid)
+        // Where its user's processes are else is told as a change of that user.
+        if let uid = known?.uid { arrangements.changed(uid) }
+        callers = callers.filter { $0.value != .session(path) }
+        users = users.filter { !$0.value.contains(path) }
+        tellRearranged()
         lookForLogouts()
     }
 
@@ -445,20 +452,12 @@ final class Sessions {
 
     private func rearranged(_ uid: UInt32? = nil) {
         forgetPlaces(of: uid)
-        events.sessionsRearranged()
-        events.callersChanged()
+        tellRearranged()
     }
 
-    /// Whoever gave a passcode and has no session any more has logged out, here or while nobody
-    /// was told (R50).
-    private func lookForLogouts() {
-        for uid in events.usersWithPasscode {
-            onLoop {
-                if await self.logind?.hasSession(uid) == false {
-                    self.events.happened(.loggedOut(uid: uid))
-                }
-            }
-        }
+    private func tellRearranged() {
+        events.sessionsRearranged()
+        events.callersChanged()
     }
 
     private func changed(_ path: ObjectPath, _ properties: [String: Variant]) {
