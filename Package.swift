@@ -305,7 +305,7 @@ let package = Package(
         .testTarget(
             name: "AuthServiceTests",
             dependencies: [
-                "AuthEngine", "AuthService", "AuthStore", "CLinux", "DBus", "Linux", "LocalAuthBus",
+                "AuthEngine", "AuthService", "AuthStore", "DBus", "Linux", "LocalAuthBus",
                 "TestSupport", "localauth-sensor-simulated", "localauthd",
             ]
         ),

@@ -79,6 +79,19 @@ extension AuthEngine {
         return .failure(facts.isInNoSession ? .noAgentThere : .noAgent)
     }
 
+    /// Why somebody who stands there may not enrol: who does has to sit at the machine (L2); nil:
+    /// they may.
+    public func enrolmentRefusal(of uid: UInt32, _ facts: Facts) -> Refusal? {
+        if facts.isRemote { return .remoteSession }
+        switch prompter(for: uid, facts) {
+        case .success(let agent):
+            return facts.isInNoSession && !agent.isAtDisplay ? .promptElsewhere : nil
+        case .failure(let absence):
+            // Who is in a session needs no agent if a context has the passcode.
+            return facts.session == nil || facts.isInNoSession ? absence.refusal : nil
+        }
+    }
+
     /// The facts where the prompt would be shown: without sensors for a caller in no session whose
     /// prompt isn't known to be at the machine (L2).
     func placed(_ facts: Facts, _ uid: UInt32, isUnlock: Bool = false) -> Facts {

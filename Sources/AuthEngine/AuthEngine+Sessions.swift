@@ -21,5 +21,6 @@ extension AuthEngine {
 }
 
 extension Interruption {
-    fileprivate var refusal: Refusal { self == .locked ? .sessionLocked : .sessionLeft }
+    /// What it ends is refused with.
+    public var refusal: Refusal { self == .locked ? .sessionLocked : .sessionLeft }
 }

@@ -359,6 +359,13 @@ extension AuthService: AgentEvents {
 extension AuthService: SessionEvents {
     func happened(_ event: Event) {
         evaluations.handle(event)
+        let ended: (session: String?, refusal: Refusal)
+        switch event {
+        case .interrupted(let session, let interruption): ended = (session, interruption.refusal)
+        case .suspending: ended = (nil, Absence.asleep.refusal)
+        default: return
+        }
+        for device in devices.values { device.interrupted(ended.session, ended.refusal) }
     }
 
     func surroundingsChanged(_ surroundings: Surroundings) {
@@ -366,6 +373,7 @@ extension AuthService: SessionEvents {
     }
 
     func sessionEnded(_ session: String?) {
+        evaluations.handle(.sessionEnded(session: session))
         agents.leave(session: session)
     }
 
@@ -373,7 +381,6 @@ extension AuthService: SessionEvents {
         agents.moveHomeless()
     }
 
-        evaluations.handle(.sessionEnded(session: session))
     func callersChanged() {
         agentsChanged()
     }

@@ -255,7 +255,7 @@ extension Person {
     /// Waits until a prompt asks for something to be typed, for this cause.
     func asked(_ cause: String, _ count: Int = 1) async throws {
         _ = try await updates.first("\(cause) to be asked for") { _ in
-            updates.seen.filter { $0 == .init(kind: "passcode-required", cause: cause) }.count
+            updates.seen.count { $0.kind == "passcode-required" && $0.cause == cause }
                 >= count
         }
     }

@@ -65,9 +65,39 @@ struct UnaskedLogindTests {
         #expect(result["mechanism"] == .string("biometry"))
     }
 
-    @Test("L2: while a user's own sessions come and go nobody new of that user is served")
+    @Test("L2, L21: however often a stranger logs in and out, whoever asks is found")
     @BusActor
     func strangers() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let logind = bench.logind
+        let path = ObjectPath(unchecked: "/org/freedesktop/login1/session/c9")
+        let user = ObjectPath(unchecked: "/org/freedesktop/login1/user/_4242")
+        // Whatever is asked, somebody has come and gone before the answer.
+        logind.onLookUp = {
+            for member in ["UserNew", "SessionNew", "SessionRemoved", "UserRemoved"] {
+                let isUser = member.hasPrefix("User")
+                logind.tell(member, isUser ? "uo" : "so") { writer throws(DBusError) in
+                    if isUser { try writer.write(UInt32(4242)) } else { try writer.write("c9") }
+                    try writer.write(isUser ? user : path)
+                }
+                let interface = "org.freedesktop.login1.User"
+                StandInSession.changed(logind.connection, user, interface, [:])
+            }
+        }
+        logind.questions = [:]
+        let guest = try bench.bus.connect()
+        defer { guest.close() }
+        let manager = Authentication1Proxy(guest, destination: bench.owner, path: TestDaemon.root)
+        try await bench.simulated.queue(outcomes: ["match"])
+        let result = try await manager.evaluate(policy: 1, reason: "test", options: [:])
+        #expect(result["mechanism"] == .string("biometry"))
+        #expect(logind.questions["GetSessionByPID"] == 1)
+    }
+
+    @Test("L2: while a user's own sessions come and go nobody new of that user is served")
+    @BusActor
+    func ownChurn() async throws {
         let bench = try await SessionBench()
         try await bench.registerAgent()
         Self.churn(bench, "\(getuid())", "Display")
@@ -76,32 +106,6 @@ struct UnaskedLogindTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L4: a match while it can't be asked is none")
-    @BusActor
-    func matching() async throws {
-        let bench = try await SessionBench()
-        try await bench.registerAgent()
-        let running = try await bench.evaluation()
-        bench.logind.refusals = .max
-        try await bench.simulated.touch(matching: true)
-        #expect(await bench.end(of: running)?.name == .systemCancel)
-        bench.logind.refusals = 0
-        #expect(try await bench.evaluateWithMatch() == nil)
-    }
-
-    @Test("L4: a right passcode while it can't be asked is none, and no attempt")
-    @BusActor
-    func typing() async throws {
-        let bench = try await SessionBench()
-        try await bench.registerAgent()
-        let running = try await bench.evaluation(policy: 2)
-        bench.logind.refusals = .max
-        let packet = Array(PAMService.passcode.utf8)
-        let channel = try #require(bench.agent.passcode)
-        #expect(send(channel.rawValue, packet, packet.count, 0) == packet.count)
-        #expect(await bench.end(of: running)?.name == .systemCancel)
-    }
-}
     @Test("L2, L4: while it can't be asked, or is gone, what a context has proved is worth nothing")
     @BusActor
     func kept() async throws {
@@ -145,3 +149,29 @@ struct UnaskedLogindTests {
         }
     }
 
+    @Test("L4: a match while it can't be asked is none")
+    @BusActor
+    func matching() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let running = try await bench.evaluation()
+        bench.logind.refusals = .max
+        try await bench.simulated.touch(matching: true)
+        #expect(await bench.end(of: running)?.name == .systemCancel)
+        bench.logind.refusals = 0
+        #expect(try await bench.evaluateWithMatch() == nil)
+    }
+
+    @Test("L4: a right passcode while it can't be asked is none, and no attempt")
+    @BusActor
+    func typing() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let running = try await bench.evaluation(policy: 2)
+        bench.logind.refusals = .max
+        let packet = Array(PAMService.passcode.utf8)
+        let channel = try #require(bench.agent.passcode)
+        #expect(send(channel.rawValue, packet, packet.count, 0) == packet.count)
+        #expect(await bench.end(of: running)?.name == .systemCancel)
+    }
+}

@@ -97,12 +97,13 @@ struct FactFinder {
     }
 
     /// What decides whether a caller can be asked now; sensors and passcode are left out.
-    func findPlace(of peer: Peer) async -> Facts {
+    func findPlace(of peer: Peer, isDecision: Bool = false) async -> Facts {
+        let uid = peer.uid
         // At the same time: on a busy bus each answer takes long.
-        let around = onLoop { await sessions.refresh(peer, for: peer.uid, isDecision: false) }
-        let isKnown = await sessions.catchUp(peer.uid)
+        let around = onLoop { await sessions.refresh(peer, for: uid, isDecision: isDecision) }
+        let isKnown = await sessions.catchUp(uid)
         await around.value
-        let place = isKnown ? await sessions.place(of: peer, for: peer.uid) : Sessions.Place()
+        let place = isKnown ? await sessions.place(of: peer, for: uid) : Sessions.Place()
         return Facts(place, of: peer)
     }
 

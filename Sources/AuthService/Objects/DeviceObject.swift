@@ -149,6 +149,7 @@ final class DeviceObject: Device1Service {
             calls.append(enrolment)
             defer { forget(enrolment) }
             do throws(DBusError) {
+                try await enrolment.findSession(evaluations)
                 let reason = "add to what \(sensor.name) knows"
                 try await authorize(enrolment.authorization, call, reason)
             } catch {
@@ -159,8 +160,22 @@ final class DeviceObject: Device1Service {
             let id = try await enrolment.enroll(label) { kind, detail in
                 signals.event(kind: kind.rawValue, detail: detail, to: call.peer.name)
             }
+            do throws(DBusError) {
+                try await enrolment.checkSession(sessions)
+            } catch {
+                // Nobody knows whose finger it is.
+                try? await remove(id, of: options.uid)
+                await enrolments.refresh(options.uid)
+                throw error
+            }
             await enrolments.refresh(options.uid)
             return id
+        }
+    }
+
+    private func remove(_ id: String, of uid: UInt32) async throws(DBusError) {
+        try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
+            try await proxy.removeTemplate(uid: uid, id: id, timeout: SensorTemplates.patience)
         }
     }
 
@@ -175,6 +190,11 @@ final class DeviceObject: Device1Service {
         for enrolment in calls {
             enrolment.end(DBusError(.systemCancel, "The authentication service stops."))
         }
+    }
+
+    /// A session was locked or left, or, where it is nil, the machine goes to sleep.
+    func interrupted(_ session: String?, _ refusal: Refusal) {
+        for enrolment in calls { enrolment.interrupted(session, refusal) }
     }
 
     private func forget(_ enrolment: DeviceEnrolment) {
@@ -225,9 +245,7 @@ final class DeviceObject: Device1Service {
             try await authorizeRemoval(options, call) { () throws(DBusError) in
                 try await self.require(id, of: uid)
             }
-            try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
-                try await proxy.removeTemplate(uid: uid, id: id, timeout: SensorTemplates.patience)
-            }
+            try await remove(id, of: uid)
             await enrolments.refresh(uid)
         }
     }

@@ -1,3 +1,4 @@
+import AuthEngine
 import DBus
 import LocalAuthBus
 
@@ -9,6 +10,8 @@ final class DeviceEnrolment {
     private let sensor: SensorLink
     private var sources: [EventSource] = []
     private var operation: UInt64?
+    /// The session that the caller has to stay in; nil: it isn't known yet, or it may be anywhere.
+    private var session: String?
     private var answer: CheckedContinuation<Result<String, DBusError>, Never>?
     /// Why it was ended from outside; nil: it was not.
     private(set) var failure: DBusError?
@@ -29,6 +32,38 @@ final class DeviceEnrolment {
 
     /// Whether the sensor is at it.
     var isRunning: Bool { operation != nil }
+
+    /// Finds out where the caller sits: whoever enrols itself sits at the machine (L2).
+    ///
+    /// Root, and whom polkit lets enrol somebody else, may be anywhere.
+    ///
+    /// - Throws: BiometryNotAvailable, NotInteractive, SystemCancel, or why it was ended meanwhile.
+    func findSession(_ evaluations: Evaluations) async throws(DBusError) {
+        let peer = client.peer
+        guard peer.uid != 0, !authorization.options.isForOther else { return }
+        let facts = await evaluations.facts.findPlace(of: peer, isDecision: true)
+        if let failure { throw failure }
+        if let refusal = evaluations.engine.enrolmentRefusal(of: peer.uid, facts) {
+            throw DBusError(refusal)
+        }
+        session = facts.session
+    }
+
+    /// What ends a session's prompts ends its enrolments; nil: those of every session.
+    func interrupted(_ session: String?, _ refusal: Refusal) {
+        if session == nil || session == self.session { end(DBusError(refusal)) }
+    }
+
+    /// Makes sure that the caller was there to the end, also by what nobody told of (L4).
+    ///
+    /// - Throws: Why a template that was made meanwhile is not to stay.
+    func checkSession(_ sessions: Sessions) async throws(DBusError) {
+        guard session != nil else { return }
+        if await !sessions.catchUp(client.peer.uid) {
+            end(DBusError(.systemCancel, Absence.unknown.refusal.message))
+        }
+        if let failure { throw failure }
+    }
 
     /// Has the sensor enrol.
     ///

@@ -401,11 +401,11 @@ final class Sessions {
 
     private func presenceChanged(_ isPresent: Bool) {
         for path in sessions.keys { interrupt(path, .left) }
+        // A lock is applied to the sessions that are known, and now none is.
+        events.happened(.sessionEnded(session: nil))
         loads.changedAll()
         sessions = [:]
         forgetPlaces()
-        // A lock is applied to the sessions that are known, and now none is.
-        events.happened(.sessionEnded(session: nil))
         recallHistory()
         if isPresent {
             presence = .present

@@ -73,18 +73,25 @@ private let introspection = """
         <annotation name="org.localauth.Stream" value="path"/>
         <annotation name="org.gtk.GDBus.DocString" value="Enrols a finger, a face or a companion; \
     the reply is the id of the new template.&#10;&#10;Progress comes as `Event` signals before it. \
-    A caller that leaves the bus cancels it. `label`: the person's name for it, shown in lists, at \
-    most 256 bytes; control and bidirectional-override characters are \
+    A caller that leaves the bus cancels it.&#10;&#10;Who enrols sits at the machine, from the \
+    call to its answer: a caller in a remote session, or in none whose prompt isn't known to be \
+    shown at the machine, is refused before the passcode is asked for, and so is one whose session \
+    is locked or not in front. A lock, a switch of session, a logout and sleep end it, and a \
+    template that was made meanwhile is removed. Root, and whom polkit lets enrol another user, \
+    may be anywhere; sleep ends theirs as well.&#10;&#10;`label`: the person's name for it, shown \
+    in lists, at most 256 bytes; control and bidirectional-override characters are \
     stripped.&#10;&#10;Options:&#10;- `context` (o, an evaluated context whose mechanism was \
     `passcode` at most 60 s ago, default: the daemon prompts)&#10;- `timeout` (t, milliseconds, \
     default 120000, 0 is the default, at most 600000)&#10;- `parent-window` (s, handle of the \
     caller's window, default none)&#10;- `activation-token` (s, default none)&#10;- `uid` (u, of \
     another user: root, or whom polkit lets; default the caller's)&#10;&#10;Errors: \
-    `org.localauth.Error.AppCancel` after CancelEnroll; `BiometryNotAvailable`; `PasscodeNotSet`, \
+    `org.localauth.Error.AppCancel` after CancelEnroll; `BiometryNotAvailable`, also in a remote \
+    session; `NotInteractive` in a session that is locked or not in front; `PasscodeNotSet`, \
     `AuthenticationFailed`, `UserCancel`, `NotInteractive` from the passcode prompt; \
-    `SystemCancel` at the deadline; `org.localauth.Sensor1.Error.Busy`, `Full`, `Duplicate`, \
-    `Disconnected`, `Failed`; `org.freedesktop.DBus.Error.AccessDenied`, `InvalidArgs`, \
-    `LimitsExceeded`.&#10;&#10;Source: R40, R50, L12."/>
+    `SystemCancel` at the deadline and when the session or sleep ends it; \
+    `org.localauth.Sensor1.Error.Busy`, `Full`, `Duplicate`, `Disconnected`, `Failed`; \
+    `org.freedesktop.DBus.Error.AccessDenied`, `InvalidArgs`, `LimitsExceeded`.&#10;&#10;Source: \
+    R40, R50, L2, L4, L12."/>
         <arg name="label" type="s" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
         <arg name="id" type="s" direction="out"/>

@@ -37,6 +37,14 @@ public protocol Device1Service: AnyObject {
     /// Enrols a finger, a face or a companion; the reply is the id of the new template.
     ///
     /// Progress comes as `Event` signals before it. A caller that leaves the bus cancels it.
+    ///
+    /// Who enrols sits at the machine, from the call to its answer: a caller in a remote session,
+    /// or in none whose prompt isn't known to be shown at the machine, is refused before the
+    /// passcode is asked for, and so is one whose session is locked or not in front. A lock, a
+    /// switch of session, a logout and sleep end it, and a template that was made meanwhile is
+    /// removed. Root, and whom polkit lets enrol another user, may be anywhere; sleep ends theirs
+    /// as well.
+    ///
     /// `label`: the person's name for it, shown in lists, at most 256 bytes; control and
     /// bidirectional-override characters are stripped.
     ///
@@ -48,13 +56,14 @@ public protocol Device1Service: AnyObject {
     /// - `activation-token` (s, default none)
     /// - `uid` (u, of another user: root, or whom polkit lets; default the caller's)
     ///
-    /// Errors: `org.localauth.Error.AppCancel` after CancelEnroll; `BiometryNotAvailable`;
+    /// Errors: `org.localauth.Error.AppCancel` after CancelEnroll; `BiometryNotAvailable`, also in
+    /// a remote session; `NotInteractive` in a session that is locked or not in front;
     /// `PasscodeNotSet`, `AuthenticationFailed`, `UserCancel`, `NotInteractive` from the passcode
-    /// prompt; `SystemCancel` at the deadline; `org.localauth.Sensor1.Error.Busy`, `Full`,
-    /// `Duplicate`, `Disconnected`, `Failed`; `org.freedesktop.DBus.Error.AccessDenied`,
-    /// `InvalidArgs`, `LimitsExceeded`.
+    /// prompt; `SystemCancel` at the deadline and when the session or sleep ends it;
+    /// `org.localauth.Sensor1.Error.Busy`, `Full`, `Duplicate`, `Disconnected`, `Failed`;
+    /// `org.freedesktop.DBus.Error.AccessDenied`, `InvalidArgs`, `LimitsExceeded`.
     ///
-    /// Source: R40, R50, L12.
+    /// Source: R40, R50, L2, L4, L12.
     func enroll(
         label: String,
         options: [String: Variant],

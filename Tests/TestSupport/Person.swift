@@ -1,42 +1,43 @@
+package import BusBench
 import CLinux
-import DBus
+package import DBus
 import Glibc
-import Linux
+package import Linux
 import LocalAuthBus
-import TestSupport
 
 /// A user at the desk, with a prompt agent that types what it is told to.
 @BusActor
-final class Person: Agent1Service {
-    struct Prompt: Sendable {
-        let handle: String
-        let details: [String: Variant]
-        let channel: OwnedDescriptor
+package final class Person: Agent1Service {
+    package struct Prompt: Sendable {
+        package let handle: String
+        package let details: [String: Variant]
+        package let channel: OwnedDescriptor
     }
 
     /// What Update said.
-    struct Update: Equatable, Sendable {
-        let kind: String
-        let cause: String?
+    package struct Update: Equatable, Sendable {
+        package let kind: String
+        package let cause: String?
     }
 
     private static let path = ObjectPath(trusted: "/test/agent")
 
-    let connection: Connection
-    let peer: Peer
+    package let connection: Connection
+    package let peer: Peer
     /// What is typed as soon as a prompt asks for a passcode; nil: nothing.
-    var passcode: String? = ScriptedVerifier.passcode
+    package var passcode: String? = ScriptedVerifier.passcode
     /// Begin is answered when this has run; nil: at once.
-    var beforeAnswer: (@BusActor @Sendable () async -> Void)?
+    package var beforeAnswer: (@BusActor @Sendable () async -> Void)?
     /// What Begin is answered with; nil: the prompt is shown.
-    var refusal: DBusError?
-    let prompts = Witness<Prompt>()
-    let updates = Witness<Update>()
-    let ends = Witness<String>()
+    package var refusal: DBusError?
+    package let prompts = Witness<Prompt>()
+    package let updates = Witness<Update>()
+    package let ends = Witness<String>()
     /// Where a prompt sends the password of an item, by the prompt's handle.
-    private(set) var passwordChannels: [String: OwnedDescriptor] = [:]
+    package private(set) var passwordChannels: [String: OwnedDescriptor] = [:]
 
-    init(bus: PrivateBus) async throws {
+    /// `isForProcess`: the prompts are for this connection's process alone.
+    package init(bus: PrivateBus, isForProcess: Bool = false) async throws {
         connection = try Connection(.address(Self.address(bus)))
         peer = try await connection.peer(named: connection.uniqueName)
         connection.export(Self.path, [Agent1Interface(self)])
@@ -45,11 +46,13 @@ final class Person: Agent1Service {
             destination: TestDaemon.name,
             path: TestDaemon.root
         )
-        _ = try await manager.registerAgent(agent: Self.path, options: [:])
+        let options: [String: Variant] =
+            isForProcess ? ["process": .uint32(UInt32(clamping: peer.pid))] : [:]
+        _ = try await manager.registerAgent(agent: Self.path, options: options)
     }
 
     /// Root is nobody in particular: it comes over a bridge that runs as another user.
-    static func address(_ bus: PrivateBus, uid: UInt32 = 65534) -> String {
+    package static func address(_ bus: PrivateBus, uid: UInt32 = 65534) -> String {
         guard getuid() == 0 else { return bus.address }
         let path = bus.folder + "/bus"
         return "unixexec:path=/usr/bin/setpriv,argv0=setpriv,argv1=--reuid=\(uid),"
@@ -57,7 +60,7 @@ final class Person: Agent1Service {
             + "argv4=--bus-path=unix:path=\(path)"
     }
 
-    func begin(
+    package func begin(
         prompt: String,
         details: [String: Variant],
         passcode: OwnedDescriptor,
@@ -73,17 +76,17 @@ final class Person: Agent1Service {
     }
 
     /// The prompt that was shown as the `number`th, from 0.
-    func prompt(_ number: Int = 0) async throws -> Prompt {
+    package func prompt(_ number: Int = 0) async throws -> Prompt {
         _ = try await prompts.first("prompt \(number)") { _ in prompts.seen.count > number }
         return prompts.seen[number]
     }
 
     /// Another connection of the same user, as an app has it.
-    func app(_ bus: PrivateBus) throws -> Connection {
+    package func app(_ bus: PrivateBus) throws -> Connection {
         try Connection(.address(Self.address(bus)))
     }
 
-    func update(
+    package func update(
         prompt: String,
         kind: String,
         detail: [String: Variant],
@@ -96,7 +99,7 @@ final class Person: Agent1Service {
         return .now(())
     }
 
-    func end(
+    package func end(
         prompt: String,
         outcome: String,
         call: IncomingCall
@@ -109,7 +112,7 @@ final class Person: Agent1Service {
     ///
     /// - Returns: Whether somebody may still read it.
     @discardableResult
-    func enter(_ passcode: String, into channel: OwnedDescriptor) -> Bool {
+    package func enter(_ passcode: String, into channel: OwnedDescriptor) -> Bool {
         var isSent = false
         var bytes = Array(passcode.utf8)
         // cmsghdr, then pid, uid and gid: what CMSG_DATA would point at, without the macros.
