@@ -250,7 +250,8 @@ public struct SeenEvent: Hashable, Sendable {
 
     /// The first event of a kind of an operation.
     public func event(_ kind: String, of operation: UInt64) async throws -> SeenEvent {
-        return try await events.first("\(kind) of operation \(operation)", within: fixture.patience) {
+        let limit = fixture.patience
+        return try await events.first("\(kind) of operation \(operation)", within: limit) {
             $0.operation == operation && $0.kind == kind
         }
     }

@@ -158,7 +158,9 @@ struct DaemonTests {
         daemon = try await TestDaemon(on: bus)
         if idleTimeout == nil { try bus.start(program) }
         // One that ends when it is idle may have come and gone already.
-        if idleTimeout == nil { try await bus.waitForOwner(of: "org.localauth.Sensor1.Fingerprint") }
+        if idleTimeout == nil {
+            try await bus.waitForOwner(of: "org.localauth.Sensor1.Fingerprint")
+        }
         (manager, device) = (daemon.manager, daemon.device("Fingerprint"))
         try await agent.register(at: manager, on: daemon.client)
         try await eventually("a usable sensor") { (try? await self.device.available()) == true }

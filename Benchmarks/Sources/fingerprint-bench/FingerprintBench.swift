@@ -41,8 +41,8 @@ import TestSupport
             theirs.append(other)
         }
         Report.say("\(Report.machine()); \(rounds) rounds by turns on the same fprintd,")
-        Report.say("from a finger's image at libfprint's virtual reader, which takes 100 ms to be")
-        Report.say("released, until the reader is free: the answer comes then, and the program ends\n")
+        Report.say("from a finger's image at libfprint's virtual reader until that is free, which")
+        Report.say("takes it 100 ms: the answer comes then, and the program ends\n")
         Report.row("", "median", "range", "promise")
         Report.say("|---|---|---|---|")
         for (name, times) in [("Evaluate", ours), ("`fprintd-verify`", theirs)] {

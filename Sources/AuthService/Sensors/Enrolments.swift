@@ -101,8 +101,9 @@ final class Enrolments {
         return true
     }
 
-    /// Whether a sensor said what the user has before it fell asleep, and nothing since: that may be
-    /// answered, but for what has to change with every template (L12).
+    /// Whether a sensor said what the user has before it fell asleep, and nothing since.
+    ///
+    /// That may be answered, but for what has to change with every template (L12).
     func isFromBefore(of uid: UInt32) -> Bool {
         sensors.sorted.contains { $0.templates.isFromBefore(of: uid) }
     }

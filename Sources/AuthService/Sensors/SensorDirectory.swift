@@ -31,8 +31,9 @@ final class SensorDirectory {
     private let devices: DeviceRecords?
     private let events: any SensorEvents
 
-    /// `descriptions` say who may be a sensor; nil: root, and the service's own user. In
-    /// `deviceRecords` udev records devices; nil: nobody does.
+    /// `descriptions` say who may be a sensor; nil: root, and the service's own user.
+    ///
+    /// In `deviceRecords` udev records devices; nil: nobody does.
     init(
         connection: Connection,
         descriptions: SensorDescriptions?,

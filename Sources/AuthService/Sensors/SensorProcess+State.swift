@@ -20,6 +20,12 @@ extension SensorProcess {
     /// Whether what it said of itself is why it can't be used.
     var saidNo: Bool { !facts.isPresent || facts.unavailability != nil }
 
+    /// Whether a device may have come since it said what it is.
+    private var hasNewDevices: Bool {
+        guard let devicesSeen, let now = devices?.changes else { return true }
+        return now != devicesSeen
+    }
+
     /// Whether that was before it fell asleep, and may be over: it wanted something else than a
     /// device, or one may have been plugged in since.
     var mayHaveRecovered: Bool {

@@ -46,9 +46,9 @@ final class SensorProcess {
     let name: String
     private let connection: Connection
     private let findTrust: @BusActor () -> SensorTrust
-    private let devices: DeviceRecords?
+    let devices: DeviceRecords?
     /// How often devices had come or gone before it last said what it is.
-    private var devicesSeen: Int?
+    private(set) var devicesSeen: Int?
     /// What was last found.
     private var trust = SensorTrust.refused("")
     /// Why it is not trusted, for people; nil when it is.
@@ -291,12 +291,6 @@ final class SensorProcess {
     func reconsider() async {
         guard saidNo, let proxy = isAsleep ? await awake() : proxy, state == .ready else { return }
         _ = await lookAgain(proxy)
-    }
-
-    /// Whether a device may have come since it said what it is.
-    var hasNewDevices: Bool {
-        guard let devicesSeen, let now = devices?.changes else { return true }
-        return now != devicesSeen
     }
 
     /// Takes what it says of itself; false: it says nothing that could be taken.

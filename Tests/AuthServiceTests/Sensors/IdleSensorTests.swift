@@ -55,7 +55,9 @@ struct IdleSensorTests {
             first.connection.releaseName(Self.name)
             try await bench.bus.waitForOwner(of: Self.name, false)
             async let answer = bench.canEvaluate()
-            let second = try await bench.bus.successor { _ = $0.add(for: bench.uid, announcing: false) }
+            let second = try await bench.bus.successor {
+                _ = $0.add(for: bench.uid, announcing: false)
+            }
             #expect(try await answer.code == 0)
             withExtendedLifetime(second) {}
         }
@@ -186,7 +188,9 @@ struct IdleSensorTests {
             _ = try await first.calls.first("the question") { $0 == "ListTemplates" }
             first.connection.releaseName(Self.name)
             first.speak()
-            let second = try await bench.bus.successor { _ = $0.add(for: bench.uid, announcing: false) }
+            let second = try await bench.bus.successor {
+                _ = $0.add(for: bench.uid, announcing: false)
+            }
             #expect(try await answer.code == 0)
             withExtendedLifetime(second) {}
         }
