@@ -148,10 +148,11 @@ final class Evaluations {
         if policy == .biometrics || policy == .biometricsOrCompanion,
             refusal?.code != .invalidContext
         {
-            context?.couldEvaluate(
-                refusal == nil ? self.facts.enrolments.domainState(of: uid) : [],
-                isFromBefore: self.facts.enrolments.isFromBefore(of: uid)
-            )
+            context?
+                .couldEvaluate(
+                    refusal == nil ? self.facts.enrolments.domainState(of: uid) : [],
+                    isFromBefore: self.facts.enrolments.isFromBefore(of: uid)
+                )
         }
         if let refusal { return (false, refusal.code.rawValue, refusal.message) }
         return (true, 0, "")
