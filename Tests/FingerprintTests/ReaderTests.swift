@@ -81,14 +81,6 @@ struct ReaderTests {
         await bench.end()
         await rig.end()
     }
-
-    @Test("The rig starts")
-    @BusActor func startTime() async throws {
-        let rig = try await FingerprintRig([.image, .device, .storage])
-        print("the rig was up in \(rig.startTime)")
-        #expect(rig.startTime < .seconds(60))
-        await rig.end()
-    }
 }
 
 extension ReaderBench {

@@ -111,10 +111,7 @@ struct UnaskedLogindTests {
     func kept() async throws {
         for isGone in [false, true] {
             let bench = try await SessionBench()
-            try await bench.registerAgent()
-            let context = try await bench.context([:])
-            try await bench.simulated.queue(outcomes: ["match"])
-            _ = try await context.evaluate(policy: 1, reason: "test", options: [:])
+            let context = try await Self.proved(bench)
             let again = try await context.evaluate(policy: 1, reason: "test", options: [:])
             #expect(again["mechanism"] == .string("context"))
             // A lock now is told by nobody.
@@ -131,10 +128,7 @@ struct UnaskedLogindTests {
     func over() async throws {
         for isLogind in [false, true] {
             let bench = try await SessionBench()
-            try await bench.registerAgent()
-            let context = try await bench.context([:])
-            try await bench.simulated.queue(outcomes: ["match"])
-            _ = try await context.evaluate(policy: 1, reason: "test", options: [:])
+            let context = try await Self.proved(bench)
             if isLogind {
                 bench.logind.stop()
                 bench.session.lock(true)
@@ -147,6 +141,16 @@ struct UnaskedLogindTests {
             }
             #expect(refusal?.name == .notInteractive)
         }
+    }
+
+    /// A context that was evaluated by a match.
+    @BusActor
+    private static func proved(_ bench: SessionBench) async throws -> Context1Proxy {
+        try await bench.registerAgent()
+        let context = try await bench.context([:])
+        try await bench.simulated.queue(outcomes: ["match"])
+        _ = try await context.evaluate(policy: 1, reason: "test", options: [:])
+        return context
     }
 
     @Test("L4: a match while it can't be asked is none")

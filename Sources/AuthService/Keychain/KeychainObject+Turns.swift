@@ -62,11 +62,13 @@ extension KeychainObject {
         if withheld.contains(peer.uid) { _ = await verifier.state(of: peer.uid) }
         var found: Found? = try await turn(as: peer, find)
         let controls = found.map(accessControls) ?? []
+        let needsEnrolment = controls.contains(where: \.isOfCurrentEnrolment)
+        let needsPasscode = controls.contains(where: \.needsPasscodeSet)
         // The results of many calls that wait for one sensor would be hundreds of megabytes.
-        if controls.count > Self.itemsKept { found = nil }
+        if needsEnrolment || needsPasscode, controls.count > Self.itemsKept { found = nil }
         let isOutdated = await refresh(
-            enrolment: controls.contains(where: \.isOfCurrentEnrolment),
-            passcode: controls.contains(where: \.needsPasscodeSet),
+            enrolment: needsEnrolment,
+            passcode: needsPasscode,
             of: peer.uid,
             since: before
         )

@@ -28,9 +28,11 @@ final class ContextObject: Context1Service {
 
     let id: ContextID
     let path: ObjectPath
-    private(set) var isStateFromBefore = false
+    /// Whether that state is CanEvaluate's, of what a sensor said before it fell asleep.
+    private var isStateFromBefore = false
     var evaluatedDomainState: [UInt8] = [] {
         didSet {
+            isStateFromBefore = false
             if evaluatedDomainState != oldValue { announce("EvaluatedPolicyDomainState") }
         }
     }

@@ -106,6 +106,8 @@ struct IdleSensorTests {
             // By the last answer the daemon knows how it ended.
             for _ in 0..<4 { await bench.heard() }
             #expect(try await context.canEvaluate(policy: 1).code == 0)
+            let refused = try await bench.context()
+            #expect(try await refused.canEvaluate(policy: 1).code == 0)
             async let state = context.domainState()
             async let later = context.evaluatedPolicyDomainState()
             let second = try await bench.bus.successor {
@@ -113,6 +115,12 @@ struct IdleSensorTests {
             }
             #expect(try await state["biometry"] == .bytes(later))
             #expect(try await later != evaluated)
+            // What was evaluated since is not replaced.
+            let options: [String: Variant] = ["interaction-not-allowed": .bool(true)]
+            await #expect(throws: DBusError.self) {
+                _ = try await refused.evaluate(policy: 1, reason: "test", options: options)
+            }
+            #expect(try await refused.evaluatedPolicyDomainState().isEmpty)
             withExtendedLifetime(second) {}
         }
     }
