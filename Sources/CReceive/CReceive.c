@@ -76,14 +76,12 @@ static int moved(int descriptor) {
     return other;
 }
 
-/// Keeps the descriptors that came with the last byte, or closes all of them when some are missing.
+/// Keeps the descriptors that came with the last byte.
 ///
-/// The kernel reads on from a message with descriptors in no case. Without its descriptors sd-bus
-/// finds the message invalid and drops it alone. Had it seen that some are missing, it would have
-/// given the connection up.
+/// The kernel reads on from a message with descriptors in no case. Where this process has no room
+/// for all of them, sd-bus finds the message invalid, as it says how many it has, and drops it
+/// alone; had it read from the socket itself, it would have given the connection up.
 static void keep_descriptors(struct receive_watch *watch, struct msghdr *message) {
-    int is_complete = !(message->msg_flags & MSG_CTRUNC);
-    size_t before = watch->kept;
     uint64_t last = watch->position + (watch->end - watch->start) - 1;
     struct cmsghdr *part = CMSG_FIRSTHDR(message);
     for (; part != NULL; part = CMSG_NXTHDR(message, part)) {
@@ -94,15 +92,12 @@ static void keep_descriptors(struct receive_watch *watch, struct msghdr *message
             memcpy(&descriptor, CMSG_DATA(part) + index * sizeof descriptor, sizeof descriptor);
             if (watch->kept == most_kept) {
                 close(descriptor);
-                is_complete = 0;
                 continue;
             }
             watch->keeps[watch->kept].descriptor = moved(descriptor);
             watch->keeps[watch->kept++].position = last;
         }
     }
-    if (is_complete) return;
-    while (watch->kept > before) close(watch->keeps[--watch->kept].descriptor);
 }
 
 /// Takes the descriptors of messages that end before a position: for sd-bus, or to close them.
@@ -143,8 +138,7 @@ static ssize_t fill(struct receive_watch *watch, int flags) {
     if (count <= 0) return count;
     watch->end += (size_t)count;
     watch->news += (size_t)count;
-    if (message.msg_controllen > 0 || message.msg_flags & MSG_CTRUNC)
-        keep_descriptors(watch, &message);
+    if (message.msg_controllen > 0) keep_descriptors(watch, &message);
     return count;
 }
 

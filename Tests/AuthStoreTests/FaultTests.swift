@@ -43,7 +43,9 @@ struct FaultTests {
             // Some get their name when they are on the disk.
             #expect(atStart.contains { $0.hasPrefix(folder.file(name)) }, "\(name)")
         }
-        #expect(atStart.contains { $0 == folder.path }, "the names of files are in their folder")
+        // The names of files are in their folder. SQLite has seen to that for its own, before.
+        let key = try #require(atStart.lastIndex { $0.hasPrefix(folder.file("machine.key")) })
+        #expect(atStart[key...].contains { $0 == folder.path }, "\(atStart)")
         for _ in 0..<3 {
             let before = Self.synchronised(faults).count { $0.hasSuffix("-wal") }
             // More than may wait: at least one was begun after the count.

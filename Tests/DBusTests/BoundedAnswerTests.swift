@@ -100,4 +100,32 @@ struct BoundedAnswerTests {
             }
         }
     }
+
+    @Test("L21: the elements of all arrays of a call have one bound")
+    @BusActor
+    func elements() async throws {
+        try await PrivateBus.run { bus in
+            let connection = try bus.connect()
+            let half = MessageLimits.elementsOfCall / 2
+            for (count, isTaken) in [(half, true), (half + 1, false)] {
+                var pointer: OpaquePointer?
+                sd_bus_message_new_method_call(connection.bus, &pointer, nil, "/", nil, "Take")
+                let message = Message(adopting: try #require(pointer))
+                _ = try OutgoingMessage.fill(message.pointer, "abas") {
+                    (writer) throws(DBusError) in
+                    try writer.write([Bool](repeating: true, count: count))
+                    try writer.write([String](repeating: "", count: count))
+                }
+                sd_bus_message_seal(message.pointer, 1, 0)
+                for isBounded in [true, false] {
+                    sd_bus_message_rewind(message.pointer, 1)
+                    var reader = MessageReader(message.pointer, isBounded: isBounded)
+                    let flags = try? reader.read([Bool].self)
+                    let texts = try? reader.read([String].self)
+                    #expect(flags?.count == count)
+                    #expect((texts != nil) == (isTaken || !isBounded), "\(count)")
+                }
+            }
+        }
+    }
 }

@@ -118,6 +118,33 @@ struct BusTests {
         }
     }
 
+    @Test("What is answered already is no refusal, and what is refused twice is one")
+    @BusActor
+    func refusals() async throws {
+        try await withBus { _, server, client in
+            let service = ExampleService(server)
+            server.export(ExampleService.path, [service])
+            let refusals = Collected<String>()
+            server.onRefusal = { _, _, error in refusals.add(error.name.rawValue) }
+            for isAnswered in [true, false] {
+                let asked = try client.startCall(
+                    to: server.uniqueName,
+                    path: ExampleService.path,
+                    interface: ExampleService.name,
+                    member: "Hold"
+                )
+                try await eventually("the call to arrive") { !service.held.isEmpty }
+                let call = service.held.removeFirst()
+                if isAnswered { call.answer(.now(()), "") { (_, _) throws(DBusError) in } }
+                for number in ["First", "Second"] {
+                    call.fail(DBusError(.init(rawValue: "org.example.Error.\(number)"), ""))
+                }
+                _ = try? await asked.reply()
+            }
+            #expect(refusals.values == ["org.example.Error.First"])
+        }
+    }
+
     @Test("L16: a signal of anybody else than the expected sender is ignored")
     @BusActor
     func forgery() async throws {

@@ -125,4 +125,19 @@ struct LedgerTests {
             }
         }
     }
+
+    @Test("A page's code is that of its user, its number, its version and its entries")
+    func pageCode() {
+        let key = MasterKey([UInt8](repeating: 3, count: 32))
+        let ring = KeyRing(key, identity: [UInt8](repeating: 5, count: 16))
+        func code(_ page: [UInt8], _ number: UInt64, _ version: UInt64, _ uid: UInt32) -> [UInt8] {
+            LedgerRoot.code(of: page, number, version: version, uid: uid, ring: ring)
+        }
+        let codes = [
+            code([1], 2, 3, 4), code([2], 2, 3, 4), code([1], 3, 3, 4), code([1], 2, 4, 4),
+            code([1], 2, 3, 5), code([1], 3, 2, 4),
+        ]
+        #expect(Set(codes).count == codes.count)
+        #expect(code([1], 2, 3, 4) == codes[0])
+    }
 }

@@ -85,6 +85,48 @@ struct MasterKeyTests {
         )
         #expect(folder.refusal(credentials: path)?.code == .notAvailable)
         #expect(!folder.files.contains("master.key"))
+        // Nor does one that is there already, which opens it.
+        _ = try folder.open()
+        let link = path + "/localauth.master-key"
+        #expect(unlink(link) == 0 && symlink(link, link) == 0)
+        #expect(folder.refusal(credentials: path)?.code == .notAvailable)
+        _ = try folder.open()
+    }
+
+    @Test("A key that is removed is overwritten first, and so is what was kept of it")
+    func wiped() throws {
+        let folder = try StateFolder("keychain")
+        _ = try folder.open()
+        let key = try folder.read("master.key")
+        let others = [UInt8](repeating: 9, count: 32)
+        try folder.write(key, to: "master.key.replaced-1")
+        try folder.write(others, to: "master.key.replaced-2")
+        // Whoever has it open sees what stays on a disk.
+        let files = ["master.key", "master.key.replaced-1", "master.key.replaced-2"]
+            .map { open(folder.file($0), O_RDONLY | O_CLOEXEC) }
+        defer { for file in files { close(file) } }
+        let keychain = try IdleKeychain(directory: folder.path)
+        try keychain.removeKeyFile(of: try #require(try keychain.fileKey()))
+        let left = files.map { file in
+            var bytes = [UInt8](repeating: 1, count: 32)
+            #expect(pread(file, &bytes, bytes.count, 0) == 32)
+            return bytes
+        }
+        #expect(left == [[UInt8](repeating: 0, count: 32), [UInt8](repeating: 0, count: 32), others])
+        #expect(folder.files.filter { $0.hasPrefix("master.key") } == ["master.key.replaced-2"])
+    }
+
+    @Test("A keychain that has lost what ties it to its key is tied to no other")
+    func untied() throws {
+        let folder = try StateFolder("keychain")
+        _ = try folder.open().add("a")
+        try folder.run("DELETE FROM meta WHERE name = 'verifier'")
+        let before = try folder.read("items.sqlite")
+        let keychain = try IdleKeychain(directory: folder.path)
+        expectRefusal(.decode) {
+            _ = try keychain.tie(to: SecretBytes([UInt8](repeating: 9, count: 32)))
+        }
+        #expect(try folder.read("items.sqlite") == before)
     }
 
     @Test("A wrong, short, long or unreadable key is told, and the right one opens it again")

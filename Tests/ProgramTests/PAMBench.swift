@@ -51,13 +51,19 @@ import TestSupport
         #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
 
     /// Writes a service: the module, then what takes the passcode unless that is left out.
-    func stack(_ name: String, _ options: String = "", takesPasscode: Bool = true) throws {
+    func stack(
+        _ name: String,
+        _ options: String = "",
+        takesPasscode: Bool = true,
+        asksFirst: Bool = false
+    ) throws {
         try Self.stack(
             name,
             in: bus.folder,
             module,
             "bus=\(bus.address) wait=10 \(options)",
-            takesPasscode: takesPasscode
+            takesPasscode: takesPasscode,
+            asksFirst: asksFirst
         )
     }
 
@@ -66,7 +72,8 @@ import TestSupport
         in folder: String,
         _ module: String,
         _ options: String,
-        takesPasscode: Bool = true
+        takesPasscode: Bool = true,
+        asksFirst: Bool = false
     ) throws {
         let script = "\(folder)/check-passcode"
         let passcode = """
@@ -77,9 +84,15 @@ import TestSupport
             """
         let control =
             takesPasscode ? "[success=2 conv_err=die default=ignore]" : "required"
+        // Asks for the password, and leaves it and the decision to those that follow.
+        let first = "auth optional pam_exec.so quiet expose_authtok /bin/true\n"
         try TemporaryFolder.write(
             "\(folder)/services/\(name)",
-            "auth \(control) \(module) \(options)\n\(takesPasscode ? passcode : "")".utf8
+            """
+            \(asksFirst ? first : "")auth \(control) \(module) \(options)
+            \(takesPasscode ? passcode : "")
+            """
+            .utf8
         )
     }
 

@@ -80,6 +80,24 @@ struct PAMRefusalTests {
         }
     }
 
+    @Test("Where the password is known already nobody is asked for anything")
+    func known() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            try bench.stack("second", asksFirst: true)
+            try await bench.daemon.sensor.queue(outcomes: ["match"])
+            for (word, status) in [
+                (PAMService.passcode, PAMBench.success), ("1357", PAMBench.refused),
+            ] {
+                let ended = try await bench.authenticate("say \(word)", service: "second")
+                #expect(ended.status == status, "\(ended.output)")
+                #expect(ended.output.ranges(of: "asked").count == 1, "\(ended.output)")
+                #expect(!ended.output.contains("told"), "\(ended.output)")
+            }
+            #expect(try await bench.daemon.sensor.pending() == ["match"])
+        }
+    }
+
     @Test(
         "A service of another user is not believed",
         .enabled(if: getuid() == 0, "only root becomes somebody else")
@@ -101,6 +119,29 @@ struct PAMRefusalTests {
             #expect(ended.status == PAMBench.success)
             #expect(!ended.output.contains("told"))
             #expect(try await bench.daemon.sensor.pending() == ["match"])
+            // Of the same user it is, on a bus that was named, and not on the system's.
+            let user = String(cString: try #require(getpwuid(5)).pointee.pw_name)
+            _ = try await bench.daemon.sensor.addTemplate(uid: 5, label: "own")
+            let named = try await bench.authenticate(
+                "say \(PAMService.passcode)",
+                user: user,
+                launcher: someone
+            )
+            #expect(named.output.contains("told"), "\(named.output)")
+            try PAMBench.stack("plain", in: bus.folder, bench.module, "")
+            let socket = bus.address.split(separator: ",")[0].dropFirst("unix:path=".count)
+            let system = """
+                mount -t tmpfs none /run && mkdir /run/dbus \
+                && ln -s \(socket) /run/dbus/system_bus_socket && exec "$@"
+                """
+            let found = try await bench.authenticate(
+                "say \(PAMService.passcode)",
+                service: "plain",
+                user: user,
+                launcher: ["/usr/bin/unshare", "-m", "/bin/sh", "-c", system, "sh"] + someone
+            )
+            #expect(found.status == PAMBench.success, "\(found.output) \(found.errors)")
+            #expect(!found.output.contains("told"), "\(found.output)")
         }
     }
 }

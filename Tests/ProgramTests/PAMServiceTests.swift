@@ -23,6 +23,8 @@ struct PAMServiceTests {
         )
 
         var mechanism = "passcode"
+        /// What it answers instead.
+        var refusal: DBusError?
         let reports = Witness<String>()
 
         init(in place: PAMBench) async throws {
@@ -39,6 +41,7 @@ struct PAMServiceTests {
                     try writer.write(session)
                 }
             case "Evaluate":
+                if let refusal { throw refusal }
                 let result = ["mechanism": Variant.string(mechanism)]
                 call.answer(.now(result), "a{sv}") { (result, writer) throws(DBusError) in
                     try writer.write(result)
@@ -82,6 +85,18 @@ struct PAMServiceTests {
             let ended = try await bench.authenticate("wait")
             #expect(ended.status == PAMBench.success)
             #expect(ended.output.contains("Recognized"), "\(ended.output)")
+        }
+    }
+
+    @Test("A failure that comes before anybody was asked is none of the person's")
+    @BusActor func earlyFailure() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let service = try await HastyService(in: bench)
+            service.refusal = DBusError(.authenticationFailed, "Nobody was asked.")
+            try bench.stack("alone", "biometry-only", takesPasscode: false)
+            let ended = try await bench.authenticate("fail", service: "alone")
+            #expect(ended.status == PAMBench.unavailable, "\(ended.output)")
         }
     }
 

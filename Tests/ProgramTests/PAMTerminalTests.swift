@@ -78,6 +78,25 @@ struct PAMTerminalTests {
         }
     }
 
+    @Test("In the place of Enter a password is one, also a wrong one")
+    func passwordForEnter() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            try await bench.daemon.sensor.setBiometryType(biometryType: 2)
+            try await bench.daemon.sensor.setStrength(strength: "convenience")
+            for (word, isRight) in [(PAMService.passcode, true), ("1357", false)] {
+                let terminal = try Pty()
+                let tester = try bench.startTester(on: terminal)
+                #expect(terminal.shows("Password: "))
+                try await bench.daemon.sensor.queue(outcomes: ["match"])
+                #expect(terminal.shows("Recognized. Press Enter to confirm."))
+                terminal.type("\(word)\n")
+                let status = try await tester.exitStatus(within: .seconds(60))
+                #expect((status == 0) == isRight)
+            }
+        }
+    }
+
     @Test(
         "Under valgrind no memory is lost or read that isn't there",
         arguments: ["finger", "say \(PAMService.passcode)", "say 1", "nothing", "huge"]

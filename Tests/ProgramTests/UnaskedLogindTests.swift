@@ -166,6 +166,18 @@ struct UnaskedLogindTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
+    @Test("L4: a match waits for an answer that comes late, and counts then")
+    @BusActor
+    func late() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let running = try await bench.evaluation()
+        bench.logind.refusals = 1
+        try await bench.simulated.touch(matching: true)
+        #expect(await bench.end(of: running) == nil)
+        #expect(bench.logind.refusals == 0)
+    }
+
     @Test("L4: a right passcode while it can't be asked is none, and no attempt")
     @BusActor
     func typing() async throws {

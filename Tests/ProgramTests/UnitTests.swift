@@ -214,6 +214,9 @@ struct UnitTests {
             let last = name.split(separator: ".").last ?? ""
             let description = try site.text("usr/share/localauth/sensors/\(last).conf")
             #expect(Installation.value("User", in: description) == user)
+            // L8: no camera is believed to be more unless an administrator says so.
+            let strength = last == "Face" ? "convenience" : "strong"
+            #expect(Installation.value("Strength", in: description) == strength, "\(last)")
         }
         let service = try site.text("usr/lib/systemd/system/localauthd.service")
         #expect(Installation.value("User", in: service) == "localauth")

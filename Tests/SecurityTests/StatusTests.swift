@@ -82,6 +82,19 @@ struct StatusTests {
             (.keychainAuthFailed, errSecAuthFailed), (.authenticationFailed, errSecAuthFailed),
             (.biometryLockout, errSecAuthFailed), (.invalidContext, errSecAuthFailed),
             (.passcodeNotSet, errSecAuthFailed), (.unknownObject, errSecAuthFailed),
+            (.biometryNotAvailable, errSecAuthFailed), (.biometryNotEnrolled, errSecAuthFailed),
+            (.biometryNotPaired, errSecAuthFailed), (.biometryDisconnected, errSecAuthFailed),
+            (.companionNotAvailable, errSecAuthFailed), (.userFallback, errSecAuthFailed),
+            (.keychainDuplicate, errSecDuplicateItem), (.keychainNotFound, errSecItemNotFound),
+            (.keychainInteractionNotAllowed, errSecInteractionNotAllowed),
+            (.notInteractive, errSecInteractionNotAllowed),
+            (.keychainUserCanceled, errSecUserCanceled), (.userCancel, errSecUserCanceled),
+            (.systemCancel, errSecUserCanceled), (.appCancel, errSecUserCanceled),
+            (.keychainParameter, errSecParam), (.invalidArgs, errSecParam),
+            (.keychainDecode, errSecDecode), (.keychainNotAvailable, errSecNotAvailable),
+            (.notSupported, errSecUnimplemented), (.accessDenied, errSecMissingEntitlement),
+            (.noReply, errSecNotAvailable), (.nameHasNoOwner, errSecNotAvailable),
+            (.serviceUnknown, errSecNotAvailable),
         ]
         for (name, status) in statuses {
             #expect(KeychainFailure(DBusError(name, "x")).status == status, "\(name)")
