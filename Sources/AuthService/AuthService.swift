@@ -172,7 +172,7 @@ public final class AuthService {
         connection.export(
             Authentication1.path,
             [Authentication1Interface(manager), SensorHost1Interface(host)]
-        )
+        ) { [manager] in manager.preparation(for: $0, of: $1) }
         connection.export(Keychain1.path, [Keychain1Interface(items)])
         sensors.disabled = Set(configuration.disabledSensors)
         // Before anybody could call anything.
@@ -310,6 +310,9 @@ extension AuthService: EnrolmentEvents {
     func enrolmentChanged(_ uid: UInt32) {
         audit.write(AuditRecord(.enrolmentChanged, uid: uid))
         items.enrolmentChanged(uid)
+    }
+
+    func domainStateChanged(_ uid: UInt32) {
         for context in clients.contexts(of: uid) { context.announce("DomainState") }
     }
 

@@ -8,12 +8,12 @@ struct ExportedObject {
     let owner: Peer?
     /// Whether object managers above it list it.
     let isManaged: Bool
-    /// What a reader of a property, nil for all, has to wait for; nil: nothing.
+    /// What a peer that reads a property, nil for all, has to wait for; nil: nothing.
     let preparation: Preparation?
 
     /// See ``Connection/export(_:_:visibleTo:managed:preparation:)``.
     typealias Preparation =
-        @BusActor (_ property: String?) -> (@BusActor @Sendable () async -> Void)?
+        @BusActor (_ property: String?, _ reader: Peer) -> (@BusActor @Sendable () async -> Void)?
 
     func isVisible(to peer: Peer) -> Bool { owner == nil || owner === peer }
 }
@@ -35,7 +35,9 @@ extension Connection {
         visibleTo owner: Peer? = nil,
         managed: Bool = false,
         preparation: (
-            @BusActor (_ property: String?) -> (@BusActor @Sendable () async -> Void)?
+            @BusActor (_ property: String?, _ reader: Peer) -> (
+                @BusActor @Sendable () async -> Void
+            )?
         )? = nil
     ) {
         unexport(path)

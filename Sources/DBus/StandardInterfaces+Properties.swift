@@ -47,7 +47,7 @@ extension Connection {
             let interface = try reader.read(String.self)
             return try object.property(try reader.read(String.self), of: interface)
         }
-        try answer(standard, object.preparation?(found.property.name), "v") {
+        try answer(standard, object.preparation?(found.property.name, peer), "v") {
             (writer) throws(DBusError) in
             try writer.variant(found.property.signature) { (writer) throws(DBusError) in
                 try found.served.get(found.property.name, for: peer, into: &writer)
@@ -70,7 +70,8 @@ extension Connection {
             }
         }
         let properties = type(of: served).description.properties
-        try answer(standard, object.preparation?(nil), "a{sv}") { (writer) throws(DBusError) in
+        try answer(standard, object.preparation?(nil, peer), "a{sv}") {
+            (writer) throws(DBusError) in
             try StandardInterface.write(properties, of: served, for: peer, to: &writer)
         }
     }

@@ -112,6 +112,20 @@ final class ScriptedSensor: Sensor1Service {
         connection.propertiesChanged(Self.path, interface, [property])
     }
 
+    /// Announces that a property is another without saying what.
+    func invalidated(_ property: String) {
+        connection.emit(
+            path: Self.path,
+            interface: "org.freedesktop.DBus.Properties",
+            member: "PropertiesChanged",
+            signature: "sa{sv}as"
+        ) { writer throws(DBusError) in
+            try writer.write(Sensor1.interface)
+            try writer.write([String: Variant]())
+            try writer.write([property])
+        }
+    }
+
     /// The operation that was started as the `number`th, from 0.
     func operation(_ number: Int = 0) async throws -> Operation {
         _ = try await operations.first("operation \(number)") { _ in

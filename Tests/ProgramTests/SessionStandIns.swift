@@ -62,7 +62,7 @@ struct Feed<Value: Sendable>: Sendable {
 
     init(on connection: Connection) {
         self.connection = connection
-        connection.export(Self.root, [LogindInterface(logind: self)]) { [weak self] _ in
+        connection.export(Self.root, [LogindInterface(logind: self)]) { [weak self] _, _ in
             self?.preparation
         }
         connection.export(Self.user, [LogindUserInterface(logind: self)])

@@ -19,7 +19,27 @@ struct SessionTests {
         #expect(try await bench.manager.interactive())
     }
 
-    @Test("L2: what serves the caller is announced when it is found out later")
+    @Test("L11b: Interactive is what it is from the first question of a connection on")
+    @BusActor
+    func firstInteractive() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        for isAll in [false, true] {
+            let client = try bench.bus.connect()
+            let manager = Authentication1Proxy(
+                client,
+                destination: bench.owner,
+                path: TestDaemon.root
+            )
+            if isAll {
+                #expect(try await manager.properties()["Interactive"] == .bool(true))
+            } else {
+                #expect(try await manager.interactive())
+            }
+        }
+    }
+
+    @Test("L2: what serves the caller is announced when it could not be found out at first")
     @BusActor
     func interactive() async throws {
         let bench = try await SessionBench()
@@ -27,11 +47,18 @@ struct SessionTests {
         try await bench.registerAgent()
         let client = try bench.bus.connect()
         let manager = Authentication1Proxy(client, destination: bench.owner, path: TestDaemon.root)
+        let logind = bench.logind
+        logind.fault = DBusError(.failed, "I don't know.")
+        logind.questions = [:]
+        logind.onLookUp = {
+            if logind.questions["GetSessionByPID", default: 0] > 1 { logind.fault = nil }
+        }
         let source = manager.onPropertiesChanged { _, invalidated in
             if invalidated.contains("Interactive") { announced.add(()) }
         }
         defer { source.cancel() }
-        if try await !manager.interactive() { await announced.next() }
+        #expect(try await !manager.interactive())
+        await announced.next()
         #expect(try await manager.interactive())
     }
 

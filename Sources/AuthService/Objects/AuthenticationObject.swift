@@ -220,6 +220,25 @@ final class AuthenticationObject: Authentication1Service {
 
     // MARK: - Properties
 
+    /// What serves a reader is read once it is known where that is, as CanEvaluate is answered, and
+    /// what sensors are once each has said what it announced (L11b).
+    func preparation(
+        for property: String?,
+        of peer: Peer
+    ) -> (@BusActor @Sendable () async -> Void)? {
+        let (isAll, sessions) = (property == nil, service.sessions)
+        let isAboutSensors = ["BiometryType", "BiometryTypes"].contains(property)
+        let answers = isAll || isAboutSensors ? service.sensors.answers : nil
+        guard isAll || property == "Interactive", sessions.toldPlace(of: peer) == nil else {
+            return answers
+        }
+        return {
+            let place = onLoop { _ = await sessions.place(of: peer, for: peer.uid) }
+            await answers?()
+            await place.value
+        }
+    }
+
     func version(for peer: Peer?) throws(DBusError) -> String { ServiceProgram.version }
 
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 {

@@ -71,7 +71,7 @@ final class ContextObject: Context1Service {
     func export() {
         client.contexts[id] = self
         connection.export(path, [Context1Interface(self)], visibleTo: client.peer) {
-            [weak self] in self?.preparation(for: $0)
+            [weak self] property, _ in self?.preparation(for: property)
         }
     }
 
@@ -376,6 +376,7 @@ final class ContextObject: Context1Service {
     /// have said what changed meanwhile (L12); a reader of it, or of all properties, has the
     /// sensors asked behind the answer.
     private func preparation(for property: String?) -> (@BusActor @Sendable () async -> Void)? {
+        if property == "BiometryType" { return sensors.answers }
         let isRead =
             property == nil || property == "DomainState"
             || (property == "EvaluatedPolicyDomainState" && isStateFromBefore)

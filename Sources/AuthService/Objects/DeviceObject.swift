@@ -47,7 +47,10 @@ final class DeviceObject: Device1Service {
 
     func export() {
         announced = values
-        connection.export(path, [Device1Interface(self)], managed: true)
+        connection.export(path, [Device1Interface(self)], managed: true) { [sensor] _, _ in
+            guard sensor.process.isInDoubt else { return nil }
+            return { await sensor.process.settleDoubt() }
+        }
     }
 
     /// Tells everybody what changed.

@@ -18,9 +18,12 @@ final class Enrolments {
     private var changed: Set<UInt32> = []
     /// Those of them whose record could not be written: each look-up tries again.
     private var unwritten: Set<UInt32> = []
+    /// Users who have no domain state because what they have could not be asked for, or written.
+    private var unstated: Set<UInt32> = []
     /// Users whose templates were asked for since something of them, or of the sensors, changed.
     private lazy var standing = StandingAnswers { [unowned self] uid in
         for sensor in sensors.sensors.values { sensor.templates.forget(uid) }
+        unstated.remove(uid)
     }
     /// Sensors that announced a change of a user's templates which was not looked at yet.
     private var announced: [UInt32: Set<String>] = [:]
@@ -90,7 +93,7 @@ final class Enrolments {
     func isTold(of uid: UInt32, at now: Instant) -> Bool {
         guard standing.stands(of: uid), !changed.contains(uid) else { return false }
         for sensor in sensors.sorted {
-            if sensor.process.isLeaving { return false }
+            if sensor.process.isLeaving || sensor.process.isInDoubt { return false }
             if sensor.process.isStarting || sensor.process.mayHaveRecovered {
                 guard standing.isRecent(of: uid, at: now) else { return false }
             } else if sensor.isUsable, sensor.templates[uid] == nil {
@@ -338,7 +341,11 @@ final class Enrolments {
                 }
             }
         for question in questions { await question.value }
-        await write(uid)
+        let isNew = await write(uid)
+        let isStated = isWritten(uid) && isKnown(uid)
+        let wasStated = !unstated.contains(uid)
+        if isStated { unstated.remove(uid) } else { unstated.insert(uid) }
+        if isNew || (isStated != wasStated && known[uid] != nil) { events.domainStateChanged(uid) }
     }
 
     /// An announcement from before the list is answered by it; one that comes later is looked at
@@ -373,8 +380,10 @@ final class Enrolments {
     }
 
     /// Writes down what changed before anybody is answered from it.
-    private func write(_ uid: UInt32) async {
-        guard changed.contains(uid), let enrolment = known[uid] else { return }
+    ///
+    /// - Returns: Whether something did, and is on the disk.
+    private func write(_ uid: UInt32) async -> Bool {
+        guard changed.contains(uid), let enrolment = known[uid] else { return false }
         events.enrolmentWillChange(uid)
         let isWritten = await withCheckedContinuation { continuation in
             store.save(enrolment, uid: uid) { error in
@@ -385,11 +394,12 @@ final class Enrolments {
         guard isWritten else {
             unwritten.insert(uid)
             standing.doubt(uid)
-            return
+            return false
         }
         changed.remove(uid)
         unwritten.remove(uid)
         events.enrolmentChanged(uid)
+        return true
     }
 }
 
@@ -408,6 +418,8 @@ protocol EnrolmentEvents: AnyObject {
     func enrolmentWillChange(_ uid: UInt32)
     /// A user's templates have changed, and that is on the disk.
     func enrolmentChanged(_ uid: UInt32)
+    /// A user's domain state is another: by such a change, or as it can't, or can again, be told.
+    func domainStateChanged(_ uid: UInt32)
     /// Something that was learned of a user came or went, or may have.
     func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange, doubt: DBusError?)
 }

@@ -100,6 +100,17 @@ final class SensorDirectory {
         return result
     }
 
+    /// What is waited for before anybody is told what sensors are; nil: nothing, as each has said
+    /// what it announced.
+    var answers: (@BusActor @Sendable () async -> Void)? {
+        guard sensors.values.contains(where: { $0.process.isInDoubt }) else { return nil }
+        return {
+            let answers = self.sorted.map { sensor in onLoop { await sensor.process.settleDoubt() }
+            }
+            for answer in answers { await answer.value }
+        }
+    }
+
     /// Returns once no sensor runs anything.
     func idle() async {
         for sensor in sorted { await sensor.operations.idle() }

@@ -29,6 +29,14 @@ extension SensorProcess {
 
     private static let mostComplaints = 1024
 
+    /// Why nothing can be asked of it now.
+    var refusal: DBusError {
+        DBusError(
+            .biometryNotAvailable,
+            "The sensor \(name) can't be used now (\(unavailability.wire))."
+        )
+    }
+
     /// Why nothing can be asked of it now, with what it says of that itself.
     func explainedRefusal() async -> DBusError {
         let refusal = refusal
@@ -42,11 +50,29 @@ extension SensorProcess {
         )
     }
 
+    /// Something that it announced without saying what.
+    enum Doubt {
+        case none
+        /// It is to be asked.
+        case announced
+        /// It is being asked.
+        case asked
+    }
+
     /// It announced that something is another without saying what: asks once for all that it
     /// announces until it is asked.
-    func doubt(_ owner: String) {
-        guard !isDoubted, let proxy, proxy.destination == owner else { return }
-        isDoubted = true
+    func beginDoubt(_ owner: String) {
+        guard doubt != .announced, let proxy, proxy.destination == owner else { return }
+        doubt = .announced
         onLoop { _ = await self.lookAgain(proxy) }
+    }
+
+    /// Whether what is known of it may be from before something that it announced.
+    var isInDoubt: Bool { state == .ready && doubt != .none }
+
+    /// Returns once it has said what it announced, or can't be used.
+    func settleDoubt() async {
+        guard isInDoubt, let proxy else { return }
+        _ = await lookAgain(proxy)
     }
 }

@@ -78,8 +78,8 @@ final class SensorProcess {
     private var announcement: EventSource?
     private var isRemoved = false
     private let looks = SharedLookUps<String, Bool>()
-    /// Whether it is to be asked what it is because it announced something without saying what.
-    var isDoubted = false
+    /// What it announced without saying what.
+    var doubt = Doubt.none
     private static var count: UInt32 = 0
     private let number: UInt32
     let healthLookUps = SharedLookUps<String, Result<Health, DBusError>>()
@@ -126,14 +126,6 @@ final class SensorProcess {
         if left > .zero { _ = await arrivals.wait(atMost: left) { !isStarting } }
         // One that takes longer is there all the same.
         if isStarting { tell() }
-    }
-
-    /// Why nothing can be asked of it now.
-    var refusal: DBusError {
-        DBusError(
-            .biometryNotAvailable,
-            "The sensor \(name) can't be used now (\(unavailability.wire))."
-        )
     }
 
     var proxy: Sensor1Proxy? {
@@ -295,7 +287,7 @@ final class SensorProcess {
 
     /// Takes what it says of itself; false: it says nothing that could be taken.
     private func ask(_ proxy: Sensor1Proxy) async -> Bool {
-        isDoubted = false
+        if doubt == .announced { doubt = .asked }
         let devicesBefore = devices?.changes
         do throws(DBusError) {
             let properties = try await connection.budget.run(.sensors, for: number) {
@@ -308,6 +300,8 @@ final class SensorProcess {
                 return false
             }
             take(properties, into: SensorProperties())
+            // What it announced meanwhile may be younger.
+            if doubt == .asked { doubt = .none }
             devicesSeen = devicesBefore
             return true
         } catch {
@@ -442,7 +436,7 @@ final class SensorProcess {
                 guard let self, let owner else { return }
                 switch state {
                 case .ready where invalidated.isEmpty: take(changed, into: facts)
-                case .ready: doubt(owner)
+                case .ready: beginDoubt(owner)
                 case .probing, .leaving, .asleep, .broken: break
                 }
             },

@@ -288,8 +288,9 @@ private let introspection = """
         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="invalidates"/>
         <annotation name="org.gtk.GDBus.DocString" value="Whether Evaluate, called now by this \
     caller, would show a prompt: its session is in front and not locked, and an agent serves it \
-    there.&#10;&#10;The answer depends on who asks; a change is announced without the value. What \
-    is not known yet reads false, and is announced when it is. CanInteract asks anew and says why \
+    there.&#10;&#10;The answer depends on who asks; a change is announced without the value. The \
+    first answer to a connection waits until it is known where the caller is; what can't be found \
+    out reads false, and is announced when it is. CanInteract asks anew and says why \
     not.&#10;&#10;Source: R36, L2, L28."/>
       </property>
     </interface>

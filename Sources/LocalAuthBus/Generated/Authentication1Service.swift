@@ -281,8 +281,9 @@ public protocol Authentication1Service: AnyObject {
     /// Whether Evaluate, called now by this caller, would show a prompt: its session is in front
     /// and not locked, and an agent serves it there.
     ///
-    /// The answer depends on who asks; a change is announced without the value. What is not known
-    /// yet reads false, and is announced when it is. CanInteract asks anew and says why not.
+    /// The answer depends on who asks; a change is announced without the value. The first answer to
+    /// a connection waits until it is known where the caller is; what can't be found out reads
+    /// false, and is announced when it is. CanInteract asks anew and says why not.
     ///
     /// Source: R36, L2, L28.
     func interactive(for peer: Peer?) throws(DBusError) -> Bool

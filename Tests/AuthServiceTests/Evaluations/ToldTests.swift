@@ -142,6 +142,39 @@ struct ToldTests {
         }
     }
 
+    @Test(
+        "L11b: once a sensor said that it is another, not what, nothing is answered from before"
+    )
+    func invalidated() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            _ = sensor.add(for: bench.uid)
+            #expect(try await bench.canEvaluate(as: sensor.connection).code == 0)
+            let context = try await bench.context(on: sensor.connection)
+            // The service has the question in its hands before the sensor's answer.
+            let manager = bench.manager(sensor.connection)
+            let device = bench.device(on: sensor.connection)
+            for (code, isPresent) in [(Int32(-13), false), (0, true)] {
+                sensor.isPresent = isPresent
+                sensor.invalidated("Present")
+                #expect(try await manager.canEvaluate(policy: 1).code == code)
+            }
+            for type in [2, 4, 1, 2] as [UInt32] {
+                sensor.type = type
+                sensor.invalidated("BiometryType")
+                switch type {
+                case 4: #expect(try await context.biometryType() == 4)
+                case 1: #expect(try await device.biometryType() == 1)
+                default: #expect(try await manager.biometryType() == 2)
+                }
+            }
+            sensor.type = 1
+            sensor.invalidated("BiometryType")
+            let types = try await manager.properties()["BiometryTypes"]
+            #expect(types == .array(element: .uint32, [.uint32(1)]))
+        }
+    }
+
     @Test("L11b: a domain state is not read before it is known what was changed")
     func waitingProperty() async throws {
         try await ServiceBench.run { bench in

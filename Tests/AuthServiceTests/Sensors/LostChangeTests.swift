@@ -95,18 +95,7 @@ struct LostChangeTests {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
             let before = sensor.connection.served
-            for _ in 0..<300 {
-                sensor.connection.emit(
-                    path: ScriptedSensor.path,
-                    interface: "org.freedesktop.DBus.Properties",
-                    member: "PropertiesChanged",
-                    signature: "sa{sv}as"
-                ) { (writer) throws(DBusError) in
-                    try writer.write("org.localauth.Sensor1")
-                    try writer.write([String: Variant]())
-                    try writer.write(["Strength"])
-                }
-            }
+            for _ in 0..<300 { sensor.invalidated("Strength") }
             let call = try bench.begin(person.connection)
             try await sensor.operation().succeed(template)
             _ = try await call.reply()

@@ -68,6 +68,36 @@ struct UnansweredListTests {
         }
     }
 
+    @Test(
+        "L11b: a context hears that its domain state is empty without a list, and what it is again",
+        arguments: Fault.allCases
+    )
+    func announced(_ fault: Fault) async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let context = try await bench.context(on: person.connection)
+            let state = try await bench.state(context)
+            let told = Witness<[UInt8]>()
+            _ = context.onPropertiesChanged { values, _ in
+                let state = values["DomainState"]?.asDictionary?["biometry"]?.asBytes
+                if let state { told.record(state) }
+            }
+            let end = try await Self.begin(fault, sensor, on: bench)
+            // Whoever asks has the sensor asked behind the answer.
+            try await eventually("nothing to be read") {
+                _ = try await bench.canEvaluate(as: person.connection)
+                return try await bench.state(context).isEmpty
+            }
+            #expect(told.seen == [[]])
+            end()
+            try await eventually("the state to be told") {
+                _ = try await bench.canEvaluate(as: person.connection)
+                return told.seen.last == state
+            }
+            #expect(told.seen == [[], state])
+        }
+    }
+
     @Test("L25: an evaluation waits for a sensor that was always too busy to say whom it knows")
     func busy() async throws {
         try await ServiceBench.run { bench in
