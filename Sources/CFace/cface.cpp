@@ -1,6 +1,7 @@
 // Everything of dlib and libjpeg behind the C functions of cface.h.
 
 #include "cface.h"
+#include "detector.h"
 #include "resnet.h"
 
 #include <cmath>
@@ -28,7 +29,8 @@ extern "C" int cface_is_optimised(void) {
 
 extern "C" int cface_is_built(void) { return 0; }
 
-extern "C" int cface_open(const uint8_t *, size_t, int, const uint8_t *, size_t, cface_engine **) {
+extern "C" int cface_open(const uint8_t *, size_t, int, const uint8_t *, size_t, int,
+                          cface_engine **) {
     return CFACE_NOT_BUILT;
 }
 extern "C" void cface_close(cface_engine *) {}
@@ -44,13 +46,11 @@ extern "C" int cface_look(cface_engine *, const cface_frame *, float, int, cface
 #include <cstdio>
 #include <cstring>
 #include <istream>
-#include <sstream>
-#include <streambuf>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <dlib/image_processing.h>
-#include <dlib/image_processing/frontal_face_detector.h>
 #include <jpeglib.h>
 
 extern "C" void openblas_set_num_threads(int count);
@@ -61,17 +61,10 @@ using colours = dlib::matrix<dlib::rgb_pixel>;
 
 // MARK: Reading models from memory
 
-struct memory_buffer : std::streambuf {
-    memory_buffer(const uint8_t *bytes, size_t count) {
-        char *start = const_cast<char *>(reinterpret_cast<const char *>(bytes));
-        setg(start, start, start + count);
-    }
-};
-
-template <typename Model> bool read_model(Model &model, const uint8_t *bytes, size_t count) {
+bool read_model(dlib::shape_predictor &model, const uint8_t *bytes, size_t count) {
     if (bytes == nullptr || count == 0) return false;
     try {
-        memory_buffer buffer(bytes, count);
+        localauth::memory_buffer buffer(bytes, count);
         std::istream stream(&buffer);
         deserialize(model, stream);
         return true;
@@ -259,7 +252,7 @@ int grey_of(const uint8_t *pixel) { return (77 * pixel[0] + 150 * pixel[1] + 29 
 } // namespace
 
 struct cface_engine {
-    dlib::frontal_face_detector detector;
+    std::unique_ptr<localauth::detector> detector;
     dlib::shape_predictor landmarks;
     localauth::resnet network;
     bool used_detector = false;
@@ -342,12 +335,15 @@ float openness(const dlib::array2d<unsigned char> &grey, const float *outer, con
 }
 
 void find_faces(cface_engine &engine, bool wants_numbers, cface_sight &sight) {
-    const auto faces = engine.detector(engine.grey);
+    const auto faces =
+        engine.detector->find(&engine.grey[0][0], engine.grey.nc(), engine.grey.nr());
     sight.faces = int32_t(faces.size());
     if (faces.empty()) return;
-    dlib::rectangle largest = faces[0];
-    for (const auto &face : faces)
-        if (face.area() > largest.area()) largest = face;
+    dlib::rectangle largest;
+    for (const auto &face : faces) {
+        const dlib::rectangle place(face.left, face.top, face.right, face.bottom);
+        if (place.area() > largest.area()) largest = place;
+    }
     sight.left = float(largest.left());
     sight.top = float(largest.top());
     sight.side = float(largest.width());
@@ -375,7 +371,7 @@ void find_faces(cface_engine &engine, bool wants_numbers, cface_sight &sight) {
 } // namespace
 
 extern "C" int cface_open(const uint8_t *landmarks, size_t landmarks_count, int network,
-                          const uint8_t *detector, size_t detector_count,
+                          const uint8_t *detector, size_t detector_count, int for_any,
                           cface_engine **engine) {
     cface_engine *made = nullptr;
     try {
@@ -388,8 +384,17 @@ extern "C" int cface_open(const uint8_t *landmarks, size_t landmarks_count, int 
             delete made;
             return CFACE_BAD_MODEL;
         }
-        made->used_detector = read_model(made->detector, detector, detector_count);
-        if (!made->used_detector) made->detector = dlib::get_frontal_face_detector();
+        made->detector = localauth::has_avx() && !for_any ? localauth::make_detector_for_avx()
+                                                          : localauth::make_detector_for_any();
+        made->used_detector = made->detector->read(detector, detector_count);
+        if (!made->used_detector) {
+            const std::string trained = localauth::trained_detector();
+            const auto *bytes = reinterpret_cast<const uint8_t *>(trained.data());
+            if (!made->detector->read(bytes, trained.size())) {
+                delete made;
+                return CFACE_FAILED;
+            }
+        }
         *engine = made;
         return CFACE_OK;
     } catch (...) {
@@ -406,9 +411,7 @@ extern "C" int cface_used_detector(const cface_engine *engine) { return engine->
 
 extern "C" size_t cface_detector(const cface_engine *engine, uint8_t *bytes, size_t room) {
     try {
-        std::ostringstream stream;
-        serialize(engine->detector, stream);
-        const std::string text = stream.str();
+        const std::string text = engine->detector->written();
         if (bytes != nullptr && room >= text.size()) std::memcpy(bytes, text.data(), text.size());
         return text.size();
     } catch (...) {

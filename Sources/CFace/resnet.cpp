@@ -133,15 +133,21 @@ bool resnet::convolve(const layer &with, const planes &in, planes &out, bool rec
         const float *plane = in.values.data() + size_t(channel) * in.area();
         for (int row = 0; row < with.size; ++row)
             for (int place = 0; place < with.size; ++place)
-                for (int y = 0; y < out.height; ++y) {
+                for (int y = 0; y < out.height; ++y, column += out.width) {
                     const int from = y * with.stride + row - edge;
-                    const bool is_inside = from >= 0 && from < in.height;
-                    for (int x = 0; x < out.width; ++x, ++column) {
-                        const int at = x * with.stride + place - edge;
-                        *column = is_inside && at >= 0 && at < in.width
-                                      ? plane[from * in.width + at]
-                                      : 0;
+                    if (from < 0 || from >= in.height) {
+                        std::fill_n(column, out.width, 0.0f);
+                        continue;
                     }
+                    const float *const line = plane + from * in.width;
+                    // What lies beside the plane counts as zero.
+                    const int left = std::max(0, edge - place);
+                    const int right =
+                        std::min(out.width, (in.width - 1 + edge - place) / with.stride + 1);
+                    std::fill(column, column + left, 0.0f);
+                    for (int x = left; x < right; ++x)
+                        column[x] = line[x * with.stride + place - edge];
+                    std::fill(column + right, column + out.width, 0.0f);
                 }
     }
     if (!read(with.filters)) return false;

@@ -12,8 +12,16 @@ public final class FaceEngine {
 
     /// Makes an engine, from the detector of an earlier start if there is one.
     ///
+    /// - Parameters:
+    ///   - models: The models.
+    ///   - detector: What ``detector`` was of an earlier engine.
+    ///   - forAny: It uses nothing that only some processors have, sees the same, and takes longer.
     /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
-    public init(models: FaceModels.Content, detector: [UInt8] = []) throws(FaceFault) {
+    public init(
+        models: FaceModels.Content,
+        detector: [UInt8] = [],
+        forAny: Bool = false
+    ) throws(FaceFault) {
         // See `handle`.
         var made: OpaquePointer?
         let result = cface_open(
@@ -22,6 +30,7 @@ public final class FaceEngine {
             models.network.rawValue,
             detector,
             detector.count,
+            forAny ? 1 : 0,
             &made
         )
         guard result == CFACE_OK.rawValue, let made else {

@@ -81,6 +81,18 @@ struct FaceEngineTests {
         }
     }
 
+    @Test(
+        "A processor without AVX sees the same",
+        arguments: ["enroll", "match", "other", "aside", "far", "two", "empty"]
+    )
+    func anyProcessor(clip: String) throws {
+        let plain = try FaceEngine(models: content, detector: engine.detector, forAny: true)
+        for (index, frame) in try Studio.frames(clip).enumerated() where index % 6 == 0 {
+            let sight = try #require(engine.look(frame))
+            #expect(plain.look(frame) == sight, "frame \(index)")
+        }
+    }
+
     @Test("A network's file that is cut off while it is used gives no face, and no fault")
     func shortNetwork() throws {
         let folder = try TemporaryFolder()

@@ -91,9 +91,11 @@ typedef struct {
  *
  * network: is duplicated; the weights are read from it at every look.
  * detector: what cface_detector gave earlier, to start 0.7 s sooner; empty or damaged: made anew.
+ * for_any: nothing is used that only some processors have; it sees the same, and takes longer.
  */
 int cface_open(const uint8_t *landmarks, size_t landmarks_count, int network,
-               const uint8_t *detector, size_t detector_count, cface_engine **engine);
+               const uint8_t *detector, size_t detector_count, int for_any,
+               cface_engine **engine);
 void cface_close(cface_engine *engine);
 
 /* Whether the detector given to cface_open was used. */

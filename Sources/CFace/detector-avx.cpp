@@ -1,0 +1,89 @@
+// The detector for processors with AVX.
+
+#ifdef LOCALAUTH_FACE
+
+#include "detector.h"
+
+#ifdef __x86_64__
+
+// Every header that dlib's include and that isn't dlib's. What is compiled for AVX must bear a name
+// of its own: of an inline function with one name and two bodies the linker keeps either, and a
+// processor without AVX would run the wrong one.
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cctype>
+#include <chrono>
+#include <climits>
+#include <cmath>
+#include <complex>
+#include <cpuid.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <deque>
+#include <errno.h>
+#include <exception>
+#include <forward_list>
+#include <fstream>
+#include <functional>
+#include <future>
+#include <immintrin.h>
+#include <initializer_list>
+#include <iomanip>
+#include <iosfwd>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <list>
+#include <map>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <pthread.h>
+#include <queue>
+#include <set>
+#include <sstream>
+#include <stack>
+#include <stdexcept>
+#include <sys/time.h>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+
+#pragma clang attribute push(__attribute__((target("avx"))), apply_to = function)
+#define dlib dlib_avx
+#define DLIB_HAVE_SSE3
+#define DLIB_HAVE_SSE41
+#define DLIB_HAVE_AVX
+#include "detector-body.h"
+#undef dlib
+#pragma clang attribute pop
+
+namespace localauth {
+
+bool has_avx() { return __builtin_cpu_supports("avx"); }
+
+std::unique_ptr<detector> make_detector_for_avx() { return std::make_unique<fhog_detector>(); }
+
+} // namespace localauth
+
+#else
+
+namespace localauth {
+
+bool has_avx() { return false; }
+
+std::unique_ptr<detector> make_detector_for_avx() { return make_detector_for_any(); }
+
+} // namespace localauth
+
+#endif
+
+#endif
