@@ -8,14 +8,17 @@ import ServiceProgram
 /// All readers of this machine, and the sensor of each.
 ///
 /// The first one is `Fingerprint`, the others have a number. A reader that is unplugged gets the
-/// same name when it comes back.
+/// same name when it comes back, and when the sensor is started again.
 @BusActor final class Readers {
     private(set) var labels: LabelFile
     /// The ids that templates have.
     var known: KnownPrints
     /// Whether it was said that they can't be written down.
     private var hasComplained = false
-    private(set) var sensors: [FingerprintSensor] = []
+    /// By number, from 1 on.
+    private var served: [Int: FingerprintSensor] = [:]
+    private var sensors: [FingerprintSensor] { Array(served.values) }
+    private var numbers: KnownReaders
     private let roster: SensorRoster
     private let system: Connection
     private var store: (process: Int32?, store: PrintStore)?
@@ -35,7 +38,6 @@ import ServiceProgram
 
     /// How long the start waits for fprintd to list the readers.
     static let startPatience = Duration.seconds(2)
-    static let mostSensors = 16
     /// Where labels are kept.
     static let stateFolder =
         StatePath.folder(system: "localauth-sensor-fingerprint", user: "localauth")
@@ -49,13 +51,14 @@ import ServiceProgram
         self.system = system
         labels = LabelFile(folder: Self.stateFolder)
         known = KnownPrints(folder: Self.stateFolder)
+        numbers = KnownReaders(folder: Self.stateFolder)
         system.onDisconnect {
             log(.error, "the connection to the system bus is lost")
             exit(EXIT_FAILURE)
         }
     }
 
-    /// Serves the readers that exist; without any, one sensor that is unavailable.
+    /// Serves the readers that exist, and `Fingerprint` in any case, which the bus can start.
     func start() async throws {
         _ = sleep
         let isKnown = ConditionVariable()
@@ -67,7 +70,6 @@ import ServiceProgram
         }
         _ = await isKnown.wait(atMost: Self.startPatience) { hasLooked }
         try await update()
-        if sensors.isEmpty { try await add(nil) }
         isStarted = true
         await changed()
     }
@@ -86,27 +88,34 @@ import ServiceProgram
     /// Assigns a sensor to every reader.
     private func update() async throws {
         let readers = directory.readers
-        for sensor in sensors { sensor.show(readers.first { $0.key == sensor.key }) }
-        for reader in readers where !sensors.contains(where: { $0.key == reader.key }) {
-            if let free = sensors.first(where: { $0.key == nil }) {
-                free.show(reader)
-            } else {
-                try await add(reader)
+        let before = numbers
+        var shown: [Int: FprintReader] = [:]
+        for reader in readers {
+            guard let number = numbers.number(of: reader.key, among: readers.map(\.key)) else {
+                continue
             }
+            shown[number] = reader
+        }
+        if numbers != before, !numbers.write() {
+            log(.warning, "which sensor each reader is can't be written to \(Self.stateFolder)")
+        }
+        for (number, sensor) in served { sensor.show(shown[number]) }
+        // First the one that the bus can start, also for a reader that isn't there.
+        for number in 1...KnownReaders.most where served[number] == nil {
+            if number == 1 || shown[number] != nil { try await add(shown[number], number) }
         }
     }
 
-    private func add(_ reader: FprintReader?) async throws {
-        guard sensors.count < Self.mostSensors else { return }
-        let number = sensors.isEmpty ? "" : String(sensors.count + 1)
+    private func add(_ reader: FprintReader?, _ number: Int) async throws {
+        let name = "Fingerprint" + (number == 1 ? "" : String(number))
         var added: FingerprintSensor?
         try await roster.add { host in
-            let sensor = FingerprintSensor("Fingerprint" + number, host: host, readers: self)
+            let sensor = FingerprintSensor(name, host: host, readers: self)
             sensor.show(reader)
             added = sensor
             return sensor
         }
-        if let added { sensors.append(added) }
+        served[number] = added
     }
 
     // MARK: For the sensors

@@ -1,5 +1,6 @@
 import DBus
 import FingerprintRig
+import Glibc
 import LocalAuthBus
 import SensorContract
 import TestSupport
@@ -84,6 +85,19 @@ struct BusyTests {
             try await reader.rig.device("Claim", "bob", by: other)
             try await reader.rig.device("Release", by: other)
             try await reader.sensor.removeTemplate(uid: SensorBench.user, id: id)
+            try await reader.rig.device("Claim", "bob", by: other)
+        }
+    }
+
+    @Test("L25: when the sensor was told to end and has ended, others can have the reader at once")
+    @BusActor func isFreeAtTheEnd() async throws {
+        try await ReaderBench.run { reader in
+            _ = try await reader.enroll()
+            let other = try reader.rig.bus.connect()
+            let (number, _) = try Self.verify(reader)
+            _ = try await reader.bench.event("ready", of: number)
+            reader.bench.program.signal(SIGTERM)
+            #expect(try await reader.bench.program.exitStatus() == 0)
             try await reader.rig.device("Claim", "bob", by: other)
         }
     }

@@ -225,6 +225,46 @@ struct PartsTests {
         }
     }
 
+    @Test("A reader has the number that it had, and a new one that of nobody")
+    func readers() throws {
+        try withFolder { folder in
+            func key(_ name: String, _ ordinal: Int = 0) -> FprintReader.Key {
+                FprintReader.Key(name: name, ordinal: ordinal)
+            }
+            var readers = KnownReaders(folder: folder)
+            #expect(readers.number(of: key("dock"), among: []) == 1)
+            #expect(readers.number(of: key("lid"), among: []) == 2)
+            #expect(readers.number(of: key("lid", 1), among: []) == 3)
+            #expect(readers.write())
+            var again = KnownReaders(folder: folder)
+            #expect(again == readers)
+            #expect(again.number(of: key("lid"), among: []) == 2)
+            #expect(again.number(of: key("new"), among: []) == 4)
+            for number in 5...KnownReaders.most {
+                #expect(again.number(of: key("\(number)"), among: []) == number)
+            }
+            // Only a reader that isn't there gives its number to another.
+            #expect(again.number(of: key("late"), among: [key("dock")]) == 2)
+            #expect(again.number(of: key("dock"), among: []) == 1)
+            let all = (5...KnownReaders.most).map { key("\($0)") }
+            let there = all + [key("dock"), key("late"), key("lid", 1), key("new")]
+            #expect(again.number(of: key("lid"), among: there) == nil)
+        }
+    }
+
+    @Test("A damaged file of readers is read as far as it can be")
+    func damagedReaders() throws {
+        try withFolder { folder in
+            let lines = "1\t0\ta\nx\n2\t0\ta\n0\t0\tb\n17\t0\tc\n3\t-\td\n2\t0\te\n1\t0\tf\n"
+            try write(lines, to: folder + "/fingerprint-readers")
+            var readers = KnownReaders(folder: folder)
+            for (name, number) in [("a", 1), ("e", 2), ("b", 3), ("f", 4)] {
+                let key = FprintReader.Key(name: name, ordinal: 0)
+                #expect(readers.number(of: key, among: []) == number)
+            }
+        }
+    }
+
     @Test("The unit hides the secrets that its capability would open")
     func unit() throws {
         let root = "\(#filePath)".split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }

@@ -51,6 +51,27 @@ struct ReaderTests {
     }
 
     @Test(
+        "A reader keeps its name when the sensor is started again with another one beside it",
+        arguments: [VirtualReader.Kind.image, .device]
+    )
+    @BusActor func names(first: VirtualReader.Kind) async throws {
+        try await ReaderBench.run([first], isActivated: true) { reader in
+            let alone = try await reader.sensor.description()
+            try reader.rig.plugIn([.image, .device])
+            let owner = try await reader.rig.client.nameOwner("net.reactivated.Fprint")
+            kill(try await reader.rig.client.peer(named: try #require(owner)).pid, SIGTERM)
+            _ = try await reader.rig.bus.waitForOwner(of: "net.reactivated.Fprint", false)
+            try await reader.bench.restart()
+            #expect(try await reader.sensor.description() == alone)
+            let name = "org.localauth.Sensor1.Fingerprint2"
+            let second = try #require(try await reader.bench.bus.waitForOwner(of: name))
+            let sensor = SensorBench.proxy(reader.bench.daemon, second)
+            #expect(try await sensor.description() != alone)
+            #expect(try await sensor.present())
+        }
+    }
+
+    @Test(
         "Where the prints can't be seen an id is the finger's name and the time of its enrolment",
         .enabled(if: getuid() == 0)
     )
