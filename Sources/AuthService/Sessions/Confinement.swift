@@ -30,7 +30,7 @@ struct Confinement {
             let uid = Self.values("Uid", in: status).dropFirst().first.flatMap({ UInt32($0) }),
             let name = Self.values("Name", in: status).first,
             let map = Self.text(pid, "uid_map"),
-            let mounts = Self.text(pid, "mountinfo"),
+            let mounts = SmallFile.read("/proc/\(pid)/mountinfo", limit: Self.limit),
             let groups = Self.text(pid, "cgroup"),
             let labels = Self.labels(of: pid),
             // Not another process that was given the number since.
@@ -68,8 +68,8 @@ struct Confinement {
 
     // MARK: - What is in the files
 
-    /// More mounts than anybody has are not read.
-    private static let limit = 1 << 20
+    /// So much of a file is read; who has more can make it longer.
+    private static let limit = 1 << 16
 
     private static func text(_ pid: Int32, _ file: String) -> String? {
         guard let bytes = SmallFile.read("/proc/\(pid)/\(file)", limit: limit),
@@ -83,11 +83,13 @@ struct Confinement {
         return line?.split(separator: "\t").dropFirst().map(String.init) ?? []
     }
 
-    private static func roots(in mounts: String) -> [String] {
-        mounts.split(separator: "\n")
+    /// Of so many mounts: users may add some behind them, and no other namespace has one of these.
+    private static func roots(in mounts: [UInt8]) -> [String] {
+        mounts.split(separator: UInt8(ascii: "\n"))
             .compactMap { line in
-                let fields = line.split(separator: " ", maxSplits: 5)
-                return fields.count > 5 && fields[4] == "/" ? String(fields[0]) : nil
+                let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+                return fields.count > 5 && fields[4].elementsEqual("/".utf8)
+                    ? String(decoding: fields[0], as: UTF8.self) : nil
             }
     }
 

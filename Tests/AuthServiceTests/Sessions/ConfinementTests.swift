@@ -1,4 +1,6 @@
 import Glibc
+import Linux
+import TestSupport
 import Testing
 
 @testable import AuthService
@@ -28,6 +30,41 @@ struct ConfinementTests {
     func gone() {
         #expect(Confinement(pid: Int32.max) == nil)
         #expect(Confinement(pid: -1) == nil)
+    }
+
+    /// Each turn doubles what is below the folder.
+    private static let manyMounts = """
+        set -e
+        folder=$0/$(printf '%0240d' 0)
+        mkdir "$folder"
+        mount -t tmpfs none "$folder"
+        for turn in 0 1 2 3 4 5 6 7 8 9 10 11; do
+            mkdir "$folder/$turn"
+            mount --rbind "$folder" "$folder/$turn"
+        done
+        echo ready
+        read line
+        """
+
+    @Test(
+        "L21, L23: however many mounts others add, who is in no sandbox is known",
+        .enabled(if: geteuid() == 0, "only root can mount")
+    )
+    func mounts() throws {
+        let folder = try TemporaryFolder()
+        let process = try ChildProcess(
+            ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", Self.manyMounts, folder.path],
+            hasStream: true
+        )
+        #expect(try process.line() == "ready")
+        let mounts = SmallFile.read("/proc/\(process.pid)/mountinfo", limit: 1 << 21)
+        #expect(try #require(mounts).count > 1 << 20)
+        var crowded = try #require(Confinement(pid: process.pid))
+        #expect(try !isFree { $0.roots = crowded.roots })
+        // For whom these are the system's own.
+        crowded.groups = []
+        crowded.labels = []
+        #expect(crowded.isFree(beside: crowded, roots: [crowded.roots]))
     }
 
     @Test("L23: another root, another user namespace or a second pid is a sandbox")
