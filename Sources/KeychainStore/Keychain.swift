@@ -10,6 +10,7 @@ public actor Keychain {
     private let isThere: @Sendable () -> Bool
     private var store: KeychainStore?
     private var itemLimit: Int?
+    private let aside = Mutex<String?>(nil)
 
     /// The thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -40,11 +41,32 @@ public actor Keychain {
     public func run<Result: Sendable>(
         _ body: @Sendable (KeychainStore) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
-        if let store { return try body(store) }
+        try body(opened())
+    }
+
+    /// The items that a query finds; see ``KeychainStore/search(_:skipsAuthenticated:caller:)``.
+    ///
+    /// What else is called meanwhile comes in between: a user may have more than a gigabyte.
+    public func search(
+        _ query: Query,
+        skipsAuthenticated: Bool = false,
+        caller: Caller
+    ) async throws(KeychainError) -> [Item] {
+        var search = ItemSearch(query, skipsAuthenticated: skipsAuthenticated, caller: caller)
+        while try !opened().goOn(with: &search) { await Task.yield() }
+        return search.items
+    }
+
+    /// Where a damaged database was put when this one was opened; nil: there was none.
+    public nonisolated var setAside: String? { aside.withLock { $0 } }
+
+    private func opened() throws(KeychainError) -> KeychainStore {
+        if let store { return store }
         let opened = try open()
         if let itemLimit { opened.itemLimit = itemLimit }
+        aside.withLock { $0 = opened.setAside }
         store = opened
-        return try body(opened)
+        return opened
     }
 
     /// Makes calls on the keychain, if there is one: none is made for that.

@@ -48,35 +48,6 @@ extension KeychainStore {
         )
     }
 
-    /// The items that a query finds, in the order in which they were created.
-    ///
-    /// An item that was changed in the file is left out, unless that leaves nothing.
-    /// - Throws: `decode`; `limitsExceeded` when they come to more than ``answerLimit``.
-    public func search(
-        _ query: Query,
-        skipsAuthenticated: Bool = false,
-        caller: Caller
-    ) throws(KeychainError) -> [Item] {
-        settle(caller)
-        let (items, damage) = try candidates(for: query, of: caller.uid)
-        let found = items.filter { item in
-            guard item.isVisible(to: caller), query.matches(item) else { return false }
-            let requirement = item.accessControl.requirement(for: .useItem)
-            return !skipsAuthenticated
-                || (requirement.isFree && !requirement.needsApplicationPassword)
-        }
-        // An empty answer would be a guess.
-        if found.isEmpty, let damage { throw damage }
-        guard found.reduce(0, { $0 + $1.answerSize }) <= Self.answerLimit else {
-            throw KeychainError(
-                .limitsExceeded,
-                "The items that were found have more than \(Self.answerLimit) bytes of attributes: "
-                    + "narrow the query, by service or account."
-            )
-        }
-        return found.sorted { ($0.created, $0.added) < ($1.created, $1.added) }
-    }
-
     /// Whether a text has the form of an item's identifier.
     public static func isIdentifier(_ text: String) -> Bool { ItemID(text) != nil }
 
@@ -331,7 +302,7 @@ extension KeychainStore {
         }
     }
 
-    private func row(
+    func row(
         _ id: ItemID,
         uid: UInt32
     ) throws(KeychainError) -> KeychainSchema.Row? {
@@ -375,38 +346,7 @@ extension KeychainStore {
         return nil
     }
 
-    /// The authentic items among which those of a query are, and the error of another one.
-    private func candidates(
-        for query: Query,
-        of uid: UInt32
-    ) throws(KeychainError) -> (items: [Item], damage: KeychainError?) {
-        let ledger = try ledger(of: uid)
-        let index = ring.index(of: uid)
-        var found: [ItemID: UInt64]
-        if let id = query.id {
-            found = try versions(of: ItemID(id).map { [$0] } ?? [], uid: uid)
-        } else {
-            // The rarest first: it says how much there is to read.
-            var tokens =
-                index.tokens(of: query.values)
-                .map { (token: $0, pages: ledger.pages(of: $0).count) }
-                .sorted { $0.pages < $1.pages }[...]
-            guard let rarest = tokens.popFirst() else { return try allItems(of: uid) }
-            found = try versions(with: rarest.token, of: uid)
-            for (token, pages) in tokens where found.count > 1 && pages <= found.count {
-                let others = try versions(with: token, of: uid)
-                found = found.filter { others[$0.key] != nil }
-            }
-        }
-        var items: [Item] = []
-        for (id, version) in found {
-            if let item = try item(id, uid: uid, version: version) { items.append(item) }
-        }
-        if items.isEmpty, ledger.isIncomplete { return try allItems(of: uid) }
-        return (items, items.count == found.count ? nil : .changed)
-    }
-
-    private func versions(
+    func versions(
         with token: UInt64,
         of uid: UInt32
     ) throws(KeychainError) -> [ItemID: UInt64] {
@@ -448,31 +388,6 @@ extension KeychainStore {
             tokens += try entries(of: page, uid: uid).filter { $0.key.id == id }.map(\.key.token)
         }
         return tokens
-    }
-
-    /// Every authentic item of a user, and the error of another one, if there is one.
-    private func allItems(
-        of uid: UInt32
-    ) throws(KeychainError) -> (items: [Item], damage: KeychainError?) {
-        let versions = try versions(with: ItemIndex.items, of: uid)
-        var (items, seen, count) = ([Item](), Set<ItemID>(), 0)
-        try translating { () throws(SystemError) in
-            // One row at a time: all secrets of a user together are hundreds of megabytes.
-            try KeychainSchema.rows(of: uid, in: database) { row in
-                count += 1
-                guard
-                    let item = try? item(
-                        row,
-                        uid: uid,
-                        version: ItemID(bytes: row.id).flatMap { versions[$0] }
-                    ),
-                    seen.insert(item.itemID).inserted
-                else { return }
-                items.append(item)
-            }
-        }
-        let isWhole = items.count == count && items.count == versions.count
-        return (items, isWhole ? nil : .changed)
     }
 
     /// Deletes the items that have a token, and what else they need to be deleted.

@@ -87,7 +87,9 @@ extension KeychainObject {
         _ = try await current(for: peer) {
             $0
         } find: { keychain, caller throws(KeychainError) in
-            try keychain.accessControls(of: ids, caller: caller)
+            try await keychain.run { store throws(KeychainError) in
+                try store.accessControls(of: ids, caller: caller)
+            }
         }
         let deleted = try await turn(as: peer) { keychain, caller throws(KeychainError) in
             try keychain.delete(ids, caller: caller)

@@ -15,6 +15,16 @@ extension KeychainObject {
         as peer: Peer,
         _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
     ) async throws(DBusError) -> Result {
+        try await longTurn(as: peer) { keychain, caller throws(KeychainError) in
+            try await keychain.run { store throws(KeychainError) in try body(store, caller) }
+        }
+    }
+
+    /// The same, with others' turns in between.
+    func longTurn<Result: Sendable>(
+        as peer: Peer,
+        _ body: @Sendable (Keychain, Caller) async throws(KeychainError) -> Result
+    ) async throws(DBusError) -> Result {
         let keychain = try keychain
         let uid = peer.uid
         try await turns.begin(of: uid)
@@ -29,10 +39,8 @@ extension KeychainObject {
                 isWithoutPasscode: withoutPasscode.contains(uid),
                 isPasscodeWithheld: withheld.contains(uid)
             )
-            let (result, setAside) = try await keychain.run { store throws(KeychainError) in
-                (try body(store, caller), store.setAside)
-            }
-            report(setAside: setAside)
+            let result = try await body(keychain, caller)
+            report(setAside: keychain.setAside)
             return result
         } catch {
             throw DBusError(error)
@@ -44,7 +52,9 @@ extension KeychainObject {
         try await current(for: peer) {
             [$0.accessControl]
         } find: { keychain, caller throws(KeychainError) in
-            try keychain.item(id, caller: caller)
+            try await keychain.run { store throws(KeychainError) in
+                try store.item(id, caller: caller)
+            }
         }
     }
 
@@ -55,12 +65,12 @@ extension KeychainObject {
     func current<Found: Sendable>(
         for peer: Peer,
         _ accessControls: (Found) -> [AccessControl],
-        find: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Found
+        find: @Sendable (Keychain, Caller) async throws(KeychainError) -> Found
     ) async throws(DBusError) -> Found {
         let before = enrolments.mark(of: peer.uid)
         // What is hidden would not be found, and nobody would ask whether it still has to be.
         if withheld.contains(peer.uid) { _ = await verifier.state(of: peer.uid) }
-        var found: Found? = try await turn(as: peer, find)
+        var found: Found? = try await longTurn(as: peer, find)
         let controls = found.map(accessControls) ?? []
         let needsEnrolment = controls.contains(where: \.isOfCurrentEnrolment)
         let needsPasscode = controls.contains(where: \.needsPasscodeSet)
@@ -73,7 +83,7 @@ extension KeychainObject {
             since: before
         )
         if let found, !isOutdated { return found }
-        return try await turn(as: peer, find)
+        return try await longTurn(as: peer, find)
     }
 
     /// Asks anew for what items hold on to, so that the next turn knows it.

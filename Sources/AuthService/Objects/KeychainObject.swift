@@ -94,7 +94,7 @@ final class KeychainObject: Keychain1Service {
             try await self.current(for: call.peer) {
                 $0.map(\.accessControl)
             } find: { keychain, caller throws(KeychainError) in
-                try keychain.search(
+                try await keychain.search(
                     try Query(values),
                     skipsAuthenticated: skips,
                     caller: caller

@@ -1,0 +1,77 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import KeychainStore
+
+/// Searches that have much to look at.
+@Suite("Long searches")
+struct SearchTests {
+    /// Secrets of more than what is looked at without others' turns.
+    private static func fill(_ store: KeychainStore) throws {
+        let secret = String(repeating: "s", count: KeychainStore.secretLimit)
+        for number in 0..<48 { try store.add("service \(number)", secret) }
+    }
+
+    private static func search() throws -> ItemSearch {
+        ItemSearch(try Query([:]), skipsAuthenticated: false, caller: .person)
+    }
+
+    @Test("L21: a search that looks at much lets others' calls come in between")
+    func between() async throws {
+        let folder = try StateFolder("keychain")
+        try Self.fill(try folder.open())
+        let path = folder.path
+        let (seen, holder) = (Sightings(), Holder())
+        let keychain = try Keychain { () throws(KeychainError) in
+            // The search has begun by now, on the keychain's thread.
+            holder.ask(seen)
+            return try KeychainStore.open(directory: path, credentials: nil)
+        }
+        holder.keychain.withLock { $0 = keychain }
+        #expect(try await keychain.search(noting: seen) == 48)
+        #expect(seen.all == ["another's call", "the end of the search"])
+        holder.keychain.withLock { $0 = nil }
+    }
+
+    @Test("L21: what is changed while a search waits for its turn is looked for anew")
+    func changes() throws {
+        let folder = try StateFolder("keychain")
+        let store = try folder.open()
+        try Self.fill(store)
+        let ids = try store.search(Query([:]), caller: .person).map(\.id)
+        #expect(ids.count == 48)
+        var search = try Self.search()
+        #expect(try !store.goOn(with: &search))
+        let gone = Set([ids[0], ids[20], ids[47]])
+        #expect(try store.delete(Array(gone), caller: .person).count == gone.count)
+        while try !store.goOn(with: &search) {}
+        #expect(search.items.map(\.id) == ids.filter { !gone.contains($0) })
+    }
+}
+
+/// What happened on the keychain's thread, in its order.
+private final class Sightings: Sendable {
+    private let seen = Mutex<[String]>([])
+    var all: [String] { seen.withLock { $0 } }
+
+    func note(_ what: String) { seen.withLock { $0.append(what) } }
+}
+
+private final class Holder: Sendable {
+    let keychain = Mutex<Keychain?>(nil)
+
+    /// Makes a call, which is on its way when this returns.
+    func ask(_ seen: Sightings) {
+        guard let keychain = keychain.withLock({ $0 }) else { return }
+        Task.immediate { try await keychain.run { _ in seen.note("another's call") } }
+    }
+}
+
+extension Keychain {
+    fileprivate func search(noting seen: Sightings) async throws -> Int {
+        let found = try await search(Query([:]), caller: .person)
+        seen.note("the end of the search")
+        return found.count
+    }
+}
