@@ -50,6 +50,7 @@ extension Connection {
     /// Sends what has waited longest for a receiver; false when nothing has.
     func deliverNext(to receiver: Receiver) -> Bool {
         guard let (message, amount) = receiver.takeOutgoing() else { return false }
+        outgoing -= amount
         // Nobody waits for the number of a message that is no call.
         _ = try? deliver(message.pointer, amount, to: receiver)
         return true

@@ -40,7 +40,7 @@ extension Connection {
             isKnownToHaveRoom = false
             return try OutgoingMessage.send(message, expectingReply: expectingReply)
         }
-        guard !countsUnread || receiver.mayGet(amount, beside: unread) else {
+        guard receiver.mayGet(amount, beside: unread + outgoing) else {
             ask(receiver)
             throw DBusError(.limitsExceeded, "'\(receiver.name)' does not read its messages.")
         }
@@ -51,6 +51,7 @@ extension Connection {
             let kept = sd_bus_message_ref(message)
         {
             receiver.add(outgoing: Message(adopting: kept), amount)
+            outgoing += amount
             turns.add(receiver)
             return 0
         }
@@ -165,7 +166,7 @@ extension Connection {
         guard let receiver = receivers.removeValue(forKey: name) else { return }
         waive(receiver)
         while receiver.takeHeld() != nil {}
-        while receiver.takeOutgoing() != nil {}
+        while let (_, amount) = receiver.takeOutgoing() { outgoing -= amount }
         if let user = receiver.user { hearAgain(user) }
     }
 

@@ -92,6 +92,8 @@ public final class Connection {
     var countsUnread = false
     /// What all receivers together may not have taken yet.
     var unread = Amount()
+    /// What waits here to be sent to strangers.
+    var outgoing = Amount()
     /// What sd-bus receives here; nil over a socket pair.
     ///
     /// Used on the loop's thread only.

@@ -48,8 +48,12 @@ enum UnreadLimits {
     /// From here on calls of a user wait, at first not those of connections that have taken
     /// everything.
     static let user = Amount(bytes: 8 * 1024 * 1024, descriptors: 12)
-    /// From here on calls of all users wait, but for connections that have taken everything.
+    /// From here on calls of all users wait, but for those who have left less than ``little``.
+    ///
+    /// Few users would reach ``most`` together, and then nobody would be answered.
     static let allBytes = 64 * 1024 * 1024
+    /// So much is left to each user then.
+    static let little = 32 * 1024
     /// From here on nothing is sent: one more message of the largest size, and the bus stops.
     static let most = Amount(bytes: 108 * 1024 * 1024, descriptors: 56)
 }
@@ -96,14 +100,14 @@ final class Receiver {
     /// Whether a call of it is served, of all that are served.
     func hasCredit(beside all: Amount) -> Bool {
         let ofUser = user?.unread.bytes ?? 0
-        if unread.bytes == 0 {
-            return all.bytes < UnreadLimits.most.bytes && ofUser < UnreadLimits.user.bytes * 3 / 2
+        guard all.bytes < UnreadLimits.allBytes else {
+            return all.bytes < UnreadLimits.most.bytes && ofUser < UnreadLimits.little
         }
-        return unread.bytes < UnreadLimits.connection.bytes
-            && all.bytes < UnreadLimits.allBytes && ofUser < UnreadLimits.user.bytes
+        if unread.bytes == 0 { return ofUser < UnreadLimits.user.bytes * 3 / 2 }
+        return unread.bytes < UnreadLimits.connection.bytes && ofUser < UnreadLimits.user.bytes
     }
 
-    /// Whether so much more may be sent to it.
+    /// Whether so much more may be sent to it, beside all that was sent and all that is to be.
     ///
     /// Wider than ``hasCredit(beside:)``: calls that are being answered have had credit.
     func mayGet(_ amount: Amount, beside all: Amount) -> Bool {
@@ -112,7 +116,9 @@ final class Receiver {
         if let own = self.user { user = own.unread + own.outgoing }
         guard all.bytes < UnreadLimits.most.bytes,
             own.bytes < 2 * UnreadLimits.connection.bytes,
-            user.bytes == 0 || user.bytes + amount.bytes <= 3 * UnreadLimits.user.bytes
+            user.bytes == 0 || user.bytes + amount.bytes <= 3 * UnreadLimits.user.bytes,
+            all.bytes + amount.bytes < UnreadLimits.allBytes
+                || user.bytes + amount.bytes <= UnreadLimits.little
         else { return false }
         return amount.descriptors == 0
             || own.descriptors + amount.descriptors <= UnreadLimits.connection.descriptors

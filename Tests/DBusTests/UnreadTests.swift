@@ -312,6 +312,69 @@ struct UnreadTests {
         #expect(stranger.hasCredit(beside: user.unread))
     }
 
+    @Test("L21: what several users leave unread together leaves room for a little of each")
+    @BusActor
+    func users() throws {
+        var all = Amount()
+        func receiver() -> Receiver {
+            let receiver = Receiver(":1.1")
+            receiver.user = UserAllowance()
+            return receiver
+        }
+        let large = Amount(bytes: 8 * 1024 * 1024)
+        let greedy = (0..<40).map { _ in receiver() }
+        for one in greedy where one.mayGet(large, beside: all) {
+            one.add(large)
+            all += large
+        }
+        #expect(all.bytes <= UnreadLimits.allBytes)
+        // One answer that was begun before can be what is too much.
+        let late = receiver()
+        late.add(large)
+        all += large
+        let honest = receiver()
+        let answer = Amount(bytes: 4096)
+        #expect(honest.hasCredit(beside: all) && honest.mayGet(answer, beside: all))
+        #expect(!honest.mayGet(large, beside: all))
+        #expect(!late.hasCredit(beside: all) && !late.mayGet(answer, beside: all))
+        // Neither by another connection.
+        let other = Receiver(":1.2")
+        other.user = late.user
+        #expect(!other.hasCredit(beside: all) && !other.mayGet(answer, beside: all))
+    }
+
+    @Test("L21: what waits to be sent is counted until it is sent, or its receiver has left")
+    @BusActor
+    func outgoing() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            let guest = try bus.connect()
+            _ = try await guest.call(
+                to: all.server.uniqueName,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Who"
+            )
+            let text = String(repeating: "a", count: 100_000)
+            @BusActor func send(to name: String) {
+                all.server.emit(
+                    path: ExampleService.path,
+                    interface: ExampleService.name,
+                    member: "Event",
+                    signature: "s",
+                    to: name
+                ) { (writer) throws(DBusError) in try writer.write(text) }
+            }
+            // In one turn: the bus takes the first of them alone.
+            for _ in 0..<10 { send(to: guest.uniqueName) }
+            #expect(all.server.outgoing.bytes > text.utf8.count)
+            try await eventually("them to be sent") { all.server.outgoing == Amount() }
+            for _ in 0..<10 { send(to: guest.uniqueName) }
+            all.server.forgetReceiver(guest.uniqueName)
+            #expect(all.server.outgoing == Amount())
+        }
+    }
+
     @Test("L21: what was sent to somebody who has left is forgotten")
     @BusActor
     func leaving() async throws {
