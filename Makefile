@@ -62,7 +62,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation reference \
     graph mutants fuzz test nightly lint \
-    check format generate messages catalogues acceptance bench hello soak instructions install install-simulated \
+    check format generate messages catalogues acceptance bench bench-system hello soak instructions install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam test-faults clean
 
 help: ## This list
@@ -199,7 +199,7 @@ nightly: export LA_RUNS = 10000
 nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
-nightly: test test-deb test-system test-machine soak instructions ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
+nightly: test test-deb test-system test-machine bench-system soak instructions ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
 
 mutants: setup ## Plants faults, one at a time, and sees whether the tests notice: docs/mutants.md
 	scripts/mutants $(MUTANTS)
@@ -270,6 +270,10 @@ bench: setup-bench release ## Measure everything; the tables and plots of calls 
 	else \
 	    echo "bench: the face sensor is left out: dlib is missing, or TRAITS has no Face"; \
 	fi
+
+# Needs only the C programs of Benchmarks, and those that are installed.
+bench-system: setup-system release $(BUILD)/bench/bench-client $(BUILD)/bench/csdbus-service ## The same calls in a booted Debian, on both of its buses; WRITE=1 writes the tables
+	$(if $(WRITE),WRITE=docs) scripts/test-system Benchmarks/system
 
 hello: setup-release ## What the smallest program that asks costs: its release build and sizes
 	Benchmarks/hello --write docs

@@ -7,12 +7,14 @@
  *   bench-client clients ADDRESS SHAPE COUNT CONNECTIONS               one in flight on each
  *   bench-client first ADDRESS SHAPE COUNT                             COUNT times: connect, call once
  *   bench-client evaluate ADDRESS COUNT (queued | touched)             a prompt, and a match at once
+ *   bench-client delete ADDRESS COUNT IDS                              Delete of ids that nobody has
  *   bench-client agent ADDRESS                                         shows prompts to nobody
  *   bench-client name ADDRESS NAME                                     when NAME is owned
  *   bench-client contexts ADDRESS CONNECTIONS EACH                     contexts that live as long as it
  *   bench-client soak, bench-client feed                               see soak.c
  *
- * SHAPE is what is called; see `shapes`. With BENCH_UID in the environment it becomes that user first.
+ * SHAPE is what is called; see `shapes`. With BENCH_UID in the environment it becomes that user first;
+ * what drives the sensor of an evaluation stays who started it.
  */
 #include "client.h"
 #include <poll.h>
@@ -73,6 +75,12 @@ static sd_bus *connect_to_peer(int descriptor) {
     check(sd_bus_set_fd(bus, descriptor, descriptor), "set_fd");
     check(sd_bus_start(bus), "start");
     return bus;
+}
+
+static void become_user(void) {
+    const char *user = getenv("BENCH_UID");
+    if (user && setuid((uid_t)atoi(user)) < 0)
+        fail("setuid", user);
 }
 
 static void step(sd_bus *bus) {
@@ -301,9 +309,12 @@ static int first(int argc, char **argv) {
 /* evaluate */
 
 static const char sensor[] = "org.localauth.Sensor1.Simulated";
+/* Where it is driven from. */
+static sd_bus *driver;
 
 /* Nobody waits for the sensor's reply: what it does is seen in the evaluation. */
-static void drive(sd_bus *bus, const char *member, const char *types, ...) {
+static void drive(const char *member, const char *types, ...) {
+    sd_bus *bus = driver;
     sd_bus_message *call = NULL;
     va_list arguments;
     check(sd_bus_message_new_method_call(bus, &call, sensor, "/org/localauth/Sensor1",
@@ -345,7 +356,7 @@ static int evaluated(sd_bus_message *reply, void *context, sd_bus_error *error) 
 static int64_t evaluate_once(sd_bus *bus, struct evaluation *evaluation, int is_queued) {
     *evaluation = (struct evaluation){0};
     if (is_queued)
-        drive(bus, "Queue", "as", 1, "match");
+        drive("Queue", "as", 1, "match");
     int64_t begun = nanoseconds();
     check(sd_bus_call_method_async(bus, NULL, service, path, service, "Evaluate", evaluated,
                                    evaluation, "usa{sv}", 1, "be measured", 0),
@@ -354,7 +365,7 @@ static int64_t evaluate_once(sd_bus *bus, struct evaluation *evaluation, int is_
         while (!evaluation->is_looking)
             step(bus);
         begun = nanoseconds();
-        drive(bus, "Touch", "b", 1);
+        drive("Touch", "b", 1);
     }
     while (!evaluation->is_over)
         step(bus);
@@ -367,7 +378,13 @@ static int evaluate(int argc, char **argv) {
     int count = atoi(argv[3]), is_queued = strcmp(argv[4], "queued") == 0;
     int64_t *took = calloc((size_t)count, sizeof *took);
     struct evaluation evaluation;
-    sd_bus *bus = connect_to(argv[2]);
+    sd_bus *bus = driver = connect_to(argv[2]);
+    if (getenv("BENCH_UID")) {
+        /* Nobody looks after this one later. */
+        check(sd_bus_get_unique_name(driver, &(const char *){NULL}), "own name");
+        become_user();
+        bus = connect_to(argv[2]);
+    }
     check(sd_bus_match_signal(bus, NULL, NULL, path, service, "Event", happened, &evaluation),
           "match");
     evaluate_once(bus, &evaluation, is_queued);
@@ -375,6 +392,50 @@ static int evaluate(int argc, char **argv) {
     int64_t before = processor_time();
     for (int i = 0; i < count; i++)
         took[i] = evaluate_once(bus, &evaluation, is_queued);
+    print_figures(took, count, processor_time() - before);
+    return 0;
+}
+
+/* delete */
+
+static sd_bus_message *make_delete(sd_bus *bus, int ids) {
+    sd_bus_message *call = NULL;
+    char id[33];
+    check(sd_bus_message_new_method_call(bus, &call, service, "/org/localauth/Keychain1",
+                                         "org.localauth.Keychain1", "Delete"),
+          "call");
+    check(sd_bus_message_open_container(call, 'a', "s"), "ids");
+    for (int i = 0; i < ids; i++) {
+        snprintf(id, sizeof id, "%032x", (unsigned)i);
+        check(sd_bus_message_append(call, "s", id), "ids");
+    }
+    check(sd_bus_message_close_container(call), "ids");
+    return call;
+}
+
+static int64_t delete_once(sd_bus *bus, int ids) {
+    sd_bus_error error = SD_BUS_ERROR_NULL;
+    sd_bus_message *call = make_delete(bus, ids), *reply = NULL;
+    int64_t begun = nanoseconds();
+    if (sd_bus_call(bus, call, 0, &error, &reply) < 0)
+        fail("Delete", error.message);
+    int64_t took = nanoseconds() - begun;
+    sd_bus_message_unref(call);
+    sd_bus_message_unref(reply);
+    return took;
+}
+
+static int delete(int argc, char **argv) {
+    if (argc != 5 || atoi(argv[3]) < 1 || atoi(argv[4]) < 1)
+        return 64;
+    int count = atoi(argv[3]), ids = atoi(argv[4]);
+    int64_t *took = calloc((size_t)count, sizeof *took);
+    sd_bus *bus = connect_to(argv[2]);
+    delete_once(bus, ids);
+    wait_for_go();
+    int64_t before = processor_time();
+    for (int i = 0; i < count; i++)
+        took[i] = delete_once(bus, ids);
     print_figures(took, count, processor_time() - before);
     return 0;
 }
@@ -456,9 +517,8 @@ static int contexts(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     int status = 64;
-    const char *user = getenv("BENCH_UID");
-    if (user && setuid((uid_t)atoi(user)) < 0)
-        fail("setuid", user);
+    if (argc < 2 || strcmp(argv[1], "evaluate") != 0)
+        become_user();
     if (argc > 1 && strcmp(argv[1], "calls") == 0)
         status = calls(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "clients") == 0)
@@ -467,6 +527,8 @@ int main(int argc, char **argv) {
         status = first(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "evaluate") == 0)
         status = evaluate(argc, argv);
+    else if (argc > 1 && strcmp(argv[1], "delete") == 0)
+        status = delete(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "agent") == 0)
         status = agent(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "name") == 0)
