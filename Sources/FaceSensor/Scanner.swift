@@ -211,6 +211,8 @@ public actor Scanner {
                 // An infrared camera's frames are lit and dark in turns: none may be left out.
                 guard !asksForLife, now() - lastFace > Self.idleAfter else { continue }
                 if interruption.isRaised(within: Self.idlePause) { throw .interrupted }
+                // The camera's buffers are full of pictures from the beginning of the pause.
+                _ = try camera.nextFrame(interruption)
             }
         } catch {
             throw .camera(error)

@@ -134,6 +134,34 @@ import Testing
         #expect(clock.now - begin > .milliseconds(900))
     }
 
+    @Test("What the camera kept from a pause in an empty room is not looked at")
+    func staleFrames() async throws {
+        let looked = Mutex<[UInt8]>([])
+        let begin = ContinuousClock.now
+        let looks = Mutex(0)
+        let scanner = try Scanner(
+            threshold: .ordinary,
+            asksForLife: false,
+            eye: { () throws(FaceFault) in
+                { frame in
+                    looked.withLock { $0.append(frame.bytes[0]) }
+                    return Self.eye(frame)
+                }
+            },
+            camera: { (_, _) throws(CameraFault) in List([0, 2, 0, 2, 1, 1]) },
+            now: {
+                begin
+                    + .seconds(6)
+                    * looks.withLock { count in
+                        count += 1
+                        return count
+                    }
+            }
+        )
+        _ = try await scanner.verify(Self.templates, camera: .replay, Interruption()) { _ in }
+        #expect(looked.withLock { $0 } == [0, 0, 1, 1])
+    }
+
     @Test("Enroll tells five stages and answers five faces")
     func enroll() async throws {
         let reports = Reports()
