@@ -140,6 +140,9 @@ private struct PolkitInterface: ServedInterface {
     .timeLimit(.minutes(2))
 )
 struct AdministrationTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
     private typealias Call = @BusActor @Sendable (ServiceBench, Connection) async throws -> Void
 
     /// Everything that polkit is asked for, and the action.
@@ -344,7 +347,6 @@ struct AdministrationTests {
     @Test("On a session's bus polkit is not asked, whoever has its name there: it is refused")
     @BusActor
     func sessionBus() async throws {
-        EventLoop.shared.startThread()
         try await PrivateBus.run { bus in
             let polkit = try ScriptedPolkit(on: bus.connect())
             polkit.word = .yes
