@@ -1,7 +1,6 @@
 // Everything of dlib and libjpeg behind the C functions of cface.h.
 
 #include "cface.h"
-#include "detector.h"
 #include "resnet.h"
 
 #include <cmath>
@@ -45,33 +44,21 @@ extern "C" int cface_look(cface_engine *, const cface_frame *, float, int, cface
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
-#include <istream>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <dlib/image_processing.h>
+#include <dlib/image_transforms.h>
 #include <jpeglib.h>
+
+#include "detector.h"
+#include "landmarks.h"
 
 extern "C" void openblas_set_num_threads(int count);
 
 namespace {
 
 using colours = dlib::matrix<dlib::rgb_pixel>;
-
-// MARK: Reading models from memory
-
-bool read_model(dlib::shape_predictor &model, const uint8_t *bytes, size_t count) {
-    if (bytes == nullptr || count == 0) return false;
-    try {
-        localauth::memory_buffer buffer(bytes, count);
-        std::istream stream(&buffer);
-        deserialize(model, stream);
-        return true;
-    } catch (const dlib::serialization_error &) {
-        return false;
-    }
-}
 
 // MARK: Frames to pictures
 
@@ -253,7 +240,7 @@ int grey_of(const uint8_t *pixel) { return (77 * pixel[0] + 150 * pixel[1] + 29 
 
 struct cface_engine {
     std::unique_ptr<localauth::detector> detector;
-    dlib::shape_predictor landmarks;
+    localauth::landmarks landmarks;
     localauth::resnet network;
     bool used_detector = false;
     // Kept from one frame to the next.
@@ -348,8 +335,8 @@ void find_faces(cface_engine &engine, bool wants_numbers, cface_sight &sight) {
     sight.top = float(largest.top());
     sight.side = float(largest.width());
     sight.face_brightness = brightness(engine.grey, largest);
-    const auto shape = engine.landmarks(engine.picture, largest);
-    if (shape.num_parts() != CFACE_LANDMARKS) return;
+    const auto shape = engine.landmarks.find(engine.picture, largest);
+    static_assert(localauth::landmarks::points == CFACE_LANDMARKS);
     for (unsigned long i = 0; i < CFACE_LANDMARKS; ++i) {
         sight.landmarks[i * 2] = float(shape.part(i).x());
         sight.landmarks[i * 2 + 1] = float(shape.part(i).y());
@@ -378,9 +365,7 @@ extern "C" int cface_open(const uint8_t *landmarks, size_t landmarks_count, int 
         // More threads gain nothing on two cores and cost jitter.
         openblas_set_num_threads(1);
         made = new cface_engine;
-        if (!read_model(made->landmarks, landmarks, landmarks_count) ||
-            made->landmarks.num_parts() != CFACE_LANDMARKS ||
-            !made->network.open(network)) {
+        if (!made->landmarks.read(landmarks, landmarks_count) || !made->network.open(network)) {
             delete made;
             return CFACE_BAD_MODEL;
         }

@@ -111,6 +111,26 @@ struct FaceEngineTests {
         #expect(sight.count == 1 && sight.numbers == nil)
     }
 
+    @Test("Landmarks that are cut off are refused, changed ones never a crash", arguments: 1...6)
+    func damagedLandmarks(seed: UInt64) throws {
+        var random = SeededGenerator(seed)
+        func engine(_ landmarks: [UInt8]) throws(FaceFault) -> FaceEngine {
+            let changed = FaceModels.Content(landmarks: landmarks, network: content.network)
+            return try FaceEngine(models: changed, detector: detector)
+        }
+        let (detector, good) = (self.engine.detector, content.landmarks)
+        let short = Array(good.prefix(Int.random(in: 0..<good.count, using: &random)))
+        #expect(throws: FaceFault.self) { try engine(short) }
+        var changed = good
+        // Sizes are at the beginning, which random places would hardly meet.
+        for range in [0..<64, 64..<good.count] {
+            let bit = UInt8.random(in: 0..<8, using: &random)
+            changed[Int.random(in: range, using: &random)] ^= 1 << bit
+        }
+        let frame = try #require(try Studio.frames("match").dropFirst(6).first)
+        _ = try? engine(changed).look(frame)
+    }
+
     @Test("A detector that was kept is used, a damaged one is made anew")
     func detector() throws {
         let detector = engine.detector
