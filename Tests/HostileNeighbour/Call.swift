@@ -6,6 +6,8 @@ struct Call {
     let interface: String
     let member: String
     let signature: String
+    /// The arguments, as D-Bus lays them out.
+    private(set) var body: [UInt8]
 
     /// `PATH INTERFACE MEMBER [SIGNATURE]`.
     init?(_ line: String) {
@@ -13,23 +15,65 @@ struct Call {
         guard words.count == 3 || words.count == 4 else { return nil }
         (path, interface, member) = (words[0], words[1], words[2])
         signature = words.count == 4 ? words[3] : ""
+        body = Self.body(signature, WideDictionary())
+    }
+
+    private static func body(_ signature: String, _ dictionary: WideDictionary) -> [UInt8] {
+        var values = RawValues()
+        var rest = signature[...]
+        while !rest.isEmpty { values.appendSample(&rest, dictionary) }
+        return values.bytes
     }
 
     /// How many descriptors the signature takes.
     var descriptors: Int { signature.count { $0 == "h" } }
 
-    /// The arguments, as D-Bus lays them out.
-    var body: [UInt8] {
+    /// The same call with such dictionaries.
+    func with(_ dictionary: WideDictionary) -> Call {
+        var call = self
+        call.body = Self.body(signature, dictionary)
+        return call
+    }
+}
+
+/// A dictionary of names that are the same to their ends but one.
+struct WideDictionary {
+    var entries = 0
+    var bytesOfName = 0
+    /// What the names consist of.
+    var letter = "e"
+
+    /// The largest that a call may have, and two that are larger; for three calls at once.
+    static let all = [
+        WideDictionary(entries: 1024, bytesOfName: 256),
+        WideDictionary(entries: 1025, bytesOfName: 257),
+        // Such letters take long to be compared.
+        WideDictionary(entries: 1024, bytesOfName: 600, letter: "e\u{301}"),
+    ]
+
+    /// The entries, as D-Bus lays them out.
+    fileprivate var bytes: [UInt8] {
         var values = RawValues()
-        var rest = signature[...]
-        while !rest.isEmpty { values.appendSample(&rest) }
+        for number in 0..<entries {
+            let end = "-\(number + 1000)"
+            let count = (bytesOfName - end.utf8.count) / letter.utf8.count
+            let letters = String(repeating: letter, count: count)
+            let fill = String(repeating: ".", count: bytesOfName - (letters + end).utf8.count)
+            values.pad(8)
+            values.append(fill + letters + end)
+            values.append(raw: [1, UInt8(ascii: "u"), 0])
+            values.append(UInt32(1))
+        }
         return values.bytes
     }
 }
 
 extension RawValues {
     /// A value of the first complete type, which is taken from the signature.
-    fileprivate mutating func appendSample(_ signature: inout Substring) {
+    fileprivate mutating func appendSample(
+        _ signature: inout Substring,
+        _ dictionary: WideDictionary
+    ) {
         switch signature.removeFirst() {
         case "y": append(raw: [1])
         case "u": append(UInt32(1))
@@ -42,9 +86,12 @@ extension RawValues {
             append(raw: [1, UInt8(ascii: "u"), 0])
             append(UInt32(1))
         case "a":
-            // An empty one; a dictionary's and a structure's elements are aligned to 8.
-            append(UInt32(0))
+            // An empty one, unless it is of names and values; the elements of a dictionary and of
+            // structures are aligned to 8.
+            let elements = signature.hasPrefix("{sv}") ? dictionary.bytes : []
+            append(UInt32(elements.count))
             if "({xtd".contains(signature.first ?? "y") { pad(8) }
+            append(raw: elements)
             Self.skip(&signature)
         default: append("open the vault")
         }

@@ -21,6 +21,14 @@ enum HostileNeighbour {
         case unread
         /// Connections that call and leave, over and over.
         case dying
+        /// The same, but that they leave once the service has begun with their calls.
+        case leaving
+        /// The same, and the dictionaries are as large as a call may have them, or larger.
+        case dictionaries
+        /// Many connections at once, each with a large call before anybody knows whose it is.
+        case strangers
+        /// Agents that leave as soon as they are to show a prompt.
+        case agents
     }
 
     static func main() {
@@ -46,17 +54,45 @@ enum HostileNeighbour {
             exit(1)
         }
         signal(SIGPIPE, SIG_IGN)
-        run(attack, calls, on: words[1])
+        let address = "unix:path=" + words[1]
+        switch attack {
+        case .flood, .unanswered, .descriptors, .signals, .unread, .dying:
+            run(attack, calls, on: address)
+        case .dictionaries:
+            let wide = calls.flatMap { call in WideDictionary.all.map(call.with) }
+            repeatedly { Visitor.leaveCalls(wide, on: address) }
+        case .leaving: repeatedly { Visitor.leaveCalls(calls, on: address) }
+        case .strangers: repeatedly { Visitor.sendFirstCalls(calls, on: address) }
+        case .agents: repeatedly { Visitor.leavePrompt(on: address) }
+        }
     }
 
     /// As many connections as one neighbour has at a time.
     private static let connections = 4
 
-    private static func run(_ attack: Attack, _ calls: [Call], on socket: String) {
+    /// Says `attacks` once a visit has gone as it should so often.
+    private static func repeatedly(_ visit: () -> Bool) {
+        var visits = 0
+        while true {
+            guard visit() else {
+                // Whoever is shut out tries again soon.
+                poll(nil, 0, 10)
+                continue
+            }
+            visits += 1
+            if visits == connections { say("attacks") }
+        }
+    }
+
+    private static func run(_ attack: Attack, _ calls: [Call], on address: String) {
         var open: [RawClient] = []
         var made = 0
         while true {
-            while open.count < connections, let one = connect(socket) { open.append(one) }
+            while open.count < connections,
+                let one = try? RawClient(address, isPatient: false)
+            {
+                open.append(one)
+            }
             var isStuck = true
             open.removeAll { connection in
                 var offer = RawClient.Offer.taken
@@ -75,10 +111,6 @@ enum HostileNeighbour {
             // Whoever is held up, or shut out, tries again soon.
             if isStuck { poll(nil, 0, 10) }
         }
-    }
-
-    private static func connect(_ socket: String) -> RawClient? {
-        try? RawClient("unix:path=" + socket, isPatient: false)
     }
 
     private static func make(
