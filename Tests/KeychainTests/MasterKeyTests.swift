@@ -112,7 +112,8 @@ struct MasterKeyTests {
             #expect(pread(file, &bytes, bytes.count, 0) == 32)
             return bytes
         }
-        #expect(left == [[UInt8](repeating: 0, count: 32), [UInt8](repeating: 0, count: 32), others])
+        let zeros = [UInt8](repeating: 0, count: 32)
+        #expect(left == [zeros, zeros, others])
         #expect(folder.files.filter { $0.hasPrefix("master.key") } == ["master.key.replaced-2"])
     }
 
