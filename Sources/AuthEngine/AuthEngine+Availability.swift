@@ -30,8 +30,7 @@ extension AuthEngine {
     }
 
     private func biometryRefusal(uid: UInt32, facts: Facts, at moment: Instant) -> Refusal? {
-        let sensors = facts.sensors.filter { $0.type != .none }
-        let usable = sensors.filter { $0.availability == .usable }
+        let usable = facts.sensors.filter { $0.type != .none && $0.availability == .usable }
         if usable.isEmpty {
             if facts.isRemote { return .remoteSession }
             if facts.isPromptElsewhere { return .promptElsewhere }
@@ -39,7 +38,9 @@ extension AuthEngine {
             if facts.sensors.contains(where: { $0.availability == .starting }) {
                 return .sensorStarting
             }
-            let isAway = sensors.contains { $0.availability == .away && $0.templates > 0 }
+            let isAway = facts.sensors.contains {
+                $0.type != .none && $0.availability == .away && $0.templates > 0
+            }
             return isAway ? .sensorAway : .noSensor(facts.sensors.compactMap(\.obstacle))
         }
         if !usable.contains(where: { $0.templates > 0 }) { return .notEnrolled }

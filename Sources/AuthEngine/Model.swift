@@ -12,12 +12,18 @@ public enum Policy: UInt32, Sendable, CaseIterable {
     /// What proves it; any one is enough.
     public var factors: Set<Factor> {
         switch self {
-        case .biometrics: [.biometry]
-        case .biometricsOrPasscode: [.biometry, .passcode]
-        case .companion: [.companion]
-        case .biometricsOrCompanion: [.biometry, .companion]
+        case .biometrics: Self.biometry
+        case .biometricsOrPasscode: Self.biometryOrPasscode
+        case .companion: Self.companionAlone
+        case .biometricsOrCompanion: Self.biometryOrCompanion
         }
     }
+
+    // Made once: every CanEvaluate needs one.
+    private static let biometry: Set<Factor> = [.biometry]
+    private static let biometryOrPasscode: Set<Factor> = [.biometry, .passcode]
+    private static let companionAlone: Set<Factor> = [.companion]
+    private static let biometryOrCompanion: Set<Factor> = [.biometry, .companion]
 }
 
 /// What a sensor looks at; raw values are Apple's.
