@@ -22,6 +22,8 @@ public final class PrivateBus: Sendable {
     public let folder: String
     private let temporary: TemporaryFolder
     private let daemon: ChildProcess
+    /// The process of the bus.
+    public var pid: Int32 { daemon.pid }
     private let limits: [String: Int]
     private let dependents = Mutex<(connections: [Connection], programs: [ChildProcess])>(([], []))
 

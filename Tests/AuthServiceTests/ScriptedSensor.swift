@@ -63,6 +63,8 @@ final class ScriptedSensor: Sensor1Service {
     var onCancel = OnCancel.obey
     /// What ListTemplates is refused with; nil: it is answered.
     var listError: DBusError.Name?
+    /// What happens before ListTemplates is answered.
+    var onList: (@BusActor @Sendable () -> Void)?
     /// What was learned, of any user.
     var learned: [LearnedEntry] = []
     /// The operations that were confirmed.
@@ -246,7 +248,8 @@ final class ScriptedSensor: Sensor1Service {
     }
 
     func listTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[Template]> {
-        answer("ListTemplates") { () throws(DBusError) in
+        onList?()
+        return answer("ListTemplates") { () throws(DBusError) in
             if let listError = self.listError { throw DBusError(listError, "scripted") }
             return self.templates[uid] ?? []
         }

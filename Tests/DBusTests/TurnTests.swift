@@ -38,21 +38,7 @@ struct TurnTests {
             peer = try #require(other)
             peer.receiver?.user = peer.user
             server.peers[greedy.name] = peer
-            busProcess = try await Self.process(of: server)
-        }
-
-        private static func process(of server: Connection) async throws -> pid_t {
-            let reply = try await server.call(
-                to: Connection.driver,
-                path: .bus,
-                interface: Connection.driver,
-                member: "GetConnectionUnixProcessID",
-                signature: "s"
-            ) { (writer) throws(DBusError) in try writer.write(Connection.driver) }
-            let pid = try reply.read("u") { (reader) throws(DBusError) in
-                try reader.read(UInt32.self)
-            }
-            return pid_t(pid)
+            busProcess = bus.pid
         }
 
         /// Sends as many calls as a bus lets wait for their answers, about; the service keeps them.

@@ -1,3 +1,5 @@
+import AuthEngine
+import AuthStore
 import DBus
 import LocalAuthBus
 
@@ -28,6 +30,31 @@ extension SensorProcess {
     }
 
     private static let mostComplaints = 1024
+
+    /// Asks it something; again where the bus itself answers late, which is no fault of the sensor.
+    ///
+    /// Whoever floods the bus with large calls would have everybody's sensors fail.
+    func asked<Value>(
+        _ question: @BusActor () async throws(DBusError) -> Value
+    ) async throws(DBusError) -> Value {
+        for _ in 1..<Self.mostTries {
+            do throws(DBusError) {
+                return try await question()
+            } catch {
+                guard error.name == .noReply, await isBusLate() else { throw error }
+            }
+        }
+        return try await question()
+    }
+
+    private static let mostTries = 4
+    private static let lateness = Duration.milliseconds(500)
+
+    private func isBusLate() async -> Bool {
+        let began = Instant.now()
+        _ = await isOwner(owner ?? "")
+        return Instant.now() - began >= Self.lateness
+    }
 
     /// Why nothing can be asked of it now.
     var refusal: DBusError {

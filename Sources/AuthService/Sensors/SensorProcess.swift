@@ -292,7 +292,9 @@ final class SensorProcess {
         do throws(DBusError) {
             let properties = try await connection.budget.run(.sensors, for: number) {
                 () throws(DBusError) in
-                try await proxy.properties(timeout: Self.patience)
+                try await asked { () throws(DBusError) in
+                    try await proxy.properties(timeout: Self.patience)
+                }
             }
             guard owner == proxy.destination else { return false }
             guard SensorProperties.isComplete(properties) || !speaksVersion(properties) else {

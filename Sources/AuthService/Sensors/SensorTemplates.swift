@@ -93,7 +93,9 @@ final class SensorTemplates {
         do throws(DBusError) {
             let list = try await proxy.connection.budget.run(.questions, for: uid) {
                 () throws(DBusError) in
-                try await proxy.listTemplates(uid: uid, timeout: SensorProcess.patience)
+                try await process.asked { () throws(DBusError) in
+                    try await proxy.listTemplates(uid: uid, timeout: SensorProcess.patience)
+                }
             }
             await look.value
             await question.value

@@ -1,4 +1,5 @@
 import DBus
+import Glibc
 import LocalAuthBus
 import TestSupport
 import Testing
@@ -75,6 +76,24 @@ struct LostChangeTests {
             let call = try bench.begin(person.connection)
             try await sensor.operation().succeed(template)
             _ = try await call.reply()
+        }
+    }
+
+    @Test("L21: a sensor whose answer is late, as everything on the bus is, has not failed")
+    func lateBus() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let bus = bench.bus.pid
+            sensor.onList = {
+                sensor.onList = nil
+                // For longer than a sensor may take.
+                kill(bus, SIGSTOP)
+                _ = EventLoop.shared.schedule(after: .seconds(4)) { kill(bus, SIGCONT) }
+            }
+            let call = try bench.begin(person.connection)
+            try await sensor.operation().succeed(template)
+            _ = try await call.reply()
+            #expect(sensor.onList == nil)
         }
     }
 
