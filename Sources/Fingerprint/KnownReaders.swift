@@ -1,3 +1,4 @@
+import Glibc
 import Linux
 
 /// Which sensor each reader is: labels and template ids are kept by the sensor's name, and fprintd
@@ -7,18 +8,22 @@ import Linux
 /// tabs between them.
 public struct KnownReaders: Hashable, Sendable {
     private static let name = "fingerprint-readers"
-    /// How many sensors there are at most.
-    public static let most = 16
+    /// How many sensors there are at most: so many names the bus's policy has.
+    public static let most = 4
     static let largestFile = 16 << 10
 
     private let folder: String
     private var keys: [Int: FprintReader.Key] = [:]
+    /// Whether there may be a file that can't be read: it isn't overwritten.
+    private let isUnreadable: Bool
 
     /// The file below a folder; what is malformed is left out.
     public init(folder: String) {
         self.folder = folder
-        let content = PrintStore.content("\(folder)/\(Self.name)", Self.largestFile) ?? []
-        for line in content.split(separator: UInt8(ascii: "\n")) {
+        let path = "\(folder)/\(Self.name)"
+        let content = PrintStore.content(path, Self.largestFile)
+        isUnreadable = content == nil && (access(path, F_OK) == 0 || errno != ENOENT)
+        for line in (content ?? []).split(separator: UInt8(ascii: "\n")) {
             let fields =
                 line.split(
                     separator: UInt8(ascii: "\t"),
@@ -37,7 +42,7 @@ public struct KnownReaders: Hashable, Sendable {
     /// The sensor of a reader, from 1 on.
     ///
     /// A reader that isn't known gets the first number that none has, or else the first of a
-    /// reader that isn't there.
+    /// reader that isn't there. The only one there has come in the place of the first.
     ///
     /// - Parameters:
     ///   - key: The reader.
@@ -50,8 +55,10 @@ public struct KnownReaders: Hashable, Sendable {
         if let known = keys.first(where: { $0.value == key }) { return known.key }
         let numbers = 1...Self.most
         let free =
-            numbers.first { keys[$0] == nil }
-            ?? numbers.first { keys[$0].map { !present.contains($0) } ?? true }
+            present == [key]
+            ? 1
+            : numbers.first { keys[$0] == nil }
+                ?? numbers.first { keys[$0].map { !present.contains($0) } ?? true }
         guard let free else { return nil }
         keys[free] = key
         return free
@@ -61,6 +68,7 @@ public struct KnownReaders: Hashable, Sendable {
     ///
     /// - Returns: Whether it is written; it counts until the process ends in any case.
     public func write() -> Bool {
+        guard !isUnreadable else { return false }
         let text = keys.sorted { $0.key < $1.key }
             // A name with a line's end would be another line.
             .filter { !$0.value.name.utf8.contains(UInt8(ascii: "\n")) }

@@ -102,7 +102,14 @@ import ServiceProgram
         for (number, sensor) in served { sensor.show(shown[number]) }
         // First the one that the bus can start, also for a reader that isn't there.
         for number in 1...KnownReaders.most where served[number] == nil {
-            if number == 1 || shown[number] != nil { try await add(shown[number], number) }
+            guard number == 1 || shown[number] != nil else { continue }
+            do {
+                try await add(shown[number], number)
+            } catch {
+                guard number > 1 else { throw error }
+                // The others are served all the same.
+                log(.error, "a reader can't be served: \(error)")
+            }
         }
     }
 

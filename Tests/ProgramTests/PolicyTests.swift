@@ -23,6 +23,9 @@ struct PolicyTests {
     private static let owners =
         [daemon: "localauth", verifier: "", sensorName("Forged"): ""]
         .merging(sensors.map { (sensorName($0), user(of: $0)) }) { $1 }
+        // A machine may have several readers.
+        .merging((2...4).map { (sensorName("Fingerprint\($0)"), user(of: "Fingerprint")) }) { $1 }
+        .merging([(sensorName("Fingerprint5"), ""), (sensorName("Face2"), "")]) { $1 }
 
     @Test("L24: each name has one user beside root, and the verifier's has none")
     func names() async throws {

@@ -35,14 +35,18 @@ public struct SensorDescriptions: Sendable {
     /// What a file may say.
     static let keys = ["User", "Strength"].map { SettingsFile.Name(section: "Sensor", word: $0) }
 
-    /// What is said of a sensor.
+    /// What is said of a sensor; where nothing is said of a second one of a program, such as
+    /// `Fingerprint2`, what is said of the first.
     @BusActor
     func trust(in name: String) -> SensorTrust {
+        let first = name.last.map("23456789".contains) == true ? [String(name.dropLast())] : []
         do throws(ConfigurationError) {
-            for folder in folders {
-                let path = "\(folder)/\(name).conf"
-                guard try Self.isThere(path) else { continue }
-                return try Self.read(path)
+            for name in [name] + first {
+                for folder in folders {
+                    let path = "\(folder)/\(name).conf"
+                    guard try Self.isThere(path) else { continue }
+                    return try Self.read(path)
+                }
             }
         } catch {
             return .refused("\(error)")

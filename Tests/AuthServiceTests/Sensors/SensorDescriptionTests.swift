@@ -80,4 +80,19 @@ struct SensorDescriptionTests {
             #expect(reason.hasPrefix("\(folder.path)/etc/Palm.conf: "), "\(reason)")
         }
     }
+
+    @Test("L24: a second sensor of a program is what its first is, unless a file says otherwise")
+    @BusActor func numbered() throws {
+        let first = try trust("[Sensor]\nStrength=strong\n")
+        for name in ["Palm2", "Palm9"] { #expect(descriptions.trust(in: name) == first) }
+        for name in ["Palm1", "Palm0", "Palm10", "Palm22", "2Palm", "Palmtop", "2"] {
+            guard case .refused(let reason) = descriptions.trust(in: name) else {
+                Issue.record("\(name)")
+                continue
+            }
+            #expect(reason.contains("/\(name).conf"), "\(reason)")
+        }
+        try folder.write("etc/Palm2.conf", "[Sensor]\nStrength=weak\n".utf8)
+        #expect(descriptions.trust(in: "Palm2") == .granted(uids: [0], strength: .weak))
+    }
 }
