@@ -87,20 +87,24 @@ build: setup pam ## Debug build of everything, tests included; warnings are erro
 BUILD_RELEASE = $(BUILDS) -c release --static-swift-stdlib $(STRICT) $(TRAITS)
 
 # To plan a build that has nothing to do takes seconds for each program: left out while no source is
-# newer than the last build, with the same traits and the same compiler.
+# newer than the last build, which had the same traits, compiler, packages and Makefile.
+PROGRAMS = $(SERVICES) localauth-sensor-simulated localauthctl localauth-sensor-check \
+    $(if $(findstring Prompt,$(TRAITS)),localauth-agent localauth-settings)
 BUILT := $(BUILD)/release-built
+WITH = { echo "$(TRAITS)"; $(SWIFT) --version; cat Makefile Package.resolved || :; } 2>&1
 release: setup-release pam ## Release build of all programs
 	@mkdir -p $(BUILD)
-	@{ echo "$(TRAITS)"; $(SWIFT) --version 2>&1; } > $(BUILT).new
-	@if cmp -s $(BUILT).new $(BUILT) \
+	@$(WITH) > $(BUILT).new
+	@if cmp -s $(BUILT).new $(BUILT) && ls $(addprefix $(RELEASE)/,$(PROGRAMS)) > /dev/null 2>&1 \
 	    && [ -z "$$(find Package.swift Sources -newer $(BUILT) -print -quit)" ]; then \
 	    rm $(BUILT).new; \
 	else \
-	    for program in $(SERVICES) localauth-sensor-simulated localauthctl localauth-sensor-check \
-	        $(if $(findstring Prompt,$(TRAITS)),localauth-agent localauth-settings); do \
+	    rm -f $(BUILT); \
+	    for program in $(PROGRAMS); do \
 	        $(BUILD_RELEASE) --product $$program || exit 1; \
 	    done; \
-	    mv $(BUILT).new $(BUILT); \
+	    $(WITH) > $(BUILT).made && touch -r $(BUILT).new $(BUILT).made && rm $(BUILT).new \
+	        && mv $(BUILT).made $(BUILT); \
 	fi
 
 # The module runs in programs such as sudo: C, without a run-time library of ours.
