@@ -24,9 +24,9 @@ struct box {
 };
 
 /*
- * dlib's detector of faces that look ahead. It takes most of a look, and two thirds of the time
- * where its numbers are added up eight at a time. So detector-body.h is compiled twice: for every
- * processor, and for those with AVX. Both add in the same order and find the same.
+ * dlib's detector of faces that look ahead. Most of a look is spent in it. With AVX it
+ * takes two thirds of the time, so detector-body.h is compiled twice: for every processor, and for
+ * those with AVX. Both add in the same order and find the same.
  */
 class detector {
   public:

@@ -272,6 +272,19 @@ extension Connection {
         }
     }
 
+    /// Whether the bus takes so long to answer a question, or doesn't answer it.
+    public func isLate(by time: Duration) async -> Bool {
+        guard !isPeerToPeer, isOpen else { return false }
+        let began = ContinuousClock.now
+        do throws(DBusError) {
+            let question = try askBus("GetNameOwner", Self.driver, timeout: .seconds(2))
+            _ = try await question.reply()
+        } catch {
+            return error.name == .noReply && isOpen
+        }
+        return ContinuousClock.now - began >= time
+    }
+
     /// Asks who owns a name, unless that is being asked and nothing has come from outside since:
     /// then whatever makes this side ask is older than that question, and shares its answer.
     func askWhoOwns(_ name: String) throws(DBusError) -> PendingCall {

@@ -42,7 +42,13 @@ extension Connection {
         }
         guard receiver.mayGet(amount, beside: unread + outgoing) else {
             ask(receiver)
-            throw DBusError(.limitsExceeded, "'\(receiver.name)' does not read its messages.")
+            let isOwnFault = !receiver.mayGet(amount, beside: Amount())
+            throw DBusError(
+                .limitsExceeded,
+                isOwnFault
+                    ? "'\(receiver.name)' does not read its messages."
+                    : "Others have left too much unread: ask for less, or later."
+            )
         }
         if expectingReply {
             // It doesn't overtake what was sent before it.

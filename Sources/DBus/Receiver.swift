@@ -50,7 +50,7 @@ enum UnreadLimits {
     static let user = Amount(bytes: 8 * 1024 * 1024, descriptors: 12)
     /// From here on calls of all users wait, but for those who have left less than ``little``.
     ///
-    /// Few users would reach ``most`` together, and then nobody would be answered.
+    /// A few users are enough to reach ``most``; then nobody would be answered.
     static let allBytes = 64 * 1024 * 1024
     /// So much is left to each user then.
     static let little = 32 * 1024

@@ -53,7 +53,12 @@ public actor Keychain {
         caller: Caller
     ) async throws(KeychainError) -> [Item] {
         var search = ItemSearch(query, skipsAuthenticated: skipsAuthenticated, caller: caller)
-        while try !opened().goOn(with: &search) { await Task.yield() }
+        while try !opened().goOn(with: &search) {
+            guard !Task.isCancelled else {
+                throw KeychainError(.notAvailable, "Nobody waits for what is found.")
+            }
+            await Task.yield()
+        }
         return search.items
     }
 

@@ -37,24 +37,21 @@ extension SensorProcess {
     func asked<Value>(
         _ question: @BusActor () async throws(DBusError) -> Value
     ) async throws(DBusError) -> Value {
-        for _ in 1..<Self.mostTries {
+        let end = Instant.now() + Self.longestDelay
+        while true {
             do throws(DBusError) {
                 return try await question()
             } catch {
-                guard error.name == .noReply, await isBusLate() else { throw error }
+                guard error.name == .noReply, Instant.now() < end,
+                    await proxy?.connection.isLate(by: Self.lateness) == true
+                else { throw error }
             }
         }
-        return try await question()
     }
 
-    private static let mostTries = 4
+    /// So long a bus may be late until the sensor is taken to have failed after all.
+    private static let longestDelay = Duration.seconds(8)
     private static let lateness = Duration.milliseconds(500)
-
-    private func isBusLate() async -> Bool {
-        let began = Instant.now()
-        _ = await isOwner(owner ?? "")
-        return Instant.now() - began >= Self.lateness
-    }
 
     /// Why nothing can be asked of it now.
     var refusal: DBusError {
@@ -97,7 +94,7 @@ extension SensorProcess {
     /// Whether what is known of it may be from before something that it announced.
     var isInDoubt: Bool { state == .ready && doubt != .none }
 
-    /// Returns once it has said what it announced, or can't be used.
+    /// Returns once it has said what it announced, can't be used, or can't be asked now.
     func settleDoubt() async {
         guard isInDoubt, let proxy else { return }
         _ = await lookAgain(proxy)

@@ -68,7 +68,7 @@ struct Confinement {
 
     // MARK: - What is in the files
 
-    /// So much of a file is read; who has more can make it longer.
+    /// Only so much is read, as users can lengthen some of these files.
     private static let limit = 1 << 16
 
     private static func text(_ pid: Int32, _ file: String) -> String? {
