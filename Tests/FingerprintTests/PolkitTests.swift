@@ -58,6 +58,53 @@ struct PolkitTests {
         }
     }
 
+    @Test("The sensor's user may use the reader alone, and where units are told from the sensor's")
+    @BusActor func narrow() async throws {
+        let verify = "net.reactivated.fprint.device.verify"
+        try await Self.onRig { rig in
+            let mayRead = try await Self.mayDo(verify, on: rig)
+            let mayRunPrograms = try await Self.mayDo("org.freedesktop.policykit.exec", on: rig)
+            #expect(mayRead && !mayRunPrograms)
+        }
+        let shipped = String(decoding: try TemporaryFolder.read(Self.rules), as: UTF8.self)
+        for (unit, isAllowed) in [
+            ("localauth-sensor-fingerprint.service", true), ("another.service", false),
+        ] {
+            // As a later polkit tells it: Debian 12's doesn't know the unit of a process.
+            let told = """
+                polkit.addRule = (function (add) {
+                    return function (rule) {
+                        add.call(polkit, function (action, subject) {
+                            return rule(action, { user: subject.user, system_unit: "\(unit)" });
+                        });
+                    };
+                })(polkit.addRule);
+
+                """
+            let folder = try TemporaryFolder()
+            let rules = folder.path + "/50-localauth-fingerprint.rules"
+            try TemporaryFolder.write(rules, (told + shipped).utf8)
+            try await Self.onRig(rules: rules) { rig in
+                let mayRead = try await Self.mayDo(verify, on: rig)
+                #expect(mayRead == isAllowed, "\(unit)")
+            }
+        }
+    }
+
+    /// Whether polkit lets a process of the service's user do something, unasked.
+    @BusActor private static func mayDo(
+        _ action: String,
+        on rig: FingerprintRig
+    ) async throws -> Bool {
+        let check = "exec pkcheck --action-id \(action) --process $$"
+        let words = ["/usr/bin/setpriv", "--reuid=\(localauth)", "--clear-groups", "--"]
+        let ended = try await rig.run(rig.words(words + ["/bin/sh", "-c", check]))
+            .ended(within: .seconds(30))
+        // What it exits with when the answer is no, or when somebody would have to be asked.
+        try expect([0, 1, 2].contains(ended.status), "an answer: \(ended)")
+        return ended.status == 0
+    }
+
     @Test("Without its rule the sensor is told to be denied, with the rule's name")
     @BusActor func denied() async throws {
         let folder = try TemporaryFolder()

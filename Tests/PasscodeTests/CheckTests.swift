@@ -66,10 +66,30 @@ struct CheckTests {
             return ShadowTests.entering(folder + "/shadow", as: "/etc/shadow")
         } _: { bench in
             try expect(try await !bench.verify("2468"), "a wrong one")
-            let hash =
-                "$6$proof$iL0PXtJCUttcmaDyYjCiOsij1Pca4X5vstKN6gGbXxyKNcUlLWJa."
-                + "5asrcKSjsBA/pDlGk6BeHuIMwgrUw.DJ0"
-            try TemporaryFolder.write(bench.bus.folder + "/shadow", ShadowTests.line(hash))
+            let line = ShadowTests.line(Self.hash)
+            try TemporaryFolder.write(bench.bus.folder + "/shadow", line)
+            #expect(try await bench.verify("2468"))
+        }
+    }
+
+    /// Of the passcode 2468.
+    private static let hash =
+        "$6$proof$iL0PXtJCUttcmaDyYjCiOsij1Pca4X5vstKN6gGbXxyKNcUlLWJa."
+        + "5asrcKSjsBA/pDlGk6BeHuIMwgrUw.DJ0"
+
+    @Test(
+        "The PAM service that is installed takes the login password, and nothing else",
+        .enabled(if: ShadowTests.isPossible, "needs a mount namespace")
+    )
+    func shippedService() async throws {
+        try await PasscodeBench.inside(service: "localauth") { folder in
+            let shipped = try TemporaryFolder.read(Self.project + "/dbus/pam/localauth")
+            try TemporaryFolder.write(folder + "/localauth", shipped)
+            let line = ShadowTests.line(Self.hash)
+            try TemporaryFolder.write(folder + "/shadow", line, mode: 0o600)
+            return ShadowTests.entering(folder + "/shadow", as: "/etc/shadow")
+        } _: { bench in
+            try expect(try await !bench.verify("1357"), "a wrong one")
             #expect(try await bench.verify("2468"))
         }
     }

@@ -1,6 +1,7 @@
 import DBus
 import Foundation
 import Glibc
+import Linux
 import LocalAuthBus
 import TestSupport
 import Testing
@@ -10,8 +11,15 @@ import Testing
 @Suite("Bus policy", .timeLimit(.minutes(4)), .enabled(if: geteuid() == 0))
 struct PolicyTests {
     private static let sensors = ["Face", "Fido2", "Fingerprint", "Simulated"]
+    /// A machine may have several.
+    private static let readers = (2...4).map { "Fingerprint\($0)" }
     private static let daemon = "org.localauth.Authentication1"
     private static let verifier = "org.localauth.Passcode1"
+
+    /// Those that send signals, or could; a sensor's are the last.
+    private static let parts = [
+        "SensorHost1", "SimulatedSensor1", "Agent1", "Passcode1", "Sensor1",
+    ]
 
     private static func sensorName(_ sensor: String) -> String { "org.localauth.Sensor1." + sensor }
     private static func user(of sensor: String) -> String { "localauth-" + sensor.lowercased() }
@@ -23,8 +31,7 @@ struct PolicyTests {
     private static let owners =
         [daemon: "localauth", verifier: "", sensorName("Forged"): ""]
         .merging(sensors.map { (sensorName($0), user(of: $0)) }) { $1 }
-        // A machine may have several readers.
-        .merging((2...4).map { (sensorName("Fingerprint\($0)"), user(of: "Fingerprint")) }) { $1 }
+        .merging(readers.map { (sensorName($0), user(of: "Fingerprint")) }) { $1 }
         .merging([(sensorName("Fingerprint5"), ""), (sensorName("Face2"), "")]) { $1 }
 
     @Test("L24: each name has one user beside root, and the verifier's has none")
@@ -48,7 +55,7 @@ struct PolicyTests {
         }
     }
 
-    /// What may be called on a name, and who may beside root.
+    /// What may be called on a name, and who may.
     private static func callers(of interface: String, at name: String) -> Set<String> {
         let isSensor = name.hasPrefix("org.localauth.Sensor1.")
         let readable: Set = [
@@ -56,16 +63,18 @@ struct PolicyTests {
             "org.freedesktop.DBus.Peer",
         ]
         switch (interface, name) {
-        case ("org.localauth.SensorHost1", daemon): return Set(sensors.map(user(of:)))
+        case ("org.localauth.SensorHost1", daemon): return Set(["root"] + sensors.map(user(of:)))
         case ("org.localauth.Authentication1", daemon), ("org.localauth.Context1", daemon),
             ("org.localauth.Device1", daemon), ("org.localauth.Keychain1", daemon),
             ("org.freedesktop.DBus.ObjectManager", daemon):
             return Set(people)
         case (_, daemon) where readable.contains(interface): return Set(people)
-        // It may talk to the verifier, whatever the interface.
-        case (_, verifier): return ["localauth"]
+        // They may talk to the verifier, whatever the interface.
+        case (_, verifier): return ["localauth", "root"]
         // An agent is somebody's connection: the policy can't know whose.
-        case ("org.localauth.Sensor1", _), ("org.localauth.Agent1", _): return ["localauth"]
+        case ("org.localauth.Sensor1", _), ("org.localauth.Agent1", _):
+            return ["localauth", "root"]
+        case ("org.localauth.SimulatedSensor1", sensorName("Simulated")): return ["root"]
         // The simulated sensor's own file lets everybody look at it.
         case (_, sensorName("Simulated")) where readable.contains(interface): return Set(people)
         case ("org.freedesktop.DBus.Properties", _) where isSensor: return ["localauth"]
@@ -100,7 +109,7 @@ struct PolicyTests {
         let system = try await InstalledSystem()
         let names = [Self.daemon, Self.verifier] + Self.sensors.map(Self.sensorName)
         let owners = try await Self.own(names, on: system)
-        for person in Self.people where person != "root" {
+        for person in Self.people {
             for name in names {
                 for (interface, member) in Self.members {
                     let said = try await system.call(as: person, [name, "/", interface, member])
@@ -161,7 +170,7 @@ struct PolicyTests {
         let listener = try system.connect()
         let other = try Connection(.address(system.address(as: InstalledSystem.nobody)))
         defer { for connection in [root, listener, other] { connection.close() } }
-        for part in ["Sensor1", "SensorHost1", "SimulatedSensor1", "Agent1", "Passcode1"] {
+        for part in Self.parts {
             let interface = "org.localauth." + part
             let heard = Witness<String>()
             for sender in [other, root] {
@@ -182,6 +191,89 @@ struct PolicyTests {
             try await eventually("root's signal") { heard.seen.contains(root.uniqueName) }
             #expect(heard.seen == [root.uniqueName], "\(part)")
         }
+    }
+
+    @Test("L24: a sensor's signals reach the service; those of other parts it can't send")
+    @BusActor func signalsOfSensors() async throws {
+        let system = try await InstalledSystem()
+        let service = try Connection(.address(system.address(as: "localauth")))
+        defer { service.close() }
+        for sensor in Self.sensors {
+            let user = Self.user(of: sensor)
+            let sender = try Connection(.address(system.address(as: user)))
+            defer { sender.close() }
+            let heard = Witness<String>()
+            for part in Self.parts {
+                _ = service.subscribe(
+                    sender: sender.uniqueName,
+                    path: nil,
+                    interface: "org.localauth." + part,
+                    member: nil,
+                    broadcast: true
+                ) { _ in heard.record(part) }
+            }
+            // The bus has taken the matches when it answers.
+            _ = try? await service.nameOwner(Self.daemon)
+            for part in Self.parts {
+                let interface = "org.localauth." + part
+                sender.emit(path: TestDaemon.root, interface: interface, member: "Event")
+            }
+            try await eventually("the sensor's signal") { heard.seen.contains("Sensor1") }
+            #expect(heard.seen == ["Sensor1"], "\(user)")
+        }
+    }
+
+    @Test("L16: an answer that nobody has asked for isn't handed over")
+    func unrequestedAnswers() async throws {
+        let system = try await InstalledSystem()
+        let (receiver, sender) = (try RawClient(system.address), try RawClient(system.address))
+        defer { for client in [receiver, sender] { client.hangUp() } }
+        let forged = [UInt8]("\u{6}\0\0\0forged\0".utf8)
+        let interface = "org.example.Nothing1"
+        try sender.send(
+            .answer,
+            to: receiver.name,
+            interface: interface,
+            member: "Answer",
+            signature: "s",
+            body: forged
+        )
+        // A signal may name its receiver, who isn't one of ours.
+        try sender.send(.signal, to: receiver.name, interface: interface, member: "Afterwards")
+        let received = try receiver.receive(until: "Afterwards")
+        #expect(!received.contains("forged"))
+    }
+
+    @Test("L21: the bus hands no descriptor to a method that takes none")
+    func descriptors() async throws {
+        let system = try await InstalledSystem()
+        let owners = try await Self.own([Self.daemon], on: system)
+        let file = try #require(OwnedDescriptor.open("/dev/null", O_RDONLY))
+        let daemon = Self.daemon
+        for (interface, member) in Self.members
+        where Self.callers(of: interface, at: daemon).contains(InstalledSystem.nobody) {
+            // One for a secret, or for who shows a prompt.
+            let isTaken = ["Context1", "Keychain1"].contains { interface.hasSuffix($0) }
+            let most = isTaken ? 1 : 0
+            for count in [most, most + 1] {
+                let client = try RawClient(system.address)
+                defer { client.hangUp() }
+                try client.send(
+                    to: daemon,
+                    interface: interface,
+                    member: member,
+                    descriptor: file,
+                    count: count
+                )
+                // Some are answered without an error: the next one never is.
+                try client.send(to: daemon, interface: daemon, member: "Nothing")
+                let isRefused = count > most
+                let received = try client.receive(until: "org.freedesktop.DBus.Error.")
+                let what = "\(interface), \(count): \(received)"
+                #expect(received.contains("AccessDenied") == isRefused, "\(what)")
+            }
+        }
+        for owner in owners { await owner.close() }
     }
 
     @Test("L24: calls without an interface reach other services, and no part of this one")
@@ -205,7 +297,7 @@ struct PolicyTests {
         let system = try await InstalledSystem()
         let root = try system.connect()
         let other = try Connection(.address(system.address(as: InstalledSystem.nobody)))
-        let names = [Self.daemon] + Self.sensors.map(Self.sensorName)
+        let names = [Self.daemon] + (Self.sensors + Self.readers).map(Self.sensorName)
         let owners = try Self.own(names, on: system)
         defer { for connection in owners + [root, other] { connection.close() } }
         for (name, owner) in zip(names, owners) {

@@ -342,6 +342,13 @@ struct AdministrationTests {
         }
         // polkit answers only the owner of an action that isn't root.
         #expect(text.ranges(of: "unix-user:localauth<").count == count)
+        // An administrator says who they are, wherever they sit.
+        for (who, word) in [
+            ("any", "auth_admin"), ("inactive", "auth_admin"), ("active", "auth_admin_keep"),
+        ] {
+            #expect(text.ranges(of: "<allow_\(who)>").count == count)
+            #expect(text.ranges(of: "<allow_\(who)>\(word)</allow_\(who)>").count == count)
+        }
     }
 
     @Test("On a session's bus polkit is not asked, whoever has its name there: it is refused")
