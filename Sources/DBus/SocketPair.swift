@@ -50,6 +50,32 @@ public enum SocketPair {
         _ = receive(end, flags: Int32(MSG_DONTWAIT))
     }
 
+    /// What a packet with a text is.
+    package enum Text: Equatable, Sendable {
+        /// There is none: nothing came, and nothing will.
+        case none
+        /// Empty, too long, or with a NUL: no C string.
+        case unfit
+        /// A text of so many bytes.
+        case bytes(Int)
+    }
+
+    // The text stays in one buffer that its owner wipes; an array could be copied.
+    /// Reads the packet that waits into a buffer that is full of zeros, and has room for a NUL and
+    /// one byte more than a text may have.
+    package static func readText(
+        _ end: OwnedDescriptor,
+        into buffer: UnsafeMutableBufferPointer<CChar>
+    ) -> Text {
+        // An empty packet looks like the end of file, but somebody sent it.
+        let isPacket = peek(end) != .closed
+        guard let text = buffer.baseAddress else { return .unfit }
+        let count = recv(end.rawValue, text, buffer.count - 1, 0)
+        guard count > 0 || count == 0 && isPacket else { return .none }
+        guard 1...buffer.count - 2 ~= count, memchr(text, 0, count) == nil else { return .unfit }
+        return .bytes(count)
+    }
+
     private static func receive(_ end: OwnedDescriptor, flags: Int32) -> Packet {
         var control = [UInt64](repeating: 0, count: 32)
         return control.withUnsafeMutableBytes { buffer in

@@ -72,24 +72,23 @@ struct PasscodeCheck {
             passcode.initialize(repeating: 0, count: size)
             mlock(passcode, size)
             defer { explicit_bzero(passcode, size) }
-            if let verdict = Self.receive(into: passcode) { return CheckReport(verdict) }
+            if let verdict = Self.receive(into: buffer) { return CheckReport(verdict) }
             return ask(user.name, passcode)
         }
     }
 
     // The passcode stays in one buffer that is wiped; an array could be copied.
-    private static func receive(into passcode: UnsafeMutablePointer<CChar>) -> Verdict? {
+    private static func receive(into buffer: UnsafeMutableBufferPointer<CChar>) -> Verdict? {
         let end = OwnedDescriptor(adopting: socket)
         var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, patience) == 1 else { return .noPacket }
-        // An empty packet looks like the end of file, but somebody sent it.
-        let isPacket = SocketPair.peek(end) != .closed
-        let count = recv(socket, passcode, maximumSize + 1, 0)
-        guard count > 0 || count == 0 && isPacket else { return .noPacket }
+        return switch SocketPair.readText(end, into: buffer) {
+        case .none: .noPacket
         // PAM takes a C string of so many bytes. What it could never take is wrong like any other
         // guess: if it were no attempt, it would be one that costs nothing.
-        guard 1...maximumSize ~= count, memchr(passcode, 0, count) == nil else { return .wrong }
-        return nil
+        case .unfit: .wrong
+        case .bytes: nil
+        }
     }
 
     // The passcode stays in one buffer that is wiped; an array could be copied.
