@@ -2,10 +2,10 @@ import TestSupport
 
 /// A method call with arguments of the right types and no meaning.
 struct Call {
-    let path: String
+    private(set) var path: String
     let interface: String
     let member: String
-    let signature: String
+    private(set) var signature: String
     /// The arguments, as D-Bus lays them out.
     private(set) var body: [UInt8]
 
@@ -27,6 +27,21 @@ struct Call {
 
     /// How many descriptors the signature takes.
     var descriptors: Int { signature.count { $0 == "h" } }
+
+    /// The same call with any arguments: mostly of its types, sometimes of others, on another
+    /// object, or none that a bus would pass on.
+    func anyhow(_ random: inout SeededGenerator) -> Call {
+        var call = self
+        if random.next() % 8 == 0 { call.path = AnyValue.path(&random) }
+        if random.next() % 8 == 0 { call.signature = AnyValue.signature(&random) }
+        var values = RawValues()
+        var rest = call.signature[...]
+        while !rest.isEmpty { AnyValue.append(&rest, to: &values, &random) }
+        call.body = values.bytes
+        guard random.next() % 32 == 0, !call.body.isEmpty else { return call }
+        call.body[Int(random.next() % UInt64(call.body.count))] = UInt8(random.next() & 255)
+        return call
+    }
 
     /// The same call with such dictionaries.
     func with(_ dictionary: WideDictionary) -> Call {

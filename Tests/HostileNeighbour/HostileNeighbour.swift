@@ -27,6 +27,8 @@ enum HostileNeighbour {
         case dictionaries
         /// Many connections at once, each with a large call before anybody knows whose it is.
         case strangers
+        /// Calls with any arguments, as a seed has them.
+        case random
         /// Agents that leave as soon as they are to show a prompt.
         case agents
     }
@@ -56,7 +58,7 @@ enum HostileNeighbour {
         signal(SIGPIPE, SIG_IGN)
         let address = "unix:path=" + words[1]
         switch attack {
-        case .flood, .unanswered, .descriptors, .signals, .unread, .dying:
+        case .flood, .unanswered, .descriptors, .signals, .unread, .dying, .random:
             run(attack, calls, on: address)
         case .dictionaries:
             let wide = calls.flatMap { call in WideDictionary.all.map(call.with) }
@@ -84,9 +86,16 @@ enum HostileNeighbour {
         }
     }
 
+    /// What random calls go by: `LOCALAUTH_SEED`, else another one each time.
+    private static let seed =
+        getenv("LOCALAUTH_SEED").flatMap { UInt64(String(cString: $0)) }
+        ?? UInt64.random(in: 0...UInt64.max)
+
     private static func run(_ attack: Attack, _ calls: [Call], on address: String) {
         var open: [RawClient] = []
         var made = 0
+        var random = SeededGenerator(seed)
+        if attack == .random { complain("LOCALAUTH_SEED=\(seed)") }
         while true {
             while open.count < connections,
                 let one = try? RawClient(address, isPatient: false)
@@ -97,6 +106,7 @@ enum HostileNeighbour {
             open.removeAll { connection in
                 var offer = RawClient.Offer.taken
                 for call in calls where offer == .taken {
+                    let call = attack == .random ? call.anyhow(&random) : call
                     offer = make(call, attack, on: connection)
                     if offer == .taken { made += 1 }
                 }
@@ -133,8 +143,13 @@ enum HostileNeighbour {
         )
     }
 
-    private static func say(_ line: String) {
+    private static func say(_ line: String) { write(line, to: 1) }
+
+    /// Beside what others read.
+    private static func complain(_ line: String) { write(line, to: 2) }
+
+    private static func write(_ line: String, to descriptor: Int32) {
         let bytes = Array("\(line)\n".utf8)
-        _ = write(1, bytes, bytes.count)
+        _ = Glibc.write(descriptor, bytes, bytes.count)
     }
 }

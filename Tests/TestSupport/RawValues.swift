@@ -23,6 +23,17 @@ public struct RawValues: Sendable {
         bytes += Array(text.utf8) + [0]
     }
 
+    /// An array, of elements that begin at a multiple of some size.
+    public mutating func array(aligned size: Int, _ elements: (inout RawValues) -> Void) {
+        append(UInt32(0))
+        let length = bytes.count - 4
+        pad(size)
+        let start = bytes.count
+        elements(&self)
+        let count = bytes.count - start
+        for index in 0..<4 { bytes[length + index] = UInt8(count >> (8 * index) & 255) }
+    }
+
     /// Bytes as they are.
     public mutating func append(raw more: [UInt8]) {
         bytes += more
