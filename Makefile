@@ -203,13 +203,14 @@ nightly: export LA_RUNS = 10000
 nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
-nightly: test test-deb test-system test-machine bench-system soak instructions ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
+nightly: FUZZ_SECONDS ?= 600
+nightly: test test-deb test-system test-machine bench-system soak instructions fuzz ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
 
 mutants: setup ## Plants faults, one at a time, and sees whether the tests notice: docs/mutants.md
 	scripts/mutants $(MUTANTS)
 
-fuzz: ## Foreign bytes for what reads them, for FUZZ_SECONDS each (60)
-	scripts/fuzz --seconds $(or $(FUZZ_SECONDS),60)
+fuzz: setup ## Foreign bytes for what reads them, for FUZZ_SECONDS each (60)
+	TRAITS="$(TRAITS)" scripts/fuzz --seconds $(or $(FUZZ_SECONDS),60)
 
 graph: ## The drawing of the targets in ARCHITECTURE.md, from the manifest
 	@scripts/graph

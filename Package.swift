@@ -59,11 +59,7 @@ let package = Package(
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
         .systemLibrary(name: "CFido2", providers: [.apt(["libfido2-dev"])]),
         .target(name: "SecurityKey", dependencies: ["CFido2", "CLinux", "Linux"]),
-        .systemLibrary(
-            name: "CAdwaita",
-            pkgConfig: "libadwaita-1",
-            providers: [.apt(["libadwaita-1-dev"])]
-        ),
+        .systemLibrary(name: "CAdwaita", pkgConfig: "libadwaita-1"),
         // Without the trait it is empty.
         .target(
             name: "Windows",
@@ -103,11 +99,7 @@ let package = Package(
         .target(
             name: "CFace",
             cxxSettings: [.define("LOCALAUTH_FACE", inFace), .unsafeFlags(["-O2"])],
-            linkerSettings: [
-                .linkedLibrary(":libdlib.a", inFace),
-                .linkedLibrary("openblas", inFace),
-                .linkedLibrary("jpeg", inFace),
-            ]
+            linkerSettings: [":libdlib.a", "openblas", "jpeg"].map { .linkedLibrary($0, inFace) }
         ),
         .target(
             name: "FaceSensor",
@@ -284,12 +276,7 @@ let package = Package(
             ],
             exclude: ["Format1"]
         ),
-        .systemLibrary(
-            name: "CDBus1",
-            path: "Tests/CDBus1",
-            pkgConfig: "dbus-1",
-            providers: [.apt(["libdbus-1-dev"])]
-        ),
+        .systemLibrary(name: "CDBus1", path: "Tests/CDBus1", pkgConfig: "dbus-1"),
         .executableTarget(
             name: "InteropClient",
             dependencies: ["CDBus1"],
@@ -469,6 +456,19 @@ let package = Package(
             ],
             exclude: ["MasterKey/Spy"]
         ),
+        // Reads any bytes as whatever comes from outside: scripts/fuzz runs it in libFuzzer, and a
+        // test replays Tests/Corpora through it.
+        .target(name: "CFuzz", dependencies: ["CReceive"], path: "Tests/CFuzz"),
+        .executableTarget(
+            name: "fuzzers",
+            dependencies: [
+                "AuthEngine", "AuthService", "AuthStore", "CFuzz", "CV4L2", "CameraDevice", "DBus",
+                "DBusModel", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
+                "LocalAuthBus", "SQLite", "SecurityKey", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Tests/Fuzz"
+        ),
         .executableTarget(
             name: "HostileNeighbour",
             dependencies: ["TestSupport"],
@@ -477,7 +477,7 @@ let package = Package(
         .testTarget(
             name: "ProgramTests",
             dependencies: [
-                "DBus", "HostileNeighbour", "Linux", "LocalAuthBus", "localauth-agent",
+                "DBus", "HostileNeighbour", "Linux", "LocalAuthBus", "fuzzers", "localauth-agent",
                 "localauth-passcode", "localauth-sensor-face", "localauth-sensor-fingerprint",
                 "localauth-sensor-simulated", "localauth-settings", "localauthctl", "localauthd",
                 "TestSupport",

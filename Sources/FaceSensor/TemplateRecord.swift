@@ -107,7 +107,7 @@ struct TemplateRecord {
 
     /// Every part has a fixed length or a length prefix, so that different parts never give the
     /// same bytes.
-    private static func authenticated(_ head: [UInt8], _ id: String, _ user: UInt32) -> [UInt8] {
+    static func authenticated(_ head: [UInt8], _ id: String, _ user: UInt32) -> [UInt8] {
         var bytes = head
         bytes.append(integer: user)
         return bytes + id.utf8

@@ -45,7 +45,7 @@ public struct SensorDescriptions: Sendable {
                 for folder in folders {
                     let path = "\(folder)/\(name).conf"
                     guard try Self.isThere(path) else { continue }
-                    return try Self.read(path)
+                    return try Self.read(SettingsFile.contents(of: path), file: path)
                 }
             }
         } catch {
@@ -67,16 +67,16 @@ public struct SensorDescriptions: Sendable {
         )
     }
 
+    /// What the bytes of a file say.
     @BusActor
-    private static func read(_ path: String) throws(ConfigurationError) -> SensorTrust {
+    static func read(
+        _ bytes: [UInt8],
+        file path: String
+    ) throws(ConfigurationError) -> SensorTrust {
         let words = Strength.allCases.reversed().map(\.rawValue).joined(separator: ", ")
         var uid: UInt32 = 0
         var strength = Strength.convenience
-        try SettingsFile.parse(
-            SettingsFile.contents(of: path),
-            file: path,
-            keys: keys
-        ) { name, value in
+        try SettingsFile.parse(bytes, file: path, keys: keys) { name, value in
             if name.word == "User" {
                 guard let user = UserName.uid(of: value) else { return "a user of this system" }
                 uid = user

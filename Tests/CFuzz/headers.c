@@ -1,11 +1,10 @@
-/* Looks for who makes a call in any bytes that have the lengths that the bus has checked. */
-#include "fields.h"
+#include "CFuzz.h"
+#include "../../Sources/CReceive/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+int fuzz_headers(const uint8_t *data, size_t size) {
     if (size < FIELDS_FIXED) return 0;
     // Of its own, so that a byte too far is seen.
     unsigned char *header = malloc(size);

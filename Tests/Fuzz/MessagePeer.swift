@@ -1,0 +1,240 @@
+import CFuzz
+import Glibc
+import Linux
+import LocalAuthBus
+
+@testable import DBus
+@testable import TestSupport
+
+/// The other end of a connection, which sends calls, answers and signals of any bytes.
+///
+/// Every interface is served here, every signal that is sent is listened to, and a call is made for
+/// every type of answer.
+@BusActor
+final class MessagePeer {
+    static let shared = MessagePeer()
+
+    /// Where everything is.
+    private static let path = ObjectPath(trusted: "/org/localauth/Fuzz")
+
+    private struct Member {
+        let interface: String
+        let name: String
+        let signature: String
+    }
+
+    private let refuser = Refuser()
+    private let calls: [Member]
+    private let properties: [(interface: String, name: String)]
+    private var connection: Connection?
+    private var socket: OwnedDescriptor?
+    private var listening: [EventSource] = []
+
+    private init() {
+        let descriptions = refuser.interfaces.map { type(of: $0).description }
+        let standard = "org.freedesktop.DBus."
+        calls =
+            descriptions.flatMap { description in
+                description.methods.values.sorted { $0.name < $1.name }
+                    .map { Member(interface: description.name, name: $0.name, signature: $0.input) }
+            } + [
+                Member(interface: standard + "Properties", name: "Get", signature: "ss"),
+                Member(interface: standard + "Properties", name: "GetAll", signature: "s"),
+                Member(interface: standard + "Properties", name: "Set", signature: "ssv"),
+                Member(interface: standard + "Introspectable", name: "Introspect", signature: ""),
+                Member(interface: standard + "Peer", name: "Ping", signature: ""),
+                Member(
+                    interface: standard + "ObjectManager",
+                    name: "GetManagedObjects",
+                    signature: ""
+                ),
+            ]
+        properties = descriptions.flatMap { description in
+            description.properties.map { (description.name, $0.name) }
+        }
+    }
+
+    /// Sends what the bytes say.
+    func take(_ bytes: [UInt8]) {
+        var input = Foreign(bytes)
+        guard let (connection, socket) = opened() else { preconditionFailure("no connection") }
+        switch input.byte() % 6 {
+        case 0: call(input.one(of: calls), nil, &input, on: socket)
+        case 1: call(input.one(of: calls), input.text(), &input, on: socket)
+        case 2: set(&input, on: socket)
+        case 3: answer(&input, to: connection, on: socket)
+        case 4: signal(&input, on: socket)
+        default:
+            send(Self.bounded(input.all()), on: socket)
+            // The rest of a message may still be waited for.
+            close()
+        }
+        if !connection.isOpen || !connection.pending.isEmpty { close() }
+    }
+
+    /// A message whose header says of no part that it has more than 64 KiB: sd-bus makes room for
+    /// as much as it is told, up to what a bus lets nobody send.
+    private static func bounded(_ message: [UInt8]) -> [UInt8] {
+        var message = message
+        let high = message.first == UInt8(ascii: "B") ? [4, 5, 12, 13] : [6, 7, 14, 15]
+        for index in high where index < message.count { message[index] = 0 }
+        return message
+    }
+
+    // MARK: The connection
+
+    private func opened() -> (Connection, OwnedDescriptor)? {
+        if let connection, let socket { return (connection, socket) }
+        var ends: [Int32] = [0, 0]
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
+        let ours = OwnedDescriptor(adopting: ends[0])
+        guard let connection = try? Connection(server: OwnedDescriptor(adopting: ends[1])) else {
+            return nil
+        }
+        connection.export(Self.path, refuser.interfaces)
+        connection.serveObjectManager(at: Self.path)
+        listen(on: connection)
+        self.connection = connection
+        socket = ours
+        let user = String(getuid()).utf8.map { String($0, radix: 16) }.joined()
+        send(Array("\0AUTH EXTERNAL \(user)\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n".utf8), on: ours)
+        return (connection, ours)
+    }
+
+    private func listen(on connection: Connection) {
+        let (name, path) = (connection.uniqueName, Self.path)
+        let service = Authentication1Proxy(connection, destination: name, path: path)
+        let sensor = Sensor1Proxy(connection, destination: name, path: path)
+        let verifier = Passcode1Proxy(connection, destination: name, path: path)
+        listening = [
+            service.onEvent { _, _ in }, service.onEvaluated { _ in },
+            service.onPropertiesChanged { _, _ in }, sensor.onEvent { _, _, _ in },
+            sensor.onTemplatesChanged { _ in }, verifier.onChanged { _ in },
+        ]
+    }
+
+    private func close() {
+        for source in listening { source.cancel() }
+        connection?.close()
+        (connection, socket, listening) = (nil, nil, [])
+        EventLoop.shared.serve()
+    }
+
+    /// Gives what this side has written.
+    @discardableResult
+    private func send(
+        _ bytes: [UInt8],
+        _ descriptor: Int32 = -1,
+        on socket: OwnedDescriptor
+    ) -> [UInt8] {
+        // What doesn't fit is cut.
+        _ = bytes.withUnsafeBufferPointer {
+            fuzz_send(socket.rawValue, $0.baseAddress, $0.count, descriptor)
+        }
+        return serve(socket)
+    }
+
+    private func serve(_ socket: OwnedDescriptor) -> [UInt8] {
+        // What one turn begins may end in the next.
+        for _ in 0..<3 { EventLoop.shared.serve() }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        var written: [UInt8] = []
+        while true {
+            let count = recv(socket.rawValue, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            guard count > 0 else { return written }
+            written += bytes[..<count]
+            EventLoop.shared.serve()
+        }
+    }
+
+    // MARK: Messages
+
+    private func call(
+        _ member: Member,
+        _ signature: String?,
+        _ input: inout Foreign,
+        on socket: OwnedDescriptor
+    ) {
+        var fields = RawValues()
+        fields.field(1, "o", Self.path.rawValue)
+        fields.field(2, "s", member.interface)
+        fields.field(3, "s", member.name)
+        send(1, fields, signature ?? member.signature, input.all(), on: socket)
+    }
+
+    private func set(_ input: inout Foreign, on socket: OwnedDescriptor) {
+        let property = input.one(of: properties)
+        var (fields, body) = (RawValues(), RawValues())
+        fields.field(1, "o", Self.path.rawValue)
+        fields.field(2, "s", "org.freedesktop.DBus.Properties")
+        fields.field(3, "s", "Set")
+        body.append(property.interface)
+        body.append(property.name)
+        body.append(raw: input.all())
+        send(1, fields, "ssv", body.bytes, on: socket)
+    }
+
+    private func signal(_ input: inout Foreign, on socket: OwnedDescriptor) {
+        let (service, sensor) = ("org.localauth.Authentication1", "org.localauth.Sensor1")
+        let member = input.one(of: [
+            Member(interface: service, name: "Event", signature: "sa{sv}"),
+            Member(interface: service, name: "Evaluated", signature: "a{sv}"),
+            Member(interface: sensor, name: "Event", signature: "tsa{sv}"),
+            Member(interface: sensor, name: "TemplatesChanged", signature: "u"),
+            Member(interface: "org.localauth.Passcode1", name: "Changed", signature: "u"),
+            Member(
+                interface: "org.freedesktop.DBus.Properties",
+                name: "PropertiesChanged",
+                signature: "sa{sv}as"
+            ),
+        ])
+        var (fields, body) = (RawValues(), RawValues())
+        fields.field(1, "o", Self.path.rawValue)
+        fields.field(2, "s", member.interface)
+        fields.field(3, "s", member.name)
+        if member.name == "PropertiesChanged" { body.append(service) }
+        body.append(raw: input.all())
+        send(4, fields, member.signature, body.bytes, on: socket)
+    }
+
+    /// Has a call be made, and answers that.
+    private func answer(
+        _ input: inout Foreign,
+        to connection: Connection,
+        on socket: OwnedDescriptor
+    ) {
+        let question = input.one(of: Questions.all)
+        onLoop { try? await question.ask(connection, Self.path) }
+        let written = serve(socket)
+        guard written.count >= 12 else { preconditionFailure("nothing was asked") }
+        // Behind the type, the flags and the size of what is asked.
+        let serial = written[8..<12].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        var fields = RawValues()
+        let isError = input.byte() % 8 == 0
+        if isError { fields.field(4, "s", "org.localauth.Error.\(input.text())") }
+        fields.field(5, serial)
+        send(isError ? 3 : 2, fields, isError ? "s" : question.answer, input.all(), on: socket)
+    }
+
+    private func send(
+        _ kind: UInt8,
+        _ fields: RawValues,
+        _ signature: String,
+        _ body: [UInt8],
+        on socket: OwnedDescriptor
+    ) {
+        var fields = fields
+        let hasDescriptor = signature.contains("h")
+        if !signature.isEmpty { fields.signature(8, String(signature.prefix(255))) }
+        if hasDescriptor { fields.field(9, 1) }
+        var message = RawValues()
+        message.append(raw: [UInt8(ascii: "l"), kind, 0, 1])
+        message.append(UInt32(body.count))
+        message.append(UInt32(1))
+        message.append(UInt32(fields.bytes.count))
+        message.append(raw: fields.bytes)
+        message.pad(8)
+        send(message.bytes + body, hasDescriptor ? socket.rawValue : -1, on: socket)
+    }
+}

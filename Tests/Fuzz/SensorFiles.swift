@@ -1,0 +1,78 @@
+import Crypto
+import Glibc
+import TestSupport
+
+@testable import FaceSensor
+@testable import Fingerprint
+@testable import SecurityKey
+
+/// What the sensors store.
+enum SensorFiles {
+    private static let key = SymmetricKey(data: [UInt8](repeating: 1, count: 32))
+    private static let id = String(repeating: "a", count: 32)
+
+    /// Reads bytes as the face sensor's template, and as what is inside one that is authentic.
+    static func readTemplate(_ bytes: [UInt8]) {
+        precondition(TemplateRecord(bytes, id: id, user: 1000, key: key) == nil)
+        var input = Foreign(bytes)
+        let head =
+            Array(input.byte() % 2 == 0 ? "LAFACE01".utf8 : "LAFACE02".utf8) + input.take(8)
+            + [4] + input.take(4)
+        let data = TemplateRecord.authenticated(head, id, 1000)
+        guard let box = try? AES.GCM.seal(input.all(), using: key, authenticating: data),
+            let sealed = box.combined,
+            let record = TemplateRecord(head + sealed, id: id, user: 1000, key: key)
+        else { return }
+        precondition(!record.faces.isEmpty && record.learned.count < 256)
+        guard let stored = record.sealed(user: 1000, key: key) else { return }
+        let again = TemplateRecord(stored, id: id, user: 1000, key: key)
+        precondition(again?.entry == record.entry)
+        precondition(TemplateRecord(stored, id: id, user: 1001, key: key) == nil)
+    }
+
+    /// Reads bytes as the credential of a security key; what is understood is stored as it is.
+    static func readCredential(_ bytes: [UInt8]) {
+        guard let record = CredentialRecord(bytes) else { return }
+        precondition(record.content == bytes)
+    }
+
+    private static let folder = try? StateFolder()
+
+    /// Reads bytes as each of the fingerprint sensor's lists; once written, they read the same.
+    static func readLists(_ bytes: [UInt8]) {
+        guard let folder else { preconditionFailure("no folder") }
+        for name in ["fingerprint-labels", "fingerprint-ids", "fingerprint-readers"] {
+            try? folder.write(bytes, to: name)
+        }
+        var labels = LabelFile(folder: folder.path)
+        var prints = KnownPrints(folder: folder.path)
+        let readers = KnownReaders(folder: folder.path)
+        let label = String(decoding: bytes.prefix(200), as: UTF8.self)
+        precondition(labels.set(label, of: "id", uid: 1, sensor: "Fingerprint", keeping: ["id"]))
+        let id = prints.identifier(
+            of: .rightIndex,
+            uid: 1,
+            sensor: "Fingerprint",
+            print: "print",
+            modified: 0,
+            stamp: nil,
+            now: 0
+        )
+        precondition(prints.write() && readers.write())
+        let same = LabelFile(folder: folder.path)
+        precondition(same.label(of: "id", uid: 1, sensor: "Fingerprint") == label)
+        precondition(same.identifiers(uid: 1, sensor: "Fingerprint") == ["id"])
+        var known = KnownPrints(folder: folder.path)
+        let idAgain = known.identifier(
+            of: .rightIndex,
+            uid: 1,
+            sensor: "Fingerprint",
+            print: "print",
+            modified: 0,
+            stamp: nil,
+            now: 0
+        )
+        precondition(idAgain == id)
+        precondition(KnownReaders(folder: folder.path) == readers)
+    }
+}
