@@ -175,7 +175,7 @@ struct IdleSensorTests {
             }
             try TemporaryFolder.write(shadow, "root:".utf8)
             let answer = Task.immediate { @BusActor in try await manager.canEvaluate(policy: 2) }
-            // It has read the question when it answers the next one, and there is no other verifier.
+            // It has read the question when it answers the next one; nobody else is the verifier.
             _ = try await manager.version()
             let next = try ScriptedVerifier(on: bench.bus, isPasscodeSet: false)
             #expect(try await answer.value.code == -5)
