@@ -60,7 +60,9 @@ final class MessagePeer {
         guard let (connection, socket) = opened() else { preconditionFailure("no connection") }
         switch input.byte() % 6 {
         case 0: call(input.one(of: calls), nil, &input, on: socket)
-        case 1: call(input.one(of: calls), input.text(), &input, on: socket)
+        case 1:
+            let signature = String(decoding: input.bytes().map { $0 & 0x7F }, as: UTF8.self)
+            call(input.one(of: calls), signature, &input, on: socket)
         case 2: set(&input, on: socket)
         case 3: answer(&input, to: connection, on: socket)
         case 4: signal(&input, on: socket)
@@ -226,7 +228,7 @@ final class MessagePeer {
     ) {
         var fields = fields
         let hasDescriptor = signature.contains("h")
-        if !signature.isEmpty { fields.signature(8, String(signature.prefix(255))) }
+        if !signature.isEmpty { fields.signature(8, signature) }
         if hasDescriptor { fields.field(9, 1) }
         var message = RawValues()
         message.append(raw: [UInt8(ascii: "l"), kind, 0, 1])

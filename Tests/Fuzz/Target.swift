@@ -1,7 +1,6 @@
 import CFuzz
 import DBus
 import DBusModel
-import Glibc
 
 @testable import AuthService
 @testable import CameraDevice
@@ -47,12 +46,5 @@ enum Target {
     static func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         chosen?(Array(UnsafeBufferPointer(start: data, count: count)))
         return 0
-    }
-
-    static func content(of file: String) -> [UInt8]? {
-        guard let stream = fopen(file, "r") else { return nil }
-        defer { fclose(stream) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        return Array(bytes.prefix(fread(&bytes, 1, bytes.count, stream)))
     }
 }

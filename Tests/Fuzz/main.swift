@@ -1,6 +1,7 @@
 import CFuzz
 import DBus
 import Glibc
+import Linux
 
 guard let target = Target.chosen else {
     print("usage: fuzzers \(Target.all.keys.sorted().joined(separator: "|")) FILE...")
@@ -20,7 +21,7 @@ EventLoop.shared.run {
     }
     #else
     for file in CommandLine.arguments.dropFirst(2) {
-        guard let bytes = Target.content(of: file) else {
+        guard let bytes = SmallFile.read(file, limit: 1 << 20) else {
             print("fuzzers: \(file) can't be read")
             exit(66)
         }
