@@ -41,7 +41,6 @@ extension Connection {
             if self?.subscriptions[interface]?.isEmpty == true {
                 self?.subscriptions[interface] = nil
             }
-            box.source = nil
             if broadcast {
                 self?.removeMatch(rule)
             }
@@ -116,5 +115,5 @@ extension ObjectPath {
 /// Lets a source's own closure refer to the source without a retain cycle.
 @BusActor
 final class SourceBox {
-    var source: EventSource?
+    weak var source: EventSource?
 }

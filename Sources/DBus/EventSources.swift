@@ -66,7 +66,6 @@ final class EventSources {
         let box = SourceBox()
         let source = EventSource(body: body) {
             self.watches.removeAll { $0.source === box.source }
-            box.source = nil
             let isWatched = self.watches.contains { $0.descriptor == descriptor }
             if !isWatched { self.arrange(descriptor, for: 0) }
         }
@@ -83,7 +82,6 @@ final class EventSources {
         let box = SourceBox()
         let source = EventSource(body: body) {
             self.signals.removeAll { $0.source === box.source }
-            box.source = nil
             self.updateSignalMask()
         }
         box.source = source

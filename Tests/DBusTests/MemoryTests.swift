@@ -41,6 +41,23 @@ struct MemoryTests {
         }
     }
 
+    @Test("Who closes a connection and cancels nothing leaves no subscription behind")
+    @BusActor
+    func subscriptions() async throws {
+        weak var subscription: EventSource?
+        try await withDirectPair { pair in
+            subscription = pair.client.subscribe(
+                sender: Peer.direct,
+                path: nil,
+                interface: ExampleService.name,
+                member: nil,
+                broadcast: false
+            ) { _ in }
+            #expect(subscription != nil)
+        }
+        #expect(subscription == nil)
+    }
+
     private func residentBytes() throws -> Int {
         let file = try #require(fopen("/proc/self/statm", "r"))
         defer { fclose(file) }

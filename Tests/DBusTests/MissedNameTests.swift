@@ -66,9 +66,14 @@ struct MissedNameTests {
     func calling() async throws {
         try await PrivateBus.run { bus in
             let (service, guest) = (try bus.connect(), try bus.connect())
+            let other = try bus.connect()
             let peer = try await service.peer(named: guest.uniqueName)
             try await bus.lose(.nameOwnerChanged)
             guest.close()
+            // It may read the call first: then it delivers it to nobody.
+            try await eventually("the bus to know") {
+                try await other.nameOwner(guest.uniqueName) == nil
+            }
             let error = await #expect(throws: DBusError.self) {
                 _ = try await service.call(
                     to: guest.uniqueName,
