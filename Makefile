@@ -61,7 +61,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation reference \
-    graph mutants fuzz test nightly lint \
+    graph mutants fuzz test run-tests sanitize nightly lint \
     check format generate messages catalogues acceptance bench bench-system hello soak instructions install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam test-faults clean
 
@@ -153,10 +153,20 @@ NOTHING :=
 BAR := $(NOTHING)|$(NOTHING)
 
 test: build ## Every test
+	@$(MAKE) --no-print-directory run-tests
+
+# Of what is built.
+run-tests:
 	$(EACH_TEST) $(TRAITS) --skip '^($(subst $(NOTHING) $(NOTHING),$(BAR),$(BUSY)))\.'
 	for target in $(BUSY); do \
 	    $(EACH_TEST) $(TRAITS) --filter "^$$target\." || exit 1; \
 	done
+
+SANITIZER ?= address
+SANITIZED = SWIFT="$(SWIFT)" scripts/sanitize $(SANITIZER)
+sanitize: setup pam ## Every test under a SANITIZER, address (the default; with it, undefined) or thread
+	$(SANITIZED) build --build-tests $(STRICT) $(TRAITS)
+	@$(MAKE) --no-print-directory run-tests EACH_TEST='$(SANITIZED) test'
 
 demo-fingerprint: setup release ## The fingerprint sensor on fprintd with a virtual reader
 	$(BUILD_RELEASE) --product fingerprint-rig
@@ -204,7 +214,9 @@ nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
 nightly: FUZZ_SECONDS ?= 600
-nightly: test test-deb test-system test-machine bench-system soak instructions fuzz ## Every test, with 10,000 random lives and hundreds of crashes; a booted system
+nightly: test test-deb test-system test-machine bench-system soak instructions fuzz ## Every test, with 10,000 random lives and hundreds of crashes; fuzzers, sanitizers, a booted system
+	@$(MAKE) --no-print-directory sanitize SANITIZER=address
+	@$(MAKE) --no-print-directory sanitize SANITIZER=thread
 
 mutants: setup ## Plants faults, one at a time, and sees whether the tests notice: docs/mutants.md
 	scripts/mutants $(MUTANTS)

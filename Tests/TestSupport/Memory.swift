@@ -27,6 +27,8 @@ public func occurrences(of text: String, in pid: Int32) throws -> Int {
         guard words.count > 1, words[1].hasPrefix("rw") else { continue }
         let bounds = words[0].split(separator: "-").compactMap { Int($0, radix: 16) }
         guard bounds.count == 2, bounds[0] < bounds[1] else { continue }
+        // A sanitizer keeps its own notes in terabytes, of which next to nothing is there.
+        guard bounds[1] - bounds[0] < 1 << 36 else { continue }
         var bytes = [UInt8](repeating: 0, count: bounds[1] - bounds[0])
         guard pread(memory, &bytes, bytes.count, bounds[0]) == bytes.count else { continue }
         count += bytes.withUnsafeBytes { occurrences(of: Array(text.utf8), in: $0) }
