@@ -154,8 +154,14 @@ public final class AuthService {
             settings: configuration.engineSettings(isSystemBus: isSystemBus),
             records: state.records,
             unknown: state.unknown,
-            since: isSystemBus ? Instant(nanoseconds: 0) : Instant.now()
+            since: Self.beginning(isSystemBus: isSystemBus, now: .now())
         )
+    }
+
+    /// From when the time of a user counts who gave no passcode yet (L11): a restart of the
+    /// system's service is no boot, another one begins with a login.
+    nonisolated static func beginning(isSystemBus: Bool, now: Instant) -> Instant {
+        isSystemBus ? Instant(nanoseconds: 0) : now
     }
 
     /// Puts the objects on the bus and looks for sensors, then takes the name.

@@ -107,12 +107,17 @@ struct AgeTests {
         desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
         for _ in 0..<4 {
             desk.pass(AgeTests.hour * 38)
+            #expect(desk.available(.biometrics) == nil, "38 hours without biometry")
             desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
         }
-        desk.pass(AgeTests.hour * 3)
+        desk.pass(AgeTests.hour * 4 - .seconds(1))
+        #expect(desk.available(.biometrics) == nil, "156 hours but for a second")
+        var late = desk
+        late.pass(.seconds(1))
+        #expect(late.available(.biometrics) == .biometryLockout)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
         desk.pass(AgeTests.hour * 3)
-        #expect(desk.available(.biometrics) == nil, "158 hours, but biometry 3 hours ago")
+        #expect(desk.available(.biometrics) == nil, "159 hours, but biometry 3 hours ago")
         desk.pass(AgeTests.hour)
         #expect(desk.available(.biometrics) == .biometryLockout)
         #expect(message(desk).contains("without one"))

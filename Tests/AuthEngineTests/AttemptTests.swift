@@ -62,12 +62,15 @@ struct AttemptTests {
     @Test("R2: The attempts of each modality are the administrator's; an iris counts like a face")
     func attemptsOfModalities() {
         var settings = Settings()
-        settings.fingerprintAttempts = 4
-        settings.faceAttempts = 3
         settings.lockoutAttempts = 20
         let iris = SensorFact.sensor("iris", .iris)
-        let rows = [(SensorFact.finger, 4, 1), (.face, 3, 2), (iris, 3, 2)]
+        let rows = [
+            (SensorFact.finger, 4, 1), (.face, 3, 2), (iris, 3, 2), (.finger, 1, 1), (.face, 1, 1),
+        ]
         for (sensor, attempts, fallback) in rows {
+            let isFinger = sensor.type == .fingerprint
+            settings.fingerprintAttempts = isFinger ? attempts : 9
+            settings.faceAttempts = isFinger ? 9 : attempts
             var desk = Desk(sensor, settings: settings)
             let id = desk.evaluate(.biometrics)
             for number in 1...attempts {
@@ -285,10 +288,17 @@ struct AttemptTests {
     }
 
     @Test("L20: At the last attempt the answer is 0, and the sensor is canceled before it")
-    func last() {
+    func last() throws {
         var desk = Desk(.finger)
         desk.evaluate(.biometrics)
-        for _ in 0..<3 { desk.scan(matching: false) }
+        for _ in 0..<2 { desk.scan(matching: false) }
+        let operation = try #require(desk.operations.first?.id)
+        let last = desk.scan(matching: false)
+        let canceled = try #require(last.firstIndex(of: .cancelSensor(operation)))
+        let answered = last.firstIndex {
+            if case .answerMismatch = $0 { true } else { false }
+        }
+        #expect(try canceled < #require(answered))
         let left = [2, 1, 0].map { MismatchAnswer.counted(attemptsLeft: $0) }
         #expect(answers(desk.effects) == left)
         #expect(desk.operations.isEmpty)

@@ -75,6 +75,11 @@ struct HalfMissTests {
         }
         desk.scan("face", matching: false)
         #expect(desk.refusal(other) == .biometryLockout)
+        // The lockout is nine away.
+        desk = Desk(.face, .finger)
+        let own = desk.evaluate(.biometrics)
+        desk.scan("face", matching: false)
+        #expect(desk.progress(own).contains(.noMatch(attemptsLeft: 1)))
     }
 
     @Test("R3: Where one miss locks, a finger's does, and a face's second")

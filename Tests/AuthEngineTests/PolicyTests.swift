@@ -9,8 +9,12 @@ struct PolicyTests {
         desk.fail(5)
         desk.facts.passcode = .missing
         let finger = SensorFact.finger
-        desk.facts.sensors = [finger.with(.unavailable)]
-        #expect(desk.available(.biometrics) == .biometryNotAvailable)
+        for sensor in [finger.with(.unavailable), finger.with(.unavailable).with(templates: 0)] {
+            desk.facts.sensors = [sensor]
+            #expect(desk.available(.biometrics) == .biometryNotAvailable)
+        }
+        desk.facts.sensors = [finger.with(.away)]
+        #expect(desk.available(.biometrics) == .biometryDisconnected)
         desk.facts.sensors = [finger.with(templates: 0)]
         #expect(desk.available(.biometrics) == .biometryNotEnrolled)
         desk.facts.sensors = [finger]
@@ -262,6 +266,9 @@ struct PolicyTests {
         let any = desk.evaluate(.biometrics) { $0.requiresConfirmation = false }
         desk.scan("webcam", matching: true)
         #expect(desk.grant(any)?.strength == .convenience)
+        desk = Desk(.webcam, .finger)
+        desk.evaluate(.biometrics) { $0.minimumStrength = .strong }
+        #expect(desk.operations.map(\.sensor) == ["finger"])
     }
 
     @Test("A restriction to sensors starts only these")

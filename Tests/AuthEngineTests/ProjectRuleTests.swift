@@ -46,6 +46,12 @@ struct ProjectRuleTests {
         desk.send(.sensorReady(operation))
         desk.scan(matching: true)
         #expect(desk.grant(id)?.sensor == "finger")
+        let last = desk.evaluate(.biometrics)
+        desk.send(.sensorBusy(desk.operations[0].id, by: "zoom"))
+        desk.pass(.seconds(119))
+        #expect(desk.isPending(last) && desk.operations.count == 1)
+        desk.pass(.seconds(1))
+        #expect(desk.refusal(last) == .systemCancel && desk.operations.isEmpty)
     }
 
     @Test("A sensor that gives up says why to the prompt, and the refusal says it again")
@@ -107,6 +113,11 @@ struct ProjectRuleTests {
                 #expect(desk.operations.isEmpty)
             } else {
                 #expect(effects == [.discardPasscode(id)])
+                desk.send(.promptBegan(id))
+                #expect(desk.passcode(id, .correct) == [.discardPasscode(id)])
+                desk.scan(desk.operations[0].sensor, matching: false)
+                #expect(desk.engine.offersFallback(id))
+                #expect(desk.passcode(id, .correct) == [.discardPasscode(id)])
                 #expect(desk.isPending(id))
             }
         }
@@ -219,6 +230,7 @@ struct ProjectRuleTests {
         #expect(desk.refusal(own[3]) == .limitsExceeded)
         let others = (10..<17).map { desk.evaluate(.biometrics, client: ClientID($0)) }
         #expect(others.map(desk.isPending) == [true, true, true, true, true, true, false])
+        #expect(desk.refusal(others[6]) == .limitsExceeded)
         var request = Request(
             id: EvaluationID(1000),
             client: ClientID(30),
@@ -228,7 +240,15 @@ struct ProjectRuleTests {
         for number in UInt64(1000)..<1009 {
             request.id = EvaluationID(number)
             let effects = desk.engine.step(.requested(request), at: desk.now)
-            #expect((effects == [.lookUp(request.id)]) == (number < 1008))
+            guard number == 1008 else {
+                #expect(effects == [.lookUp(request.id)])
+                continue
+            }
+            guard case .reply(request.id, .refused(let refusal)) = effects.first else {
+                Issue.record("\(effects)")
+                continue
+            }
+            #expect(effects.count == 1 && refusal.code == .limitsExceeded)
         }
     }
 

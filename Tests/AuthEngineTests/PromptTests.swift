@@ -164,9 +164,15 @@ struct PromptTests {
     func oneShots() {
         var desk = Desk()
         let ids = (1...2).map { desk.evaluateElsewhere($0) }
-        desk.send(.oneShotsInvalidated(ClientID(1)))
+        let client = ClientID(1)
+        let inContext = desk.evaluate(
+            .biometricsOrPasscode,
+            client: client,
+            context: Desk.context
+        )
+        desk.send(.oneShotsInvalidated(client))
         #expect(desk.refusal(ids[0]) == .appCancel)
-        #expect(desk.isPending(ids[1]))
+        #expect(desk.isPending(ids[1]) && desk.isPending(inContext))
     }
 
     @Test("A moment before the last one is that one: no delay begins anew or lasts longer")
@@ -210,7 +216,6 @@ struct PromptTests {
         desk.send(.invalidated(Desk.context))
         desk.write()
         #expect(desk.refusal(id) == .appCancel)
-        desk = Desk(.finger)
         func kept() -> Grant? {
             desk.engine.success(
                 of: Desk.context,
@@ -220,6 +225,9 @@ struct PromptTests {
                 at: desk.now
             )
         }
+        #expect(desk.engine.contexts[Desk.context]?.successes.isEmpty == true)
+        #expect(kept() == nil)
+        desk = Desk(.finger)
         succeed(&desk, .biometry)
         #expect(kept() != nil)
         desk.send(.invalidated(Desk.context))

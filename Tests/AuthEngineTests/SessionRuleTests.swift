@@ -65,10 +65,17 @@ struct SessionRuleTests {
     @Test("L4: sleep ends everything and refuses what comes, until the machine is awake")
     func suspend() {
         var desk = Desk(.finger)
-        let running = desk.evaluate(.biometrics)
+        var ids = [
+            desk.evaluate(.biometrics), desk.evaluate(.biometrics, client: Desk.other),
+            desk.evaluateElsewhere(3), desk.evaluateElsewhere(4),
+        ]
+        ids.append(desk.evaluate(.biometrics, client: ClientID(5)) { $0.isUnlock = true })
+        #expect(desk.refusal(ids.remove(at: 3)) == .systemCancel, "the unlock goes first")
+        #expect(ids.allSatisfy(desk.isPending) && desk.prompts == 4)
         desk.send(.suspending)
-        #expect(desk.refusal(running) == .systemCancel)
+        #expect(ids.allSatisfy { desk.refusal($0) == .systemCancel })
         #expect(desk.operations.isEmpty)
+        desk.facts.session = Desk.session
         #expect(desk.refused(.biometricsOrPasscode) == .systemCancel)
         desk.send(.resumed)
         let next = desk.evaluate(.biometrics)

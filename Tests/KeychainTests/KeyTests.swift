@@ -44,35 +44,43 @@ struct KeyTests {
         func sign(
             _ data: [UInt8],
             _ algorithm: SignatureAlgorithm = .message,
-            password: String? = nil
+            password: String? = nil,
+            for operation: AccessOperation = .useKeySign
         ) throws -> [UInt8] {
             try store.sign(
                 data,
                 with: id,
                 algorithm,
-                authorization: authorization(.useKeySign),
+                authorization: authorization(operation),
                 password: password.map { SecretBytes($0) },
                 caller: .person
             )
         }
 
-        func decrypt(_ data: [UInt8]) throws -> [UInt8] {
+        func decrypt(
+            _ data: [UInt8],
+            for operation: AccessOperation = .useKeyDecrypt
+        ) throws -> [UInt8] {
             try store.decrypt(
                 data,
                 with: id,
-                authorization: authorization(.useKeyDecrypt),
+                authorization: authorization(operation),
                 password: nil,
                 caller: .person
             )
             .bytes
         }
 
-        func exchange(_ point: [UInt8], _ algorithm: ExchangeAlgorithm) throws -> [UInt8] {
+        func exchange(
+            _ point: [UInt8],
+            _ algorithm: ExchangeAlgorithm,
+            for operation: AccessOperation = .useKeyKeyExchange
+        ) throws -> [UInt8] {
             try store.exchange(
                 point,
                 with: id,
                 algorithm,
-                authorization: authorization(.useKeyKeyExchange),
+                authorization: authorization(operation),
                 password: nil,
                 caller: .person
             )
@@ -285,17 +293,16 @@ struct KeyTests {
     @Test("R66: Each use of a key needs an authorization of its own")
     func operations() throws {
         let key = try Made(flags: [.privateKeyUsage, .biometryAny])
-        for operation in AccessOperation.allCases where operation != .useKeySign {
-            let authorization = try key.authorization(operation)
-            expectRefusal(.authFailed) {
-                _ = try key.store.sign(
-                    [],
-                    with: key.id,
-                    .message,
-                    authorization: authorization,
-                    password: nil,
-                    caller: .person
-                )
+        for operation in AccessOperation.allCases {
+            // What makes no sense is found out only once the authorization is the right one.
+            expectRefusal(operation == .useKeySign ? .parameter : .authFailed) {
+                _ = try key.sign([], .digest, for: operation)
+            }
+            expectRefusal(operation == .useKeyDecrypt ? .decode : .authFailed) {
+                _ = try key.decrypt([], for: operation)
+            }
+            expectRefusal(operation == .useKeyKeyExchange ? .parameter : .authFailed) {
+                _ = try key.exchange([], .plain, for: operation)
             }
         }
     }

@@ -41,7 +41,7 @@ struct StretchingTests {
         }
     }
 
-    @Test("L18: A new envelope's password is stretched at N = 2^15, with a salt of its own")
+    @Test("L18: A new envelope has a key and a salt of its own, and stretches at N = 2^15")
     func envelope() throws {
         let ring = KeyRing(
             MasterKey([UInt8](repeating: 3, count: 32)),
@@ -50,6 +50,7 @@ struct StretchingTests {
         let item = try Self.item()
         let password = SecretBytes("password")
         var salts: Set<[UInt8]> = []
+        var keys: Set<[UInt8]> = []
         for _ in 0..<2 {
             let envelope = try Envelope(
                 sealing: SecretBytes("secret"),
@@ -79,9 +80,10 @@ struct StretchingTests {
             #expect(throws: Never.self) {
                 let key = try AES.GCM.open(box, using: wrapping, authenticating: data.bytes)
                 #expect(key.count == 32)
+                keys.insert(Array(key))
             }
         }
-        #expect(salts.count == 2)
+        #expect(salts.count == 2 && keys.count == 2)
     }
 
     private static func item() throws -> Item {

@@ -52,13 +52,14 @@ struct ClientWireTests {
     }
 
     @Test("R34: the duration of a reuse is sent when there is one, and five minutes at most")
-    func reuse() {
+    func reuse() throws {
         let context = LAContext()
-        #expect(context.options.reuseDuration == AuthenticationOptions().reuseDuration)
+        func sent() throws -> Variant? { try context.options.wire()["reuse-duration"] }
+        #expect(try sent() == nil)
         context.touchIDAuthenticationAllowableReuseDuration = 10
-        #expect(context.options.reuseDuration == .seconds(10))
+        #expect(try sent() == .double(10))
         context.touchIDAuthenticationAllowableReuseDuration = 1e9
-        #expect(context.options.reuseDuration == .seconds(300))
+        #expect(try sent() == .double(300))
     }
 
     @Test("Where the system's service can't be reached, the one of the session's bus is not asked")

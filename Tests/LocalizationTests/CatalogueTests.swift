@@ -6,7 +6,10 @@ import Testing
 /// The catalogues are complete.
 @Suite("Catalogues") struct CatalogueTests {
     /// The programs that people see.
-    private static let speakers = ["Sources/AgentKit", "Sources/localauthctl"]
+    private static let speakers = [
+        "Sources/AgentKit", "Sources/localauth-agent", "Sources/localauth-settings",
+        "Sources/localauthctl",
+    ]
     private static let calls = ["localized(", "localizedCount(", "marked("]
 
     /// What `make messages` takes from the sources.

@@ -114,7 +114,7 @@ struct ActivationTests {
 
     /// What can be the first call that the daemon ever gets.
     enum FirstCall: CaseIterable {
-        case biometryTypes, canEvaluate, listTemplates
+        case biometryTypes, canEvaluate, evaluate, listTemplates
 
         /// Makes it, and describes the answer.
         @BusActor
@@ -124,6 +124,14 @@ struct ActivationTests {
             switch self {
             case .biometryTypes: return "\(try await manager.biometryTypes())"
             case .canEvaluate: return "\(try await manager.canEvaluate(policy: 1).code)"
+            case .evaluate:
+                let options: [String: Variant] = ["interaction-not-allowed": .bool(true)]
+                do throws(DBusError) {
+                    _ = try await manager.evaluate(policy: 1, reason: "test", options: options)
+                    return "evaluated"
+                } catch {
+                    return error.name.rawValue
+                }
             case .listTemplates:
                 let path = TestDaemon.devicePath("Slow")
                 let device = Device1Proxy(client, destination: name, path: path)
@@ -135,6 +143,7 @@ struct ActivationTests {
             switch self {
             case .biometryTypes: "[1]"
             case .canEvaluate: "0"
+            case .evaluate: "org.localauth.Error.NotInteractive"
             case .listTemplates: "one"
             }
         }

@@ -35,6 +35,26 @@ struct ConfigurationMistakeTests {
         return try #require(checks.first { $0["name"] == .string("settings") })
     }
 
+    /// Whatever the service and its keychain have is refused for this mistake, but for what says
+    /// who can be asked, or what is wrong.
+    @BusActor
+    private static func expectRefusals(of client: Connection, _ place: String) async throws {
+        let answered = [
+            "CanEvaluate", "CanInteract", "Diagnose", "RegisterAgent", "UnregisterAgent",
+        ]
+        for (path, interface) in [
+            (TestDaemon.root, Authentication1Interface.description),
+            (Keychain1.path, Keychain1Interface.description),
+        ] {
+            for (name, method) in interface.methods where !answered.contains(name) {
+                let arguments = try HostileInputTests.types(method.input)
+                    .map(HostileInputTests.plausible)
+                let error = await client.error(of: name, on: interface.name, at: path, arguments)
+                #expect(error?.message.contains(place) == true, "\(name): \(error as Any)")
+            }
+        }
+    }
+
     @Test("L29: A mistake refuses every call with file, line and key until it is mended")
     @BusActor
     func refusing() async throws {
@@ -70,6 +90,7 @@ struct ConfigurationMistakeTests {
             } catch {
                 #expect(error.name == .keychainNotAvailable && error.message.contains(place))
             }
+            try await Self.expectRefusals(of: client, place)
             // What decides nothing is answered.
             #expect(try await manager.version() != "")
             for (interface, member) in [("Introspectable", "Introspect"), ("Peer", "Ping")] {

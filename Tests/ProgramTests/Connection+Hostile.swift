@@ -10,6 +10,17 @@ extension Connection {
         _ arguments: [Variant],
         to destination: String = TestDaemon.name
     ) async -> String? {
+        await error(of: member, on: interface, at: path, arguments, to: destination)?.name.rawValue
+    }
+
+    /// The error that a call was answered with; nil: it succeeded.
+    func error(
+        of member: String,
+        on interface: String,
+        at path: ObjectPath,
+        _ arguments: [Variant],
+        to destination: String = TestDaemon.name
+    ) async -> DBusError? {
         do throws(DBusError) {
             _ = try await call(
                 to: destination,
@@ -23,7 +34,7 @@ extension Connection {
             }
             return nil
         } catch {
-            return error.name.rawValue
+            return error
         }
     }
 }

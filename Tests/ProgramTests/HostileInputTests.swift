@@ -70,6 +70,13 @@ struct HostileInputTests {
         #expect(answer.code == -5 && !answer.available)
     }
 
+    /// Whether a call was refused for the types of its arguments, and not for what they say.
+    static func isForTypes(_ error: DBusError?) -> Bool {
+        guard let error, error.name == .invalidArgs else { return false }
+        return error.message.hasPrefix("The arguments are '")
+            || error.message == "There are file descriptors that no argument uses."
+    }
+
     @Test("L16: every method refuses every argument of a wrong type")
     @BusActor
     func wrongTypes() async throws {
@@ -87,6 +94,7 @@ struct HostileInputTests {
                 Device1Interface.description
             ),
             (ObjectPath(unchecked: "/org/localauth/Keychain1"), Keychain1Interface.description),
+            (SensorHost1.path, SensorHost1Interface.description),
         ]
         var count = 0
         for (path, interface) in objects {
@@ -96,22 +104,22 @@ struct HostileInputTests {
                     for wrong in try Self.samples() where wrong.signature != types[position] {
                         var arguments = try types.map(Self.plausible)
                         arguments[position] = wrong
-                        let error = await client.errorName(
+                        let error = await client.error(
                             of: name,
                             on: interface.name,
                             at: path,
                             arguments
                         )
                         #expect(
-                            error == DBusError.Name.invalidArgs.rawValue,
-                            "\(name) with \(wrong.signature) as argument \(position)"
+                            Self.isForTypes(error),
+                            "\(name), \(wrong.signature) as argument \(position): \(error as Any)"
                         )
                         count += 1
                     }
                 }
                 let more = try types.map(Self.plausible) + [.bool(true)]
-                let error = await client.errorName(of: name, on: interface.name, at: path, more)
-                #expect(error == DBusError.Name.invalidArgs.rawValue, "\(name) with one more")
+                let error = await client.error(of: name, on: interface.name, at: path, more)
+                #expect(Self.isForTypes(error), "\(name) with one more")
             }
         }
         #expect(count > 300)

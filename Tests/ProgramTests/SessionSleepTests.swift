@@ -161,7 +161,8 @@ struct SessionSleepTests {
         }
         #expect(hasBegun == (getuid() == 0))
         bench.logind.prepareForSleep(true)
-        await #expect(throws: DBusError.self) { try await call.reply() }
+        let ended = await #expect(throws: DBusError.self) { try await call.reply() }
+        #expect(ended?.name == (hasBegun ? .systemCancel : .notInteractive))
         #expect(await bench.logind.delays.next() == false)
         bench.logind.prepareForSleep(false)
         try await bench.device("Simulated", becomes: "")

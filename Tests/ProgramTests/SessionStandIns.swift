@@ -66,6 +66,8 @@ struct Feed<Value: Sendable>: Sendable {
             self?.preparation
         }
         connection.export(Self.user, [LogindUserInterface(logind: self)])
+        // What tells of the lid is there before whoever listens to it.
+        try? connection.requestName("org.freedesktop.UPower")
     }
 
     nonisolated static let user = ObjectPath(
@@ -114,15 +116,15 @@ struct Feed<Value: Sendable>: Sendable {
         tell("PrepareForSleep", "b") { writer throws(DBusError) in try writer.write(isStarting) }
     }
 
-    /// The lid moves; the word goes round as UPower's would.
+    /// The lid moves: UPower says so, and the login manager only when it is asked.
     func closeLid(_ isClosed: Bool, docked: Bool = false) {
         isLidClosed = isClosed
         isDocked = docked
         StandInSession.changed(
             connection,
-            Self.root,
-            "org.freedesktop.login1.Manager",
-            ["LidClosed": .bool(isClosed)]
+            ObjectPath(trusted: "/org/freedesktop/UPower"),
+            "org.freedesktop.UPower",
+            ["LidIsClosed": .bool(isClosed)]
         )
     }
 

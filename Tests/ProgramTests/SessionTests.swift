@@ -172,11 +172,14 @@ struct SessionTests {
         #expect(try await manager.canEvaluate(policy: 1).code == -8)
         try await manager.reportUnlock(uid: getuid(), method: "passcode")
         #expect(try await manager.canEvaluate(policy: 1).code == 0)
-        // A session ends while another one goes on.
+        // A session ends while another one goes on, which logind is asked about.
+        bench.logind.questions = [:]
         bench.logind.tell("SessionRemoved", "so") { writer throws(DBusError) in
             try writer.write("c9")
             try writer.write(ObjectPath(trusted: "/org/freedesktop/login1/session/c9"))
         }
+        while bench.logind.questions["GetUser"] == nil { _ = try await manager.version() }
+        for _ in 0..<20 { _ = try await manager.version() }
         #expect(try await manager.canEvaluate(policy: 1).code == 0)
         if isTold {
             bench.logind.tell("UserRemoved", "uo") { writer throws(DBusError) in
@@ -267,9 +270,10 @@ struct SessionTests {
         let waiting = try bench.manager.evaluateStream(policy: 2, reason: "test", options: [:])
         // Decided behind the one that waits.
         let silent: [String: Variant] = ["interaction-not-allowed": .bool(true)]
-        await #expect(throws: DBusError.self) {
+        let silenced = await #expect(throws: DBusError.self) {
             try await bench.manager.evaluate(policy: 2, reason: "test", options: silent)
         }
+        #expect(silenced?.name == .notInteractive)
         switch interruption {
         case .locked: bench.session.lock(true)
         case .askedToLock: bench.session.askToLock()
@@ -331,8 +335,12 @@ struct SessionTests {
         #expect(await bench.evaluate()?.name == .notInteractive)
         #expect(await bench.logind.delays.next() == true)
         #expect(await bench.logind.delays.next() == false)
+        bench.session.lock(true)
         try bench.logind.start()
         #expect(await bench.logind.delays.next() == true)
+        #expect(try await bench.absence() == "locked")
+        #expect(await bench.evaluate()?.name == .notInteractive)
+        bench.session.lock(false)
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 

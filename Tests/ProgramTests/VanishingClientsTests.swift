@@ -11,8 +11,13 @@ struct VanishingClientsTests {
 
     /// Connects, evaluates and vanishes, once for each client.
     @BusActor
-    private func storm(_ daemon: TestDaemon, clients: Int) async throws {
+    private func storm(
+        _ daemon: TestDaemon,
+        _ agent: ScriptedAgent,
+        clients: Int
+    ) async throws {
         var connections: [Connection] = []
+        let shown = agent.prompts.seen.count
         for _ in 0..<clients {
             let client = try Connection(.address(daemon.bus.address))
             let manager = daemon.manager(client)
@@ -34,6 +39,7 @@ struct VanishingClientsTests {
             client.flush()
             connections.append(client)
         }
+        _ = try await agent.prompts.first("a prompt") { _ in agent.prompts.seen.count > shown }
         for client in connections { client.close() }
     }
 
@@ -48,15 +54,18 @@ struct VanishingClientsTests {
         let manager = daemon.manager(client)
         #expect(try await manager.canEvaluate(policy: 1).available)
 
+        let agent = try ScriptedAgent(on: bus)
+        try await agent.register()
+
         let descriptors = try daemon.process.descriptors()
         // The first storms fill the allocator's free lists; the later ones have to live off them.
         for _ in 0..<3 {
-            try await storm(daemon, clients: 200)
+            try await storm(daemon, agent, clients: 200)
             #expect(try await manager.canEvaluate(policy: 1).available)
         }
         let memory = try daemon.process.memory()
         for _ in 0..<3 {
-            try await storm(daemon, clients: 200)
+            try await storm(daemon, agent, clients: 200)
             #expect(try await manager.canEvaluate(policy: 1).available)
         }
         try await eventually("no descriptor to be left") {

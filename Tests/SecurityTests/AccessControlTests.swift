@@ -11,7 +11,8 @@ struct AccessControlTests {
     ) -> String? {
         var error: Unmanaged<CFError>?
         let control = SecAccessControlCreateWithFlags(nil, protection, flags, &error)
-        guard control == nil, let error else { return nil }
+        #expect((control == nil) == (error != nil))
+        guard let error else { return nil }
         let reason = error.takeRetainedValue()
         #expect(CFErrorGetCode(reason) == Int(errSecParam))
         return "\(CFErrorCopyDescription(reason))"

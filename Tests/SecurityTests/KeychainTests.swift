@@ -86,13 +86,16 @@ struct KeychainTests {
         }
     }
 
-    @Test("R66: A guarded item is added and deleted freely, and read after a prompt")
+    @Test("R66: A guarded item is added, overwritten and deleted freely, and read after a prompt")
     func guarded() async throws {
         try await ClientDesk.run { desk in
             #expect(adding(.biometryAny) == errSecSuccess)
+            let new = Data("new".utf8)
+            let change = [kSecValueData as String: new]
+            #expect(SecItemUpdate(query as CFDictionary, change as CFDictionary) == errSecSuccess)
             #expect(await desk.agent.count == 0)
             try await desk.queue("match")
-            #expect(reading([kSecUseOperationPrompt as String: "read the note"]).data != nil)
+            #expect(reading([kSecUseOperationPrompt as String: "read the note"]).data == new)
             let prompt = try await desk.agent.prompt()
             #expect(prompt.details["reason"] == .string("read the note"))
             #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)

@@ -58,6 +58,13 @@ struct ConfigurationTests {
         #expect(configuration.engineSettings(isSystemBus: false).passcodeAfterBoot)
     }
 
+    @Test("L11: who gave no passcode yet did so at the boot, elsewhere at the service's start")
+    func beginning() {
+        let now = Instant(nanoseconds: 77)
+        #expect(AuthService.beginning(isSystemBus: true, now: now) == Instant(nanoseconds: 0))
+        #expect(AuthService.beginning(isSystemBus: false, now: now) == now)
+    }
+
     @Test("L11: no hours at all turn an age rule off")
     func hours() {
         var configuration = Configuration()
@@ -81,6 +88,7 @@ struct ConfigurationTests {
             AttemptsFace=6
             FaceConfirmation=always
             FaceLearning=yes
+            SuccessMinutes=3
             [Passcode]
             Attempts=4
             [Limits]
@@ -98,6 +106,7 @@ struct ConfigurationTests {
         expected.faceAttempts = 6
         expected.faceConfirmation = .always
         expected.learnsFaces = true
+        expected.contextLifetime = .seconds(180)
         expected.passcodeAttempts = 4
         expected.pendingPerConnection = 12
         expected.queuePerSession = 13

@@ -105,11 +105,19 @@ struct AppRuleTests {
             let context = try await bench.context()
             try await context.invalidate()
             for reason in ["", " \n", "\u{202E}\u{7}"] {
-                for isContext in [true, false] {
+                for number in 0..<3 {
                     do throws(DBusError) {
-                        if isContext {
+                        switch number {
+                        case 0:
                             _ = try await context.evaluate(policy: 1, reason: reason, options: [:])
-                        } else {
+                        case 1:
+                            _ = try await context.evaluateAccessControl(
+                                accessControl: [:],
+                                operation: 1,
+                                reason: reason,
+                                options: [:]
+                            )
+                        default:
                             _ = try await bench.manager
                                 .evaluate(policy: 1, reason: reason, options: [:])
                         }

@@ -1,3 +1,4 @@
+import AuthEngine
 import DBus
 import Glibc
 import LocalAuthBus
@@ -142,6 +143,17 @@ struct OwnRuleTests {
                 operation.succeed(template)
                 _ = try await call.reply()
             }
+            let context = try await bench.context(on: person.connection)
+            let guarded = try context.evaluateAccessControlStream(
+                accessControl: KeychainClient.control(.biometryAny),
+                operation: AccessOperation.useItem.rawValue,
+                reason: "test",
+                options: [:]
+            )
+            let operation = try await sensor.operation(2)
+            expectAsked("EvaluateAccessControl")
+            operation.succeed(template)
+            _ = try await guarded.reply()
             // What changed without a word is in the next answer.
             sensor.templates = [:]
             await expectName(.biometryNotEnrolled) {

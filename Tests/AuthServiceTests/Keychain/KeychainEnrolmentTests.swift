@@ -109,13 +109,20 @@ struct KeychainEnrolmentTests {
             let keychain = bench.keychain(person.connection)
             let context = try await bench.context(on: person.connection)
             let id = try await keychain.add("item", flags: .biometryCurrentSet)
-            let first = try keychain.reading(id, context: context)
+            let any = try await keychain.add("any", flags: .biometryAny)
+            let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
             try await sensor.operation().succeed(template)
-            #expect(try await first.value() == "secret")
-            #expect(try await keychain.read(id, context: context) == "secret")
+            _ = try await call.reply()
+            for item in [id, any] {
+                #expect(try await keychain.read(item, context: context) == "secret")
+            }
             _ = sensor.add(for: person.peer.uid, announcing: false)
             await expectName(.keychainNotFound) {
                 _ = try await keychain.read(id, context: context)
+            }
+            await expectName(.keychainInteractionNotAllowed) {
+                let silent: [String: Variant] = ["interaction-not-allowed": .bool(true)]
+                _ = try await keychain.read(any, context: context, silent)
             }
             #expect(person.shownPrompts == 1)
         }
@@ -221,18 +228,21 @@ struct KeychainEnrolmentTests {
     func removedAndEnrolled() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
-            let keychain = bench.keychain(person.connection)
-            let (id, templates) = (
-                try await keychain.add("one", flags: .biometryCurrentSet), sensor.templates
-            )
-            _ = try await keychain.add("two", flags: .biometryCurrentSet)
-            sensor.templates = [:]
-            #expect(try await keychain.services() == [])
-            await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
-            _ = try await keychain.add("two")
-            sensor.templates = templates
-            await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
-            #expect(try await keychain.services() == ["two"])
+            let (uid, keychain) = (person.peer.uid, bench.keychain(person.connection))
+            _ = sensor.add(for: uid)
+            let templates = sensor.templates
+            for removed in 1...2 {
+                let id = try await keychain.add("one", flags: .biometryCurrentSet)
+                _ = try await keychain.add("two", flags: .biometryCurrentSet)
+                sensor.templates[uid]?.removeLast(removed)
+                #expect(try await keychain.services() == [])
+                await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
+                let free = try await keychain.add("two")
+                sensor.templates = templates
+                await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
+                #expect(try await keychain.services() == ["two"])
+                #expect(try await keychain.proxy.delete(ids: [free]) == 1)
+            }
         }
     }
 

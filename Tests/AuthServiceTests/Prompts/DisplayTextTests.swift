@@ -1,3 +1,4 @@
+import DBus
 import Testing
 
 @testable import AuthService
@@ -11,6 +12,13 @@ struct DisplayTextTests {
         let hostile =
             "pay \u{202E}\u{2066}\u{1B}[31m\u{07}<b>30</b>\n euros\u{2069}\u{85}\u{7F}\u{200F}"
         #expect(DisplayText.cleaned(hostile, limit: 512) == "pay [31m<b>30</b> euros")
+        let ranges: [ClosedRange<UInt32>] = [
+            0...0x1F, 0x7F...0x9F, 0x61C...0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069,
+        ]
+        for scalar in ranges.joined().compactMap(Unicode.Scalar.init) {
+            let text = "a\(Character(scalar))b"
+            #expect(DisplayText.cleaned(text, limit: 512) == "ab", "\(scalar.value)")
+        }
     }
 
     @Test("L14: text is cut at its limit, counted in Unicode scalars")
@@ -26,7 +34,8 @@ struct DisplayTextTests {
     )
     func blank(_ text: String) {
         #expect(DisplayText.isBlank(text))
-        #expect(throws: (any Error).self) { try Checked.reason(text) }
+        let error = #expect(throws: DBusError.self) { try Checked.reason(text) }
+        #expect(error?.name == .invalidArgs)
     }
 
     @Test("R20: a reason with one letter is a reason")
@@ -36,9 +45,10 @@ struct DisplayTextTests {
 
     @Test("R20: a reason over 64 KiB is malformed, one of 64 KiB is cut for display")
     func bounded() throws {
-        #expect(throws: (any Error).self) {
+        let error = #expect(throws: DBusError.self) {
             try Checked.reason(String(repeating: "x", count: 65_537))
         }
+        #expect(error?.name == .invalidArgs)
         #expect(try Checked.reason(String(repeating: "x", count: 65_536)).count == 512)
     }
 }

@@ -154,13 +154,28 @@ struct PromptRuleTests {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
             person.refusal = DBusError(.failed, "There is no screen.")
-            let refused = try bench.begin(person.connection, 1, ["timeout": .uint64(3000)])
-            await expectName(.systemCancel) { _ = try await refused.reply() }
+            let refused = try bench.begin(person.connection)
+            let error = await #expect(throws: DBusError.self) { _ = try await refused.reply() }
+            // Not because its time, or that of the agent, was over.
+            #expect(error?.name == .systemCancel)
+            #expect(error?.message.contains("failed or left") == true)
             #expect(sensor.operations.seen.isEmpty)
             person.refusal = nil
             let shown = try bench.begin(person.connection)
             try await sensor.operation().succeed(template)
             #expect(try await shown.reply()["mechanism"] == .string("biometry"))
+        }
+    }
+
+    @Test("R25: the end of the service is SystemCancel to whom it serves, and ends the prompt")
+    func stopped() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let call = try bench.begin(person.connection)
+            _ = try await sensor.operation()
+            bench.daemon.process.signal(SIGTERM)
+            await expectName(.systemCancel) { _ = try await call.reply() }
+            _ = try await person.ends.first("the end of the prompt") { $0 == "system" }
         }
     }
 

@@ -67,7 +67,7 @@ struct NeighbourTests {
     func renames() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
-            sensor.slow = ["RenameTemplate"]
+            (sensor.slow, sensor.unanswered) = (["RenameTemplate"], ["RenameTemplate"])
             let apps = try (0..<3).map { _ in try person.app(bench.bus) }
             defer { for app in apps { app.close() } }
             let calls = apps.flatMap { app in
@@ -82,6 +82,8 @@ struct NeighbourTests {
             _ = try await sensor.calls.first("a rename") { $0 == "RenameTemplate" }
             let listed = try await bench.device().listTemplates(options: [:])
             #expect(listed.isEmpty || bench.uid == person.peer.uid)
+            #expect(sensor.count(of: "RenameTemplate") == 1)
+            sensor.speak()
             for call in calls { try await call.value() }
             #expect(sensor.count(of: "RenameTemplate") == 60)
             #expect(sensor.most["RenameTemplate"] == 1)
@@ -178,7 +180,13 @@ struct NeighbourTests {
     )
     func foreignProcess() async throws {
         try await ServiceBench.run { bench in
-            let process = try ChildProcess(["/bin/sleep", "600"])
+            let process = try ChildProcess(
+                ["/usr/bin/setpriv", "--reuid=2", "--clear-groups", "/bin/sleep", "600"]
+            )
+            try await eventually("a process of another user") {
+                var status = stat()
+                return stat("/proc/\(process.pid)", &status) == 0 && status.st_uid == 2
+            }
             let app = try Connection(.address(Person.address(bench.bus)))
             defer { app.close() }
             await expectName(.accessDenied) { try await Self.serve(process, at: app, bench) }

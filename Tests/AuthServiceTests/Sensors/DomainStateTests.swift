@@ -168,6 +168,18 @@ struct DomainStateTests {
             _ = sensor.add(for: 4_000_000_000)
             #expect(try await bench.canEvaluateCode(context) == 0)
             #expect(try await bench.state(context) == state)
+            // One whom the service knows, with templates of the same names.
+            let person = try await bench.person()
+            guard person.peer.uid != bench.uid else { return }
+            for templates in [sensor.templates[bench.uid] ?? [], []] {
+                sensor.templates[person.peer.uid] = templates
+                sensor.signals.templatesChanged(uid: person.peer.uid)
+                let theirs = try await bench.context(on: person.connection)
+                #expect(try await bench.canEvaluateCode(theirs) == (templates.isEmpty ? -7 : 0))
+                let other = try await bench.state(theirs)
+                #expect(other.count == (templates.isEmpty ? 0 : 32) && other != state)
+                #expect(try await bench.state(context) == state)
+            }
         }
     }
 

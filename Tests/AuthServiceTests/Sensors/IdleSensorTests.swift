@@ -5,6 +5,8 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
+@testable import AuthService
+
 /// Sensors that end when they are idle, and are started by the bus when they are needed.
 @Suite(.timeLimit(.minutes(2)))
 struct IdleSensorTests {
@@ -117,7 +119,7 @@ struct IdleSensorTests {
             #expect(try await later != evaluated)
             // What was evaluated since is not replaced.
             let options: [String: Variant] = ["interaction-not-allowed": .bool(true)]
-            await #expect(throws: DBusError.self) {
+            await expectName(.notInteractive) {
                 _ = try await refused.evaluate(policy: 1, reason: "test", options: options)
             }
             #expect(try await refused.evaluatedPolicyDomainState().isEmpty)
@@ -140,6 +142,10 @@ struct IdleSensorTests {
             first.connection.releaseName(Self.name)
             try await bench.bus.waitForOwner(of: Self.name, false)
             for _ in 0..<4 { _ = try await bench.manager(first.connection).version() }
+            let peer = try await bench.service.connection.peer(named: bench.client.uniqueName)
+            guard case .now = bench.service.evaluations.canEvaluate(.biometrics, for: peer) else {
+                throw TestFailure("it waits for the sensor")
+            }
             try await eventually("a start") {
                 try expect(try await manager.canEvaluate(policy: 1).code == -6, "no device")
                 return bench.bus.isWanted

@@ -24,8 +24,18 @@ struct SensorOperationTests {
             let evaluation = bench.evaluate(person)
             let operation = try await sensor.operation()
             let forger = try bench.bus.connect()
+            let (hint, ready) = (["hint": Variant.string("center")], [String: Variant]())
+            for (kind, detail) in [("hint", hint), ("ready", ready)] {
+                sensor.signals.event(
+                    operation: operation.number + 1,
+                    kind: kind,
+                    detail: detail,
+                    to: operation.daemon
+                )
+            }
             for _ in 0..<5 {
-                sensor.tell(operation, "hint", ["hint": .string("forged")], from: forger)
+                sensor.tell(operation, "hint", hint, from: forger)
+                sensor.tell(operation, "ready", from: forger)
                 sensor.tell(operation, "no-match", from: forger)
                 sensor.tell(operation, "no-match")
                 for other in [forger, person.connection] {
@@ -53,6 +63,9 @@ struct SensorOperationTests {
             _ = try await bench.manager(forger).version()
             _ = try await bench.manager(sensor.connection).version()
             #expect(sensor.count(of: "ListTemplates") == asked)
+            #expect(!person.updates.seen.contains { ["hint", "sensor-ready"].contains($0.kind) })
+            sensor.tell(operation, "hint", hint)
+            _ = try await person.updates.first("the hint") { $0.kind == "hint" }
             operation.succeed(template)
             #expect(try await evaluation.value()["mechanism"] == .string("biometry"))
             #expect(try await bench.canEvaluate(as: person.connection).code == 0)
@@ -249,6 +262,7 @@ struct SensorOperationTests {
     @Test("L16: a sensor whose operation goes on for 5 s after Cancel is failed, and recovers")
     func unanswered() async throws {
         try await ServiceBench.run { bench in
+            #expect(SensorOperations.patience == .seconds(5))
             let (person, sensor, _) = try await Self.enrolled(bench)
             sensor.onCancel = .ignore
             let reasons = Witness<String>()

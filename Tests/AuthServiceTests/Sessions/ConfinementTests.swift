@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AuthService
+@testable import DBus
 
 /// What shows that a process is in a sandbox, one mark after the other.
 struct ConfinementTests {
@@ -27,9 +28,17 @@ struct ConfinementTests {
     }
 
     @Test("L23: a process that is gone, or not there, counts as sandboxed")
-    func gone() {
+    @BusActor
+    func gone() throws {
         #expect(Confinement(pid: Int32.max) == nil)
         #expect(Confinement(pid: -1) == nil)
+        let ended = try ChildProcess(["/bin/true"])
+        try ended.wait()
+        func mayBeSandboxed(_ uid: UInt32, _ pid: Int32) throws -> Bool {
+            Confinement.mayHold(try #require(Peer(name: ":1.1", uid: uid, pid: pid)))
+        }
+        #expect(try mayBeSandboxed(getuid(), ended.pid))
+        #expect(try mayBeSandboxed(getuid() + 1, getpid()), "it is another user's by now")
     }
 
     /// Each turn doubles what is below the folder.
