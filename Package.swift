@@ -477,10 +477,10 @@ let package = Package(
         .testTarget(
             name: "ProgramTests",
             dependencies: [
-                "DBus", "HostileNeighbour", "Linux", "LocalAuthBus", "fuzzers", "localauth-agent",
-                "localauth-passcode", "localauth-sensor-face", "localauth-sensor-fingerprint",
-                "localauth-sensor-simulated", "localauth-settings", "localauthctl", "localauthd",
-                "TestSupport",
+                "AuthEngine", "AuthStore", "DBus", "HostileNeighbour", "Linux", "LocalAuthBus",
+                "fuzzers", "localauth-agent", "localauth-passcode", "localauth-sensor-face",
+                "localauth-sensor-fingerprint", "localauth-sensor-simulated", "localauth-settings",
+                "localauthctl", "localauthd", "TestSupport",
             ]
         ),
     ],

@@ -120,13 +120,36 @@ package final class Database {
         try run("BEGIN IMMEDIATE")
         do throws(SystemError) {
             try body()
+        } catch {
+            rollBack()
+            throw error
+        }
+        do throws(SystemError) {
             try run("COMMIT")
         } catch {
-            // After some errors SQLite has rolled back already.
-            if sqlite3_get_autocommit(handle) == 0 {
-                try? run("ROLLBACK")
-            }
+            rollBack()
+            takeOutOfLog()
             throw error
+        }
+    }
+
+    private func rollBack() {
+        // After some errors SQLite has rolled back already.
+        if sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
+    }
+
+    /// Writes over what a commit that failed has left in the log.
+    ///
+    /// If only the disk's confirmation is missing, all of it stands there: who opens the database
+    /// after a kill would find it done.
+    private func takeOutOfLog() {
+        do throws(SystemError) {
+            try run("BEGIN IMMEDIATE")
+            // A change that changes nothing.
+            try run("PRAGMA user_version = \(integer("PRAGMA user_version"))")
+            try run("COMMIT")
+        } catch {
+            rollBack()
         }
     }
 }

@@ -9,33 +9,27 @@ import Testing
 /// Serialized: a process inherits what another test has open between its fork and its exec.
 @Suite("A disk that fails", .serialized, .timeLimit(.minutes(2)))
 struct FaultTests {
-    private static let project =
-        #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
-
     /// A probe whose writes are watched: see `Tests/Faults`.
     private static func probe(
         _ mode: String,
         _ folder: StateFolder,
-        _ faults: TemporaryFolder
+        _ faults: Faults
     ) throws -> ChildProcess {
-        let words = ["/usr/bin/make", "--directory", project, "test-faults"]
-        let made = try ChildProcess.run(words, mergesErrors: true)
-        try expect(made.status == 0, "expected a library: \(made.output)")
-        return try ChildProcess(
+        try ChildProcess(
             ["StoreCrashProbe", mode, folder.path],
-            environment: ["LD_PRELOAD": project + "/.build/faults.so", "FAULTS": faults.path],
+            environment: faults.environment,
             hasStream: true
         )
     }
 
-    private static func synchronised(_ faults: TemporaryFolder) -> [Substring] {
-        let bytes = (try? TemporaryFolder.read(faults.path + "/synchronised")) ?? []
+    private static func synchronised(_ faults: Faults) -> [Substring] {
+        let bytes = (try? faults.folder.read("synchronised")) ?? []
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     }
 
     @Test("L17: new files, their folder and each write are on the disk before they are said to be")
     func synchronised() throws {
-        let (folder, faults) = (try StateFolder(), try TemporaryFolder())
+        let (folder, faults) = (try StateFolder(), try Faults())
         let probe = try Self.probe("write", folder, faults)
         #expect(try probe.line() == "open")
         let atStart = Self.synchronised(faults)
@@ -58,7 +52,7 @@ struct FaultTests {
 
     @Test("L17: what can't be written through is an error, takes no count back, and is over once")
     func failing() throws {
-        let (folder, faults) = (try StateFolder(), try TemporaryFolder())
+        let (folder, faults) = (try StateFolder(), try Faults())
         let probe = try Self.probe("write", folder, faults)
         #expect(try probe.line() == "open")
         var last = 0
@@ -69,7 +63,7 @@ struct FaultTests {
             return false
         }
         for _ in 0..<20 { #expect(try next() == false) }
-        let switched = faults.path + "/fails"
+        let switched = faults.folder.path + "/fails"
         try TemporaryFolder.write(switched, [])
         while try !next() {}
         // Nothing is acknowledged while it lasts; what was on its way is through by now.

@@ -1,19 +1,94 @@
-/* Preloaded by tests: notes what a program writes through to the disk, and lets that fail.
+/* Preloaded by tests: notes what a program writes through to the disk, has single calls fail, and
+ * sets its clocks.
  *
- * $FAULTS is a folder: each path goes to a line of its `synchronised`, and while there is a
- * file `fails` in it, nothing reaches the disk. */
+ * $FAULTS is a folder: each path goes to a line of its `synchronised`; while there is a file
+ * `fails` in it, nothing reaches the disk. Its `plan` is what `Tests/TestSupport/Faults.swift`
+ * writes: which call of a kind fails, and how. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
+
+enum kind { NONE, DISK, DESCRIPTOR, MEMORY, BARRIER };
+
+/* What the test and this process share. */
+struct plan {
+    _Atomic int64_t kind;
+    /* The number of the call that fails, and whether all after it do as well. */
+    _Atomic int64_t number, lasts;
+    /* With which errno; 0: the process is killed instead. */
+    _Atomic int64_t error;
+    /* How many calls of the kind there were, and how many failed. */
+    _Atomic int64_t count, failed;
+    /* Seconds that the clocks are ahead. */
+    _Atomic int64_t wall, boot;
+};
+
+static struct plan *plan(void) {
+    static _Atomic(struct plan *) found;
+    static _Atomic int looked;
+    if (atomic_load(&looked)) return atomic_load(&found);
+    const char *folder = getenv("FAULTS");
+    char file[4096];
+    struct plan *mapped = NULL;
+    if (folder != NULL) {
+        snprintf(file, sizeof file, "%s/plan", folder);
+        int plan = (int)syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CLOEXEC);
+        void *at = plan < 0 ? MAP_FAILED
+                            : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, plan, 0);
+        if (plan >= 0) syscall(SYS_close, plan);
+        if (at != MAP_FAILED) mapped = at;
+    }
+    atomic_store(&found, mapped);
+    atomic_store(&looked, 1);
+    return mapped;
+}
+
+/* Whether this call fails: then errno says how. */
+static int fails(enum kind kind) {
+    struct plan *it = plan();
+    if (it == NULL || atomic_load(&it->kind) != kind) return 0;
+    int64_t count = atomic_fetch_add(&it->count, 1) + 1, number = atomic_load(&it->number);
+    if (count != number && !(atomic_load(&it->lasts) && count > number)) return 0;
+    atomic_fetch_add(&it->failed, 1);
+    int64_t error = atomic_load(&it->error);
+    if (error == 0) {
+        kill(getpid(), SIGKILL);
+        for (;;) pause();
+    }
+    errno = (int)error;
+    return 1;
+}
+
+/* ---- Disk */
+
+static int is_file(int descriptor) {
+    struct stat status;
+    return descriptor > 2 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)
+        && status.st_nlink > 0;
+}
 
 static int meet(int descriptor, long call) {
     const char *folder = getenv("FAULTS");
     char link[64], file[4096], path[4096] = "";
     if (folder == NULL) return (int)syscall(call, descriptor);
+    if (fails(DISK) || fails(BARRIER)) return -1;
     snprintf(file, sizeof file, "%s/fails", folder);
     if (access(file, F_OK) == 0) {
         errno = EIO;
@@ -22,10 +97,11 @@ static int meet(int descriptor, long call) {
     snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
     ssize_t length = readlink(link, path, sizeof path - 2);
     snprintf(file, sizeof file, "%s/synchronised", folder);
-    int log = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
+    int log = (int)syscall(SYS_openat, AT_FDCWD, file, flags, 0600);
     if (length > 0 && log >= 0) {
         path[length] = '\n';
-        if (write(log, path, (size_t)length + 1) < 0) abort();
+        if (syscall(SYS_write, log, path, (size_t)length + 1) < 0) abort();
     }
     if (log >= 0) close(log);
     return (int)syscall(call, descriptor);
@@ -33,3 +109,140 @@ static int meet(int descriptor, long call) {
 
 int fsync(int descriptor) { return meet(descriptor, SYS_fsync); }
 int fdatasync(int descriptor) { return meet(descriptor, SYS_fdatasync); }
+
+ssize_t write(int descriptor, const void *bytes, size_t count) {
+    if (is_file(descriptor) && fails(DISK)) return -1;
+    return syscall(SYS_write, descriptor, bytes, count);
+}
+ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off_t offset) {
+    if (is_file(descriptor) && fails(DISK)) return -1;
+    return syscall(SYS_pwrite64, descriptor, bytes, count, offset);
+}
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+    return pwrite64(descriptor, bytes, count, offset);
+}
+int ftruncate64(int descriptor, off_t length) {
+    return fails(DISK) ? -1 : (int)syscall(SYS_ftruncate, descriptor, length);
+}
+int ftruncate(int descriptor, off_t length) { return ftruncate64(descriptor, length); }
+int rename(const char *from, const char *to) {
+    return fails(DISK) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+/* ---- Descriptors */
+
+static int opened(const char *path, int flags, mode_t mode) {
+    if (fails(DESCRIPTOR) || ((flags & O_CREAT) != 0 && fails(DISK))) return -1;
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+static mode_t mode_of(int flags, va_list rest) {
+    return (flags & (O_CREAT | __O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0;
+}
+
+int open64(const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = mode_of(flags, rest);
+    va_end(rest);
+    return opened(path, flags, mode);
+}
+int open(const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = mode_of(flags, rest);
+    va_end(rest);
+    return opened(path, flags, mode);
+}
+int socket(int domain, int type, int protocol) {
+    return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_socket, domain, type, protocol);
+}
+int socketpair(int domain, int type, int protocol, int ends[2]) {
+    return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_socketpair, domain, type, protocol, ends);
+}
+int pipe2(int ends[2], int flags) {
+    return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_pipe2, ends, flags);
+}
+int pipe(int ends[2]) { return pipe2(ends, 0); }
+int memfd_create(const char *name, unsigned flags) {
+    return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_memfd_create, name, flags);
+}
+int pidfd_open(pid_t process, unsigned flags) {
+    return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_pidfd_open, process, flags);
+}
+int epoll_create1(int flags) {
+    return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_epoll_create1, flags);
+}
+int eventfd(unsigned value, int flags) {
+    return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_eventfd2, value, flags);
+}
+int fcntl64(int descriptor, int command, ...) {
+    va_list rest;
+    va_start(rest, command);
+    void *argument = va_arg(rest, void *);
+    va_end(rest);
+    if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && fails(DESCRIPTOR)) return -1;
+    return (int)syscall(SYS_fcntl, descriptor, command, argument);
+}
+int fcntl(int descriptor, int command, ...) {
+    va_list rest;
+    va_start(rest, command);
+    void *argument = va_arg(rest, void *);
+    va_end(rest);
+    return fcntl64(descriptor, command, argument);
+}
+
+/* ---- Memory */
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+    *__libc_memalign(size_t, size_t);
+
+void *malloc(size_t size) { return fails(MEMORY) ? NULL : __libc_malloc(size); }
+void *calloc(size_t count, size_t size) {
+    return fails(MEMORY) ? NULL : __libc_calloc(count, size);
+}
+void *realloc(void *block, size_t size) {
+    return fails(MEMORY) ? NULL : __libc_realloc(block, size);
+}
+int posix_memalign(void **block, size_t alignment, size_t size) {
+    if (fails(MEMORY)) return ENOMEM;
+    *block = __libc_memalign(alignment, size);
+    return *block == NULL ? ENOMEM : 0;
+}
+void *aligned_alloc(size_t alignment, size_t size) {
+    return fails(MEMORY) ? NULL : __libc_memalign(alignment, size);
+}
+
+/* ---- Clocks */
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int status = (int)syscall(SYS_clock_gettime, clock, now);
+    struct plan *it = plan();
+    if (it == NULL || status != 0) return status;
+    if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) now->tv_sec += it->wall;
+    if (clock == CLOCK_BOOTTIME) now->tv_sec += it->boot;
+    return status;
+}
+time_t time(time_t *result) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (result != NULL) *result = now.tv_sec;
+    return now.tv_sec;
+}
+int gettimeofday(struct timeval *restrict result, void *restrict zone) {
+    struct timespec now;
+    (void)zone;
+    clock_gettime(CLOCK_REALTIME, &now);
+    result->tv_sec = now.tv_sec;
+    result->tv_usec = now.tv_nsec / 1000;
+    return 0;
+}
+/* The kernel's clock is not ahead. */
+int timerfd_settime(
+    int timer, int flags, const struct itimerspec *value, struct itimerspec *former) {
+    struct itimerspec real = *value;
+    struct plan *it = plan();
+    if (it != NULL && (flags & TFD_TIMER_ABSTIME) != 0 && real.it_value.tv_sec > it->boot)
+        real.it_value.tv_sec -= it->boot;
+    return (int)syscall(SYS_timerfd_settime, timer, flags, &real, former);
+}

@@ -7,7 +7,7 @@ import TestSupport
 ///
 /// `KeychainCrashProbe DIRECTORY SEED`; it reports every change that is on the disk, one line each:
 /// `add ID TEXT`, `replace ID NEW-ID TEXT`, `set ID TEXT`, `label ID TEXT`, `delete ID`. Before
-/// each it says `begin` and what it is about to do.
+/// each it says `begin` and what it is about to do, and `failed` instead if that didn't happen.
 @main
 enum KeychainCrashProbe {
     static func main() {
@@ -22,9 +22,11 @@ enum KeychainCrashProbe {
             )
             say("open")
             var load = Load(store: store, seed: seed)
-            while true { try load.step() }
+            while true {
+                do throws(KeychainError) { try load.step() } catch { say("failed \(error)") }
+            }
         } catch {
-            say("failed \(error.code.rawValue) \(error)")
+            say("failed \(error)")
             exit(1)
         }
     }

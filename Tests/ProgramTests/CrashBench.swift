@@ -22,6 +22,8 @@ import Testing
         case watching
         case wrong
         case right
+        /// Types one wrong passcode, and cancels when it is told so.
+        case wrongOnce
         case canceling
     }
 
@@ -31,8 +33,10 @@ import Testing
     nonisolated static let lockout = 5
 
     let bus: PrivateBus
-    let connection: Connection
-    let manager: Authentication1Proxy
+    /// The bus that is there instead, since the first one was killed.
+    private var laterBus: ChildProcess?
+    private(set) var connection: Connection
+    private(set) var manager: Authentication1Proxy
     var programs: [String: ChildProcess] = [:]
     var mood = Mood.watching
     /// Messages that the prompts got.
@@ -45,10 +49,12 @@ import Testing
     var wrongPasscodes = 0
     /// Whether a wrong passcode was told.
     var isRejected = false
+    /// What goes wrong in which program.
+    private let faults: [String: Faults]
     private var channels: [String: OwnedDescriptor] = [:]
 
-    private init(_ bus: PrivateBus) async throws {
-        self.bus = bus
+    private init(_ bus: PrivateBus, _ faults: [String: Faults]) async throws {
+        (self.bus, self.faults) = (bus, faults)
         try PAMService.install(in: bus.folder)
         let settings = "[Biometry]\nLockoutAttempts=\(Self.lockout)\nAttemptsFingerprint=10\n"
         try TemporaryFolder.write(bus.folder + "/localauth.conf", settings.utf8)
@@ -58,15 +64,22 @@ import Testing
             destination: TestDaemon.name,
             path: TestDaemon.root
         )
+        try await startEverything()
+    }
+
+    private func startEverything() async throws {
         connection.export(Self.agentPath, [Agent1Interface(self)])
         for name in ["verifier", "daemon"] + Self.sensorNames { try await start(name) }
         try await register()
     }
 
     /// Gives a test a bench of its own, and takes it down whatever happens.
-    static func run(_ body: @BusActor (CrashBench) async throws -> Void) async throws {
+    static func run(
+        _ faults: [String: Faults] = [:],
+        _ body: @BusActor (CrashBench) async throws -> Void
+    ) async throws {
         try await PrivateBus.run { bus in
-            let bench = try await CrashBench(bus)
+            let bench = try await CrashBench(bus, faults)
             try await bench.sensorsAreThere()
             try await body(bench)
         }
@@ -76,17 +89,22 @@ import Testing
 
     /// Starts one of the programs and waits until it is of use.
     func start(_ name: String) async throws {
+        let environment = faults[name]?.environment ?? [:]
         switch name {
         case "verifier":
-            programs[name] = try await bus.startVerifier()
+            programs[name] = try await bus.startVerifier(environment: environment)
         case "daemon":
             programs[name] = try bus.start(
                 ["localauthd", "--state-directory", bus.folder + "/state"]
-                    + ["--config", bus.folder + "/localauth.conf"]
+                    + ["--config", bus.folder + "/localauth.conf"],
+                environment: environment
             )
             try await bus.waitForOwner(of: TestDaemon.name)
         default:
-            programs[name] = try bus.start(["localauth-sensor-simulated", "--name", name])
+            programs[name] = try bus.start(
+                ["localauth-sensor-simulated", "--name", name],
+                environment: environment
+            )
             try await bus.waitForOwner(of: "org.localauth.Sensor1." + name)
             _ = try await sensor(name).addTemplate(uid: getuid(), label: "finger")
         }
@@ -94,9 +112,13 @@ import Testing
 
     /// Ends a program without a word, and waits until the bus knows.
     func kill(_ name: String) async throws {
-        let program = try #require(programs[name])
-        program.signal(SIGKILL)
-        #expect(try await program.exitStatus() == 128 + SIGKILL)
+        try #require(programs[name]).signal(SIGKILL)
+        #expect(try await ended(name) == 128 + SIGKILL)
+    }
+
+    /// Waits until a program has ended and the bus knows; gives its status.
+    func ended(_ name: String) async throws -> Int32 {
+        let status = try await #require(programs[name]).exitStatus()
         let busName =
             switch name {
             case "verifier": "org.localauth.Passcode1"
@@ -104,6 +126,33 @@ import Testing
             default: "org.localauth.Sensor1." + name
             }
         while try await connection.nameOwner(busName) != nil { await Task.yield() }
+        return status
+    }
+
+    /// Ends the bus without a word, and waits until the programs have noticed: all of them end.
+    func killBus() async throws {
+        Glibc.kill(laterBus?.pid ?? bus.pid, SIGKILL)
+        for (name, program) in programs {
+            #expect(try await program.exitStatus() == EXIT_FAILURE, "\(name)")
+        }
+    }
+
+    /// Starts a bus where the killed one was, and everything on it.
+    func startOnNewBus() async throws {
+        let program = try bus.run(
+            ["/usr/bin/dbus-daemon", "--nofork", "--nopidfile", "--print-address"]
+                + ["--config-file=\(bus.folder)/bus.conf"],
+            hasStream: true
+        )
+        try expect(try program.line() != nil, "dbus-daemon did not start: \(program.errors)")
+        laterBus = program
+        connection = try bus.connect()
+        manager = Authentication1Proxy(
+            connection,
+            destination: TestDaemon.name,
+            path: TestDaemon.root
+        )
+        try await startEverything()
     }
 
     func sensor(_ name: String) -> SimulatedSensor1Proxy {
@@ -188,6 +237,20 @@ import Testing
         _ = try await manager.registerAgent(agent: Self.agentPath, options: [:])
     }
 
+    /// The prompts are ours again.
+    func comeBack() async throws {
+        while true {
+            do throws(DBusError) {
+                _ = try await manager.registerAgent(agent: Self.agentPath, options: [:])
+                return
+            } catch {
+                // The bus has not noticed yet that the other one is gone.
+                guard error.name.rawValue.hasSuffix("AgentExists") else { throw error }
+                await Task.yield()
+            }
+        }
+    }
+
     func unregister() async throws {
         try await manager.unregisterAgent(agent: Self.agentPath)
     }
@@ -216,7 +279,7 @@ import Testing
         }
         if kind == "passcode-rejected" {
             isRejected = true
-            react(to: prompt, isPolicy2: true)
+            if mood == .wrongOnce { cancel(prompt) } else { react(to: prompt, isPolicy2: true) }
         }
         return .now(())
     }
@@ -240,6 +303,7 @@ import Testing
             type("1357", into: prompt)
         case .wrong: break
         case .right: if isPolicy2 { type("2468", into: prompt) }
+        case .wrongOnce: if isPolicy2 { type("1357", into: prompt) }
         case .canceling: cancel(prompt)
         }
     }
@@ -252,6 +316,11 @@ import Testing
 
     private func cancel(_ prompt: String) {
         Task { [manager] in try? await manager.submitCancel(prompt: prompt) }
+    }
+
+    /// Gives every prompt a passcode.
+    func typeEverywhere(_ passcode: String) {
+        for prompt in channels.keys { type(passcode, into: prompt) }
     }
 
     /// Cancels what is up and what comes up.

@@ -88,7 +88,7 @@ struct CrashTests {
         } else if victim == .sensor {
             try await bench.start(sensor)
         }
-        try await comeBack(bench, victim)
+        if victim == .agent || victim == .daemon { try await bench.comeBack() }
         bench.cancelAll()
         for call in calls {
             let answer = await call.answer.value
@@ -121,25 +121,6 @@ struct CrashTests {
                 try? await bench.sensor(name).touch(matching: false)
             case 1: _ = try? await bench.manager.canEvaluate(policy: 1)
             default: for _ in 0..<Int.random(in: 0..<50, using: &random) { await Task.yield() }
-            }
-        }
-    }
-
-    /// The prompts are ours again.
-    @BusActor
-    private func comeBack(_ bench: CrashBench, _ victim: CrashBench.Victim) async throws {
-        guard victim == .agent || victim == .daemon else { return }
-        while true {
-            do throws(DBusError) {
-                _ = try await bench.manager.registerAgent(
-                    agent: CrashBench.agentPath,
-                    options: [:]
-                )
-                return
-            } catch {
-                // The bus has not noticed yet that the other one is gone.
-                guard error.name.rawValue.hasSuffix("AgentExists") else { throw error }
-                await Task.yield()
             }
         }
     }

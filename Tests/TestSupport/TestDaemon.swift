@@ -145,11 +145,12 @@ public import LocalAuthBus
 extension PrivateBus {
     /// Starts the real verifier, which asks PAM whether the passcode is ``PAMService/passcode``.
     @BusActor @discardableResult
-    public func startVerifier() async throws -> ChildProcess {
+    public func startVerifier(environment: [String: String] = [:]) async throws -> ChildProcess {
         try PAMService.install(in: folder)
         let program = try start(
             ["localauth-passcode", "--pam-service", PAMService.name]
-                + ["--pam-directory", folder, "--passcode-set", "always"]
+                + ["--pam-directory", folder, "--passcode-set", "always"],
+            environment: environment
         )
         try await waitForOwner(of: ScriptedVerifier.name)
         return program

@@ -1,0 +1,103 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// What is counted and awaited lies on the boot's clock; that of the wall may show anything.
+@Suite("Clocks that jump", .timeLimit(.minutes(5)))
+struct ClockJumpTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    private static let jumps = [Faults.year, -Faults.year]
+
+    @Test(
+        "L10, L17: a wall clock that jumps ends no lockout and no delay, and makes none",
+        .enabled(if: getenv("LA_NIGHTLY") != nil, "it types passcodes for a while")
+    )
+    @BusActor
+    func wall() async throws {
+        let faults = try Faults()
+        try await CrashBench.run(["daemon": faults]) { bench in
+            for jump in Self.jumps {
+                try await bench.letIn()
+                let state = try await bench.domainState()
+                faults.setClocks(wall: jump)
+                try await bench.letIn("with nothing counted, \(jump) s")
+                #expect(try await bench.domainState() == state)
+                faults.setClocks()
+                try await bench.lock()
+                for restarts in [false, true] {
+                    faults.setClocks(wall: jump)
+                    if restarts { try await bench.restartDaemon() }
+                    #expect(try await bench.manager.canEvaluate(policy: 1).code == -8, "\(jump) s")
+                    #expect(await bench.evaluate(2, CrashBench.passcodeAlone) == Self.failed)
+                }
+                // The delay is over on the boot's clock, which is what counts.
+                faults.setClocks(wall: -jump, boot: 3600)
+                try await bench.letIn("after the delay, \(-jump) s")
+                faults.setClocks()
+                try await bench.restartDaemon()
+            }
+        }
+    }
+
+    private static let failed = "org.localauth.Error.AuthenticationFailed"
+
+    @Test("R33: what a context has proved ends on the boot's clock and on no other")
+    @BusActor
+    func windows() async throws {
+        let faults = try Faults()
+        try await CrashBench.run(["daemon": faults]) { bench in
+            try await bench.letIn()
+            let path = try await bench.manager.createContext(
+                properties: ["SuccessDuration": .double(3600)]
+            )
+            let owner = try #require(try await bench.connection.nameOwner(TestDaemon.name))
+            let context = Context1Proxy(bench.connection, destination: owner, path: path)
+            try await bench.sensor("One").queue(outcomes: ["match"])
+            let options: [String: Variant] = ["sensors": .strings(["One"])]
+            _ = try await context.evaluate(policy: 1, reason: "test", options: options)
+            for jump in Self.jumps {
+                faults.setClocks(wall: jump)
+                let kept = try await context.evaluate(policy: 1, reason: "test", options: options)
+                #expect(kept["mechanism"] == .string("context"))
+            }
+            faults.setClocks(wall: -Faults.year, boot: 3601)
+            try await bench.sensor("One").queue(outcomes: ["match"])
+            let anew = try await context.evaluate(policy: 1, reason: "test", options: options)
+            #expect(anew["mechanism"] == .string("biometry"))
+        }
+    }
+}
+
+extension CrashBench {
+    /// Locks biometry, and begins a delay of passcodes.
+    fileprivate func lock() async throws {
+        let touches = Array(repeating: false, count: Self.lockout)
+        #expect(await evaluate(touching: touches) != nil)
+        for _ in 0..<6 {
+            mood = .wrongOnce
+            #expect(await evaluate(2, Self.passcodeAlone) != nil)
+        }
+        mood = .watching
+    }
+
+    /// Kills the daemon and starts it again.
+    fileprivate func restartDaemon() async throws {
+        try await kill("daemon")
+        forgetPrompts()
+        try await start("daemon")
+        try await register()
+        try await sensorsAreThere()
+    }
+
+    fileprivate func domainState() async throws -> [UInt8] {
+        let path = try await manager.createContext(properties: [:])
+        let owner = try #require(try await connection.nameOwner(TestDaemon.name))
+        let context = Context1Proxy(connection, destination: owner, path: path)
+        #expect(try await context.canEvaluate(policy: 1).code == 0)
+        return try await context.evaluatedPolicyDomainState()
+    }
+}

@@ -1,0 +1,137 @@
+import AuthEngine
+import DBus
+import Glibc
+import TestSupport
+import Testing
+
+/// L17: whichever call of a program to the kernel fails, nobody is let in for it, nothing that was
+/// told is forgotten, and the next evaluation works.
+///
+/// Each round has another call fail, until a round has fewer than that. `LA_NIGHTLY` leaves out
+/// none.
+@Suite("Calls to the kernel that fail", .timeLimit(.minutes(30)))
+struct FailedCallTests {
+    // The functions run on the loop, so it has to run before them.
+    init() { EventLoop.shared.startThread() }
+
+    private static let isNightly = getenv("LA_NIGHTLY") != nil
+
+    /// How a call fails.
+    enum Failure: CaseIterable {
+        /// It alone.
+        case once
+        /// It and all after it, until the round is over.
+        case lasting
+        /// The program is killed instead.
+        case death
+    }
+
+    @Test(
+        "L17: whichever write of the daemon fails, nothing is forgotten",
+        arguments: Failure.allCases
+    )
+    @BusActor
+    func disk(_ failure: Failure) async throws {
+        let isBarrier = failure == .once && !Self.isNightly
+        let error = failure == .once ? EIO : ENOSPC
+        try await sweep("daemon", isBarrier ? .barrier : .disk, failure, error, isBarrier ? 1 : 9)
+    }
+
+    @Test(
+        "L17, L21: whichever descriptor a program can't have, nothing is forgotten",
+        arguments: ["daemon", "verifier", "One"],
+        [Failure.once, .lasting]
+    )
+    @BusActor
+    func descriptors(_ program: String, _ failure: Failure) async throws {
+        try await sweep(program, .descriptor, failure, EMFILE, 5)
+    }
+
+    @Test("L17: a daemon without memory ends or goes on, and nothing is forgotten")
+    @BusActor
+    func memory() async throws {
+        try await sweep("daemon", .memory, .once, ENOMEM, Self.isNightly ? 101 : 4001)
+    }
+
+    /// Rounds in which the first call fails, then a later one, and so on.
+    @BusActor
+    private func sweep(
+        _ program: String,
+        _ kind: Faults.Kind,
+        _ failure: Failure,
+        _ error: Int32,
+        _ step: Int
+    ) async throws {
+        let faults = try Faults()
+        try await CrashBench.run([program: faults]) { bench in
+            try await bench.letIn()
+            var number = 1
+            repeat {
+                let what: Comment = "\(program), call \(number) of \(kind), \(failure)"
+                faults.arm(
+                    kind,
+                    number,
+                    lasts: failure == .lasting,
+                    with: failure == .death ? nil : error
+                )
+                let round = try await live(bench, what)
+                faults.disarm()
+                try await recover(bench, program, round, what, restarts: failure == .once)
+                number += Self.isNightly && kind != .memory ? 1 : step
+            } while faults.failed > 0
+            print("\(program), \(kind), \(failure): \(faults.count) calls in the last round")
+        }
+    }
+
+    /// What a round was told.
+    struct Told {
+        var failures = 0
+        var wrongPasscodes = 0
+    }
+
+    /// Failed attempts, and one match.
+    @BusActor
+    private func live(_ bench: CrashBench, _ what: Comment) async throws -> Told {
+        var told = Told()
+        bench.told = 0
+        #expect(await bench.evaluate(touching: [false, false]) != nil, what)
+        told.failures = bench.told
+        if await bench.evaluate(touching: [true]) == nil { told.failures = 0 }
+        bench.isRejected = false
+        bench.mood = .wrongOnce
+        #expect(await bench.evaluate(2, CrashBench.passcodeAlone) != nil, what)
+        bench.mood = .watching
+        told.wrongPasscodes = bench.isRejected ? 1 : 0
+        return told
+    }
+
+    /// What was told is on the disk, also after a kill; then the passcode and a finger let the user
+    /// in.
+    @BusActor
+    private func recover(
+        _ bench: CrashBench,
+        _ program: String,
+        _ told: Told,
+        _ what: Comment,
+        restarts: Bool
+    ) async throws {
+        let isRunning = bench.programs[program]?.isRunning == true
+        if !isRunning {
+            _ = try await bench.ended(program)
+            if program != "daemon" { try await bench.start(program) }
+        }
+        if restarts || bench.programs["daemon"]?.isRunning != true {
+            if bench.programs["daemon"]?.isRunning == true { try await bench.kill("daemon") }
+            let record = try bench.record()
+            #expect(record.failures >= told.failures, what)
+            #expect(record.wrongPasscodes >= told.wrongPasscodes, what)
+            bench.forgetPrompts()
+            try await bench.start("daemon")
+            try await bench.register()
+            try await bench.sensorsAreThere()
+        } else if let left = try await bench.attemptsLeftAfterOneMore() {
+            #expect(Int(left) <= CrashBench.lockout - told.failures - 1, what)
+        }
+        try await bench.letIn(what)
+    }
+}
