@@ -191,8 +191,13 @@ struct CheckTests {
             #expect(right.verdict)
             #expect(right.life > CheckReport.lifeStep + .seconds(1))
             let start = ContinuousClock.now
-            try expect(try await !bench.verify("1357"), "a wrong one")
-            #expect(ContinuousClock.now - start >= .milliseconds(3900))
+            let wrong = try await bench.life {
+                let verdict = try await bench.verify("1357")
+                #expect(ContinuousClock.now - start >= .milliseconds(3900))
+                return verdict
+            }
+            #expect(!wrong.verdict && wrong.isThereAfterwards)
+            #expect(wrong.life > CheckReport.lifeStep + .seconds(1))
         }
     }
 

@@ -142,7 +142,19 @@ struct PAMServiceTests {
             }
             let stranger = try bus.connect()
             let agent = try #require(try await Self.name(of: program, asked: stranger))
-            for (member, signature) in [("Update", "ssa{sv}"), ("End", "ss")] {
+            stranger.emit(
+                path: TestDaemon.root,
+                interface: TestDaemon.name,
+                member: "Event",
+                signature: "sa{sv}",
+                to: agent
+            ) { (writer) throws(DBusError) in
+                try writer.write("hint")
+                try writer.write(["hint": Variant.string("center")])
+            }
+            let (end, _) = try HostileInputTests.descriptorPair()
+            let calls = [("Begin", "sa{sv}h"), ("Update", "ssa{sv}"), ("End", "ss")]
+            for (member, signature) in calls {
                 let error = await #expect(throws: DBusError.self) {
                     _ = try await stranger.call(
                         to: agent,
@@ -152,14 +164,16 @@ struct PAMServiceTests {
                         signature: signature
                     ) { (writer) throws(DBusError) in
                         try writer.write("prompt")
-                        try writer.write("success")
-                        if member == "Update" { try writer.write([String: Variant]()) }
+                        if member != "Begin" { try writer.write("success") }
+                        if member != "End" { try writer.write([String: Variant]()) }
+                        if member == "Begin" { try writer.write(end) }
                     }
                 }
                 #expect(error?.name == .accessDenied, "\(member)")
             }
             try await bench.touch(true, of: program)
             #expect(try await program.exitStatus(within: .seconds(60)) == PAMBench.success)
+            #expect(!program.output.contains("Center your finger"))
         }
     }
 

@@ -231,6 +231,7 @@ struct SealedKeyTests {
             environment: spy.environment()
         )
         let text = exported.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(exported.status == 0 && !text.isEmpty, "\(exported.errors)")
         let notes = try host.bytes(spy.log)
         let said = String(decoding: notes, as: UTF8.self)
         #expect(said.contains("encrypt\n--name=localauth.master-key\n--with-key=host+tpm2\n"))
