@@ -51,11 +51,7 @@ let package = Package(
             pkgConfig: "libsystemd",
             providers: [.apt(["libsystemd-dev"])]
         ),
-        .systemLibrary(
-            name: "CSQLite",
-            pkgConfig: "sqlite3",
-            providers: [.apt(["libsqlite3-dev"])]
-        ),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
         .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
         .systemLibrary(name: "CFido2", providers: [.apt(["libfido2-dev"])]),
         .target(name: "SecurityKey", dependencies: ["CFido2", "CLinux", "Linux"]),
@@ -385,7 +381,8 @@ let package = Package(
             name: "LocalAuthenticationTests",
             dependencies: [
                 "ClientTestSupport", "DBus", "LocalAuthBus", "LocalAuthClient",
-                "LocalAuthentication", "localauth-sensor-simulated", "localauthd", "TestSupport",
+                "LocalAuthentication", "Security", "localauth-sensor-simulated", "localauthd",
+                "TestSupport",
             ],
             exclude: ["Support"]
         ),
@@ -393,9 +390,9 @@ let package = Package(
             name: "SecurityTests",
             dependencies: [
                 "AuthEngine", "ClientTestSupport", "DBus", "LocalAuthentication", "Security",
-                "localauth-sensor-simulated", "localauthd",
+                "localauth-sensor-simulated", "localauthd", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"), "TestSupport",
+                .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
         ),
         .testTarget(

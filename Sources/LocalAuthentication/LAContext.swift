@@ -177,7 +177,11 @@ open class LAContext: NSObject, @unchecked Sendable {
     }
 
     private static func check(_ reason: String) {
-        precondition(!reason.isEmpty, "Non-empty localizedReason must be provided.")
+        guard reason.isEmpty else { return }
+        let sentence = "Non-empty localizedReason must be provided."
+        // A release build keeps a precondition's sentence to itself.
+        FileHandle.standardError.write(Data("\(sentence)\n".utf8))
+        preconditionFailure(sentence)
     }
 
     private static let invalid = AuthenticationError(

@@ -1,5 +1,6 @@
 import Foundation
 import LocalAuthentication
+import Security
 import Testing
 
 /// Rule R20, which is a fault of the program and not of its user.
@@ -12,7 +13,24 @@ struct EmptyReasonTests {
         ) {
             LAContext().evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "") { _, _ in }
         }
-        let said = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-        #expect(said.contains("Non-empty localizedReason must be provided."))
+        let access = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent]
+        ) {
+            let protection = kSecAttrAccessibleWhenUnlocked
+            guard let control = SecAccessControlCreateWithFlags(nil, protection, [], nil) else {
+                return
+            }
+            LAContext()
+                .evaluateAccessControl(
+                    control,
+                    operation: .useItem,
+                    localizedReason: ""
+                ) { _, _ in }
+        }
+        for ended in [result, access] {
+            let said = String(decoding: try #require(ended).standardErrorContent, as: UTF8.self)
+            #expect(said.contains("Non-empty localizedReason must be provided."))
+        }
     }
 }

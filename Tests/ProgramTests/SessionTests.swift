@@ -338,7 +338,7 @@ struct SessionTests {
         bench.session.lock(true)
         try bench.logind.start()
         #expect(await bench.logind.delays.next() == true)
-        #expect(try await bench.absence() == "locked")
+        try await eventually("the lock to be known") { try await bench.absence() == "locked" }
         #expect(await bench.evaluate()?.name == .notInteractive)
         bench.session.lock(false)
         #expect(try await bench.evaluateWithMatch() == nil)
