@@ -76,6 +76,8 @@ struct FailedCallTests {
                 )
                 let round = try await live(bench, what)
                 faults.disarm()
+                // The program may be dying only now, of what came behind its last answer.
+                if failure == .death, faults.failed > 0 { _ = try await bench.ended(program) }
                 try await recover(bench, program, round, what, restarts: failure == .once)
                 number += Self.isNightly && kind != .memory ? 1 : step
             } while faults.failed > 0

@@ -109,11 +109,20 @@ struct PAMRefusalTests {
             let folder = bus.folder + "/impostor"
             mkdir(folder, 0o700)
             chown(folder, 5, 5)
-            let someone = ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
-            try bus.start(
-                someone + [ChildProcess.folder + "/localauthd", "--state-directory", folder]
+            let user5 = ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
+            // Where the system's bus is this one; who sees other mounts would count as sandboxed.
+            let socket = bus.address.split(separator: ",")[0].dropFirst("unix:path=".count)
+            let system = """
+                mount -t tmpfs none /run && mkdir /run/dbus \
+                && ln -s \(socket) /run/dbus/system_bus_socket && exec "$@"
+                """
+            let service = try bus.start(
+                ["/usr/bin/unshare", "-m", "/bin/sh", "-c", system, "sh"] + user5
+                    + [ChildProcess.folder + "/localauthd", "--state-directory", folder]
             )
             try await bus.waitForOwner(of: TestDaemon.name)
+            let someone =
+                ["/usr/bin/nsenter", "--mount=/proc/\(service.pid)/ns/mnt", "--"] + user5
             try await bench.daemon.sensor.queue(outcomes: ["match"])
             let ended = try await bench.authenticate("say \(PAMService.passcode)")
             #expect(ended.status == PAMBench.success)
@@ -129,16 +138,11 @@ struct PAMRefusalTests {
             )
             #expect(named.output.contains("told"), "\(named.output)")
             try PAMBench.stack("plain", in: bus.folder, bench.module, "")
-            let socket = bus.address.split(separator: ",")[0].dropFirst("unix:path=".count)
-            let system = """
-                mount -t tmpfs none /run && mkdir /run/dbus \
-                && ln -s \(socket) /run/dbus/system_bus_socket && exec "$@"
-                """
             let found = try await bench.authenticate(
                 "say \(PAMService.passcode)",
                 service: "plain",
                 user: user,
-                launcher: ["/usr/bin/unshare", "-m", "/bin/sh", "-c", system, "sh"] + someone
+                launcher: someone
             )
             #expect(found.status == PAMBench.success, "\(found.output) \(found.errors)")
             #expect(!found.output.contains("told"), "\(found.output)")

@@ -76,6 +76,7 @@ struct AttributeTests {
         ]
     private static let keys =
         common + [
+            Case(kSecAttrKeyType, 2_147_483_649, kSecAttrKeyTypeRSA),
             Case(kSecAttrKeyClass, 2, kSecAttrKeyClassPrivate),
             Case(kSecAttrApplicationLabel, Data([1, 2, 3]), Data([1, 2])),
             Case(kSecAttrIsPermanent, true, false),
