@@ -90,12 +90,19 @@ struct WindowContractTests {
         try await reader.press(button)
     }
 
-    /// The window takes keys a moment after it has appeared.
+    /// The window takes keys a moment after it has appeared, and its field only when it has the
+    /// focus.
     ///
     /// The first button, whatever an app calls it, cancels.
     private func waitUntilSettled() async throws {
         try await eventually("a prompt that takes keys", within: .seconds(60)) {
-            try await self.reader.find("button")?.has(.sensitive) == true
+            guard try await self.reader.find("button")?.has(.sensitive) == true else {
+                return false
+            }
+            guard let field = try await self.reader.find("text box"), field.has(.editable) else {
+                return true
+            }
+            return field.has(.focused)
         }
     }
 
