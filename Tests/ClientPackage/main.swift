@@ -32,9 +32,24 @@ func found(_ query: CFDictionary) -> (status: OSStatus, value: CFTypeRef?) {
 
 // MARK: A fork
 
+/// Whether every thread but this one waits.
+///
+/// What another one holds at a fork, a lock of Swift's runtime for instance, is held in the new
+/// process for ever.
+func areOthersAsleep() -> Bool {
+    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    return tasks.allSatisfy { task in
+        guard task != "\(getpid())" else { return true }
+        let path = "/proc/self/task/\(task)/stat"
+        guard let stat = try? String(contentsOfFile: path, encoding: .utf8) else { return false }
+        return stat.contains(") S ")
+    }
+}
+
 /// Before anything else: the program has made a context, and asked nothing.
 func aFork() {
     let context = LAContext()
+    while !areOthersAsleep() { sched_yield() }
     // Swift hides it, because so little works in the new process.
     typealias Fork = @convention(c) () -> Int32
     guard let address = dlsym(nil, "fork") else { return shape("fork", false) }
