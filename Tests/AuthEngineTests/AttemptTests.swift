@@ -82,6 +82,19 @@ struct AttemptTests {
         }
     }
 
+    @Test("R2: A face with a single scan brings the fallback button while a finger may go on")
+    func faceWithOneScan() {
+        var settings = Settings()
+        settings.faceAttempts = 1
+        var desk = Desk(.face, .finger, settings: settings)
+        let id = desk.evaluate(.biometrics)
+        desk.scan("face", matching: false)
+        #expect(desk.progress(id).contains(.fallbackAvailable))
+        #expect(desk.operations.count == 1)
+        desk.scan(matching: true)
+        #expect(desk.grant(id)?.sensor == "finger")
+    }
+
     @Test("R3: Five consecutive non-matches lock biometry, over prompts and apps")
     func lockout() {
         var desk = Desk(.finger)

@@ -104,7 +104,9 @@ struct AppRuleTests {
         try await ServiceBench.run { bench in
             let context = try await bench.context()
             try await context.invalidate()
-            for reason in ["", " \n", "\u{202E}\u{7}"] {
+            let empty = "Non-empty localizedReason must be provided."
+            let long = (String(repeating: "x", count: 65_537), "the reason is over 64 KiB")
+            for (reason, message) in ["", " \n", "\u{202E}\u{7}"].map({ ($0, empty) }) + [long] {
                 for number in 0..<3 {
                     do throws(DBusError) {
                         switch number {
@@ -121,10 +123,10 @@ struct AppRuleTests {
                             _ = try await bench.manager
                                 .evaluate(policy: 1, reason: reason, options: [:])
                         }
-                        Issue.record("an empty reason was taken")
+                        Issue.record("the reason was taken")
                     } catch {
                         #expect(error.name == .invalidArgs)
-                        #expect(error.message == "Non-empty localizedReason must be provided.")
+                        #expect(error.message == message)
                     }
                 }
             }
