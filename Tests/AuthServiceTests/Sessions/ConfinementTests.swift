@@ -8,6 +8,8 @@ import Testing
 
 /// What shows that a process is in a sandbox, one mark after the other.
 struct ConfinementTests {
+    init() { EventLoop.shared.startThread() }
+
     private static let own = Confinement(pid: getpid())
 
     private func isFree(_ change: (inout Confinement) -> Void = { _ in }) throws -> Bool {
