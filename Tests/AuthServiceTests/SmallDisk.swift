@@ -2,6 +2,8 @@ import DBus
 import Glibc
 import TestSupport
 
+@testable import AuthService
+
 /// A file system of 8 MiB in memory, which only the programs see that enter it.
 @BusActor
 final class SmallDisk {
@@ -12,12 +14,13 @@ final class SmallDisk {
         return (try? ChildProcess.run(words))?.status == 0
     }()
 
-    /// Whether this process sees the mounts of the first one: where it doesn't, the service on such
-    /// a disk takes it for a sandboxed program.
+    /// Whether the service may see that this process has the mounts of the first one: where it has
+    /// not, the service on such a disk takes it for a sandboxed program.
     private nonisolated static var isOutermost: Bool {
-        var (own, first) = (stat(), stat())
-        return stat("/proc/self/ns/mnt", &own) == 0 && stat("/proc/1/ns/mnt", &first) == 0
-            && own.st_ino == first.st_ino
+        guard let own = Confinement(pid: getpid()), let first = Confinement(pid: 1) else {
+            return false
+        }
+        return own.roots == first.roots
     }
 
     private let path: String
