@@ -78,7 +78,10 @@ struct FailedCallTests {
                 faults.disarm()
                 // The program may be dying only now, of what came behind its last answer.
                 if failure == .death, faults.failed > 0 { _ = try await bench.ended(program) }
-                try await recover(bench, program, round, what, restarts: failure == .once)
+                // What is out of memory ends itself.
+                let mayBeDying = kind == .memory && program == "daemon"
+                let restarts = failure == .once
+                try await recover(bench, program, round, what, restarts, mayBeDying)
                 number += Self.isNightly && kind != .memory ? 1 : step
             } while faults.failed > 0
             print("\(program), \(kind), \(failure): \(faults.count) calls in the last round")
@@ -116,7 +119,8 @@ struct FailedCallTests {
         _ program: String,
         _ told: Told,
         _ what: Comment,
-        restarts: Bool
+        _ restarts: Bool,
+        _ mayBeDying: Bool
     ) async throws {
         let isRunning = bench.programs[program]?.isRunning == true
         if !isRunning {
@@ -125,7 +129,7 @@ struct FailedCallTests {
         }
         if restarts || bench.programs["daemon"]?.isRunning != true {
             if bench.programs["daemon"]?.isRunning == true {
-                try await bench.kill("daemon", mayBeDying: program == "daemon")
+                try await bench.kill("daemon", mayBeDying: mayBeDying)
             }
             let record = try bench.record()
             #expect(record.failures >= told.failures, what)
