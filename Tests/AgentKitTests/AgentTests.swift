@@ -9,7 +9,7 @@ private let details: [String: Variant] = [
     "reason": .string("unlock"), "stage": .string("passcode"), "policy": .uint32(2),
 ]
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct AgentTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct AgentTests {
     @Test("An agent registers with its scope and is sent prompts")
     func registers() async throws {
         try await onBus {

@@ -7,7 +7,7 @@ import Testing
 /// L17: what the disk says is believed, and what isn't on it is not said to be.
 ///
 /// Serialized: a process inherits what another test has open between its fork and its exec.
-@Suite("A disk that fails", .serialized, .timeLimit(.minutes(2)))
+@Suite("A disk that fails", .serialized, .timeLimit(.minutes(10)))
 struct FaultTests {
     /// A probe whose writes are watched: see `Tests/Faults`.
     private static func probe(

@@ -7,7 +7,7 @@ import Testing
 @testable import AuthStore
 
 /// What waits for a disk that doesn't answer.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct WriterTests {
     /// What a thread waits for, what it has begun, and what was said of it.
     private final class Disk: Sendable {

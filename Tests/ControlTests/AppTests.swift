@@ -7,7 +7,7 @@ import Testing
 
 /// The apps of `examples/apps` on the real service: each asks, is canceled and misses, and keeps a
 /// secret that it reads again.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct AppTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct AppTests {
     private static let examples =
         #filePath.split(separator: "/").dropLast(3)
         .reduce("") { "\($0)/\($1)" } + "/examples/apps"

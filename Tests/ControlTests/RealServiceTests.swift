@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The verbs of `localauthctl`, with nothing stood in for.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct RealServiceTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RealServiceTests {
     private let service: RealService
     private let pty: Pty
 

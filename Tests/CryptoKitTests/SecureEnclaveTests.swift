@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// CryptoKit's names, over the keys of the service.
-@Suite(.clientTurn, .timeLimit(.minutes(1)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct SecureEnclaveTests {
     @Test("A key of the service signs what CryptoKit verifies, and is found again")
     func signing() async throws {

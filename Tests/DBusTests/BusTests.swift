@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Names, peers and signals on a bus.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct BusTests {
     private static let name = "org.example.Test1"
 

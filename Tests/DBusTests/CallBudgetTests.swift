@@ -3,7 +3,7 @@ import Testing
 @testable import DBus
 
 /// How unanswered calls share the places that a connection has.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct CallBudgetTests {
     private static let lane = CallLane("test", capacity: 4, perUser: 2, waiting: 3)
 

@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 /// What callers may make a service hold.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct CallQuotaTests {
     @BusActor
     private static func quota(bytes: Int = 1000) -> CallQuota {

@@ -4,7 +4,7 @@ import Linux
 import Testing
 
 /// File descriptors over a socket pair.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct DescriptorTests {
     @Test("A descriptor arrives open, and the receiver's copy is closed when it is done")
     @BusActor

@@ -4,7 +4,7 @@ import LocalAuthBus
 import Testing
 
 /// Calls over a socket pair.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct DirectCallTests {
     @Test("Every basic type comes back as it was sent")
     @BusActor

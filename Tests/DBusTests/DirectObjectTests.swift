@@ -2,7 +2,7 @@ import DBus
 import Testing
 
 /// What every object answers by itself, over a socket pair.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct DirectObjectTests {
     private static let properties = "org.freedesktop.DBus.Properties"
     private static let introspectable = "org.freedesktop.DBus.Introspectable"

@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 /// Messages that say what their senders have no right to say, or that were not asked for.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct ForgeryTests {
     private static let name = "org.example.Test1"
 

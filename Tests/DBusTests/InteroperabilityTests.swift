@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Other people's clients, each calling the example service.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct InteroperabilityTests {
     private static let name = "org.example.Test1"
     private static let path = "/org/example/Test1"

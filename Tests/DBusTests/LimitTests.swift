@@ -2,7 +2,7 @@ import DBus
 import Testing
 
 /// Input beyond the limits, over a socket pair.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct LimitTests {
     private static let signature = "ayasaua{sv}aa{sv}(is)va{us}"
 

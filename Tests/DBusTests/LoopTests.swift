@@ -5,7 +5,7 @@ import Testing
 @testable import DBus
 
 /// The loop itself.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct LoopTests {
     @Test("Timers fire in the order of their deadlines, and canceled ones never")
     @BusActor

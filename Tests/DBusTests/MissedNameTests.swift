@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 /// What a bus with full queues doesn't say of names is found out by who asks.
-@Suite("Signals about names that get lost", .runningLoop, .timeLimit(.minutes(1)))
+@Suite("Signals about names that get lost", .runningLoop, .timeLimit(.minutes(10)))
 struct MissedNameTests {
     private static let name = "org.example.Sensor1.Face"
 

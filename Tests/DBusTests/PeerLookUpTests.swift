@@ -5,7 +5,7 @@ import Testing
 @testable import DBus
 
 /// Calls of connections that the service doesn't know yet.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct PeerLookUpTests {
     @BusActor
     private static func call(

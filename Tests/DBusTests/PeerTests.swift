@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 /// Who may be somebody.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct PeerTests {
     @Test("L1: without a uid or a process nobody is known, and 2^32-1 is no uid")
     @BusActor

@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 /// Questions that many wait for.
-@Suite(.runningLoop, .timeLimit(.minutes(1)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct SharedLookUpTests {
     /// Whoever is asked: each question waits until it is answered.
     @BusActor

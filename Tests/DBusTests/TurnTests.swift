@@ -6,7 +6,7 @@ import Testing
 @testable import DBus
 
 /// Users who ask for much, beside those who ask for little.
-@Suite(.runningLoop, .timeLimit(.minutes(2)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct TurnTests {
     /// A service, a greedy user of another uid than ours, and somebody honest.
     @BusActor

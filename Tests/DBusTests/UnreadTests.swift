@@ -6,7 +6,7 @@ import Testing
 @testable import DBus
 
 /// Receivers who don't read, on a bus with the limits of a system bus.
-@Suite(.runningLoop, .timeLimit(.minutes(2)))
+@Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct UnreadTests {
     /// A service that bounds what is unread, somebody who never reads, and somebody who does.
     @BusActor

@@ -33,7 +33,7 @@ import Testing
 }
 
 /// The engine with the real models, on the clips.
-@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: Studio.isReady, Studio.reason))
+@Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Studio.isReady, Studio.reason))
 struct FaceEngineTests {
     private let content: FaceModels.Content
     private let engine: FaceEngine

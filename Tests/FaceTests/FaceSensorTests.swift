@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The face sensor as a real process, with the real engine, on clips.
-@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: Studio.isReady, Studio.reason))
+@Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Studio.isReady, Studio.reason))
 struct FaceSensorTests {
     init() { EventLoop.shared.startThread() }
 
@@ -175,7 +175,7 @@ struct FaceSensorTests {
 }
 
 /// The face sensor as a real process, without models.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FaceSensorWithoutModelsTests {
     init() { EventLoop.shared.startThread() }
 

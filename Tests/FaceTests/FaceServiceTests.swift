@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The face sensor beside others that change its files, and as a user of its own.
-@Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: Studio.isReady, Studio.reason))
+@Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Studio.isReady, Studio.reason))
 struct FaceServiceTests {
     private static let nobody: uid_t = 65_534
 

@@ -239,7 +239,7 @@ import Testing
 }
 
 /// The same in the sensor's process, with the real engine, on a clip.
-@Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: Studio.isReady, Studio.reason))
+@Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Studio.isReady, Studio.reason))
 struct LearningSensorTests {
     init() { EventLoop.shared.startThread() }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import CameraDevice
 
 /// Pictures in dma-bufs, as libcamera's plugin hands them over.
-@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))
+@Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))
 struct PipeWireBufferTests {
     init() { EventLoop.shared.startThread() }
 

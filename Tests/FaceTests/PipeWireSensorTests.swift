@@ -9,7 +9,7 @@ import Testing
 /// The face sensor as a real process, on cameras of a real PipeWire.
 @Suite(
     .serialized,
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(10)),
     .enabled(if: Studio.isReady, Studio.reason),
     .enabled(if: PipeWireRig.isReady, PipeWireRig.reason)
 )

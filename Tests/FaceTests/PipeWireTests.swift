@@ -7,7 +7,7 @@ import Testing
 @testable import CameraDevice
 
 /// A camera of a real PipeWire daemon.
-@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))
+@Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))
 struct PipeWireTests {
     init() { EventLoop.shared.startThread() }
 
@@ -206,7 +206,7 @@ struct PipeWireTests {
 }
 
 /// Whose PipeWire it has to be.
-@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))
+@Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))
 struct PipeWireTrustTests {
     init() { EventLoop.shared.startThread() }
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A reader that others use as well.
-@Suite(.timeLimit(.minutes(2)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct BusyTests {
     init() { EventLoop.shared.startThread() }
 

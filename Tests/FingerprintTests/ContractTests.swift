@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The contract of all sensors, on the real fprintd.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct ContractTests {
     init() { EventLoop.shared.startThread() }
 

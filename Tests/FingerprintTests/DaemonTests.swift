@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// From end to end: an image goes into libfprint, a match comes out of the daemon.
-@Suite(.timeLimit(.minutes(2)), .serialized, .enabled(if: getuid() == 0))
+@Suite(.timeLimit(.minutes(10)), .serialized, .enabled(if: getuid() == 0))
 struct DaemonTests {
     init() { EventLoop.shared.startThread() }
 

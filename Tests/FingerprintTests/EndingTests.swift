@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// fprintd comes and goes.
-@Suite(.timeLimit(.minutes(3)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct EndingTests {
     init() { EventLoop.shared.startThread() }
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What becomes of prints: enrolling, deleting, and what others do to them.
-@Suite(.timeLimit(.minutes(3)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct EnrolmentTests {
     init() { EventLoop.shared.startThread() }
 

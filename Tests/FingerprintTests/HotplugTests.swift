@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What makes fprintd start: each thing that may have changed, and nothing else.
-@Suite(.timeLimit(.minutes(2)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct HotplugTests {
     init() { EventLoop.shared.startThread() }
 

@@ -10,7 +10,7 @@ import Testing
 private let canRunPolkit = getuid() == 0 && access("/usr/lib/polkit-1/polkitd", X_OK) == 0
 
 /// The rules file, read by the real polkitd.
-@Suite(.timeLimit(.minutes(2)), .serialized, .enabled(if: canRunPolkit))
+@Suite(.timeLimit(.minutes(10)), .serialized, .enabled(if: canRunPolkit))
 struct PolkitTests {
     static let root = "\(#filePath)".split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
     static let rules = root + "/dbus/polkit/50-localauth-fingerprint.rules"

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// More than one reader, and readers whose prints can't be seen.
-@Suite(.timeLimit(.minutes(2)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct ReaderTests {
     init() { EventLoop.shared.startThread() }
 

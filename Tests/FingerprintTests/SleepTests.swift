@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Suspend: stop before and release after, or the reader stays open for everybody.
-@Suite(.timeLimit(.minutes(2)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct SleepTests {
     init() { EventLoop.shared.startThread() }
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// fprintd matches on the thread that answers calls: what that must not do to us.
-@Suite(.timeLimit(.minutes(2)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct SlowMatchTests {
     init() { EventLoop.shared.startThread() }
 

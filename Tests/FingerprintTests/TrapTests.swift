@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What fprintd does that a sensor could take for something else.
-@Suite(.timeLimit(.minutes(3)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct TrapTests {
     init() { EventLoop.shared.startThread() }
 

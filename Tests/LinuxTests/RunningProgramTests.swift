@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Which program a process runs, and what the menus say of it.
-@Suite(.timeLimit(.minutes(1))) struct RunningProgramTests {
+@Suite(.timeLimit(.minutes(10))) struct RunningProgramTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The project's own interface, for code that doesn't come from Apple's systems.
-@Suite(.clientTurn, .timeLimit(.minutes(1)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct AuthenticationSessionTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

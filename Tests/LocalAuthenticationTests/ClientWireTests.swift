@@ -7,7 +7,7 @@ import Testing
 @testable import LocalAuthentication
 
 /// What the library makes of the service's answers, and the service of its options.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClientWireTests {
     // Some functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What a context does, against the real daemon with a simulated sensor.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct LAContextTests {
     private let reason = "open the diary"
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What could authenticate the user, and how programs hear of changes.
-@Suite(.clientTurn, .timeLimit(.minutes(1)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct LAEnvironmentTests {
     @Test("The state says which mechanisms there are and whether they can be used")
     func state() async throws {

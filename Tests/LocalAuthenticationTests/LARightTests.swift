@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Rights, with and without something that they guard.
-@Suite(.clientTurn, .timeLimit(.minutes(1)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct LARightTests {
     @Test("R80: A right goes from unknown to authorized and back to not authorized")
     func states() async throws {

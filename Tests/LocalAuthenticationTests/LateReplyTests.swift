@@ -9,7 +9,7 @@ import Testing
 @testable import LocalAuthentication
 
 /// What was asked before a right was given up says nothing of it afterwards.
-@Suite(.clientTurn, .timeLimit(.minutes(1)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct LateReplyTests {
     /// A right whose first success is looked at for as long as a test wants.
     private final class SlowRight: LARight, @unchecked Sendable {

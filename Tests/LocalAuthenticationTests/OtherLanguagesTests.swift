@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The clients in other languages, none of which has code of this project, on the real daemon.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct OtherLanguagesTests {
     /// What a shell runs; `$1` is the bus's address, `$2` a folder for what it builds.
     private static let commands = [

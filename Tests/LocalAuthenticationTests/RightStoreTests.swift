@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Rights that are kept in the place of others.
-@Suite(.clientTurn, .timeLimit(.minutes(1)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct RightStoreTests {
     @Test("A right whose old key can't be deleted is kept all the same, with its own key")
     func oldKeyStays() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What a program sees without the daemon, and when the daemon comes and goes.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct ServiceAwayTests {
     @Test("Without the daemon nothing can be evaluated, and the message names the remedy")
     func away() async throws {

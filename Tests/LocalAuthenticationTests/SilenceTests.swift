@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// What a program sees of a service that doesn't answer, of many contexts, and of a fork of itself.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct SilenceTests {
     @Test("A thousand contexts that only ask are no limit that a program can see")
     func thousand() async throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What people read when they have set their language.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct SpokenTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct SpokenTests {
     private let catalogues: CompiledCatalogues
 
     init() throws { catalogues = try CompiledCatalogues() }

@@ -9,7 +9,7 @@ import Testing
 @testable import localauth_passcode
 
 /// What the process of a check is, and what is left of it.
-@Suite("The process of a check", .timeLimit(.minutes(3)))
+@Suite("The process of a check", .timeLimit(.minutes(10)))
 struct CheckTests {
     init() { EventLoop.shared.startThread() }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import localauth_passcode
 
 /// The verifier as a real process, with real PAM.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PasscodeTests {
     init() { EventLoop.shared.startThread() }
 

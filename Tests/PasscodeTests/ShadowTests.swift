@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The real verifier, with a shadow file of the test's own.
-@Suite("The shadow file", .timeLimit(.minutes(1)))
+@Suite("The shadow file", .timeLimit(.minutes(10)))
 struct ShadowTests {
     init() { EventLoop.shared.startThread() }
 

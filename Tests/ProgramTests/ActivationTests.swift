@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Programs that nobody starts but the bus, when the daemon needs them.
-@Suite("Activation", .timeLimit(.minutes(2)))
+@Suite("Activation", .timeLimit(.minutes(10)))
 struct ActivationTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

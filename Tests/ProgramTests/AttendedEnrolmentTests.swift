@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// L2 and L4: who enrols sits at the machine, from the call to its answer.
-@Suite("Enrolments and sessions", .timeLimit(.minutes(2)))
+@Suite("Enrolments and sessions", .timeLimit(.minutes(10)))
 struct AttendedEnrolmentTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What is counted and awaited lies on the boot's clock; that of the wall may show anything.
-@Suite("Clocks that jump", .timeLimit(.minutes(5)))
+@Suite("Clocks that jump", .timeLimit(.minutes(10)))
 struct ClockJumpTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What a shell offers when somebody types a command of ours.
-@Suite("Shell completion", .timeLimit(.minutes(2)))
+@Suite("Shell completion", .timeLimit(.minutes(10)))
 struct CompletionTests {
     /// What bash has a person's line completed to, through bash-completion, which finds the
     /// installed file by the name of the program.

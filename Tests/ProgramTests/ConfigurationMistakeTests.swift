@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Mistakes in `localauth.conf`, as callers of a service that the bus starts meet them.
-@Suite("Mistakes in the settings", .timeLimit(.minutes(2)))
+@Suite("Mistakes in the settings", .timeLimit(.minutes(10)))
 struct ConfigurationMistakeTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

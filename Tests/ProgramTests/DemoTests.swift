@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What README promises first.
-@Suite("Demo", .timeLimit(.minutes(2)))
+@Suite("Demo", .timeLimit(.minutes(10)))
 struct DemoTests {
     @Test("The demo of README ends by itself with status 0 and says so")
     func demo() async throws {

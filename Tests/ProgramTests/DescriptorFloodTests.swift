@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Messages full of descriptors, sent to the daemon.
-@Suite("Descriptor floods", .timeLimit(.minutes(2)))
+@Suite("Descriptor floods", .timeLimit(.minutes(10)))
 struct DescriptorFloodTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What one user makes the daemon hold has a bound in bytes (L21).
-@Suite("Held bytes", .timeLimit(.minutes(2)))
+@Suite("Held bytes", .timeLimit(.minutes(10)))
 struct HeldBytesTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -13,7 +13,7 @@ import Testing
     "Hostile neighbours",
     .serialized,
     .enabled(if: geteuid() == 0, "only root can play three other users"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(10))
 )
 struct HostileNeighbourTests {
     // The functions run on the loop, so it has to run before them.

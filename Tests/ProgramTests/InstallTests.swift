@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What `make install` leaves on a system.
-@Suite("Installation", .timeLimit(.minutes(4)))
+@Suite("Installation", .timeLimit(.minutes(10)))
 struct InstallTests {
     @Test("Each file is where its reader looks, below DESTDIR, and no simulated sensor")
     func files() async throws {

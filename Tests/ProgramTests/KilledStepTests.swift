@@ -10,7 +10,7 @@ import Testing
 ///
 /// `CrashTests` does it at any moment; here no step is left to chance. The daemon and the bus are
 /// killed, with `LA_NIGHTLY` everybody.
-@Suite("A kill at each step", .timeLimit(.minutes(5)))
+@Suite("A kill at each step", .timeLimit(.minutes(10)))
 struct KilledStepTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -6,7 +6,7 @@ import Testing
 
 /// L2: root asks a user from a process of its own in the user's session, as GDM's lock
 /// screen does.
-@Suite("Root asks in a user's session", .enabled(if: getuid() == 0), .timeLimit(.minutes(2)))
+@Suite("Root asks in a user's session", .enabled(if: getuid() == 0), .timeLimit(.minutes(10)))
 struct LockScreenTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `passwd -l` and `passwd -d`, as the real verifier sees them in a shadow file of the test's own.
-@Suite("Locked accounts", .timeLimit(.minutes(2)))
+@Suite("Locked accounts", .timeLimit(.minutes(10)))
 struct LockedAccountTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -7,7 +7,7 @@ import Testing
 
 /// What the login manager said, and a bus with full queues dropped, is found out before the next
 /// decision.
-@Suite("Lost signals of logind", .timeLimit(.minutes(2)))
+@Suite("Lost signals of logind", .timeLimit(.minutes(10)))
 struct LostSignalTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The manual pages say what the programs do.
-@Suite("Manual pages", .timeLimit(.minutes(4)))
+@Suite("Manual pages", .timeLimit(.minutes(10)))
 struct ManualTests {
     private static let folder = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

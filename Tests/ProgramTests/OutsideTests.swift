@@ -7,7 +7,7 @@ import Testing
 /// L2 and L28: who is asked for a process in no session, and where nobody can be asked.
 ///
 /// The test's process asks; the agents beside its own are `localauthctl agent` on a terminal.
-@Suite("Processes in no session", .timeLimit(.minutes(2)))
+@Suite("Processes in no session", .timeLimit(.minutes(10)))
 struct OutsideTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// pam_localauth in a program of its own, with the real daemon.
-@Suite("PAM module", .timeLimit(.minutes(4)))
+@Suite("PAM module", .timeLimit(.minutes(10)))
 struct PAMModuleTests {
     private static let question = "told: Touch the fingerprint sensor, or type your password."
 

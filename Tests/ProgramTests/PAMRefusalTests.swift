@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Where pam_localauth says nothing, and leaves everything to the next module.
-@Suite("PAM module that steps aside", .timeLimit(.minutes(4)))
+@Suite("PAM module that steps aside", .timeLimit(.minutes(10)))
 struct PAMRefusalTests {
     @Test("Root, a user who isn't there, ssh and a remote host are asked for their password alone")
     func otherPeople() async throws {

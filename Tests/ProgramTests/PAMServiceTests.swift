@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What pam_localauth believes of the service, and of others on its bus.
-@Suite("PAM module and what it is told", .timeLimit(.minutes(4)))
+@Suite("PAM module and what it is told", .timeLimit(.minutes(10)))
 struct PAMServiceTests {
     init() { EventLoop.shared.startThread() }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// pam_localauth on a terminal, in pamtester.
-@Suite("PAM module on a terminal", .timeLimit(.minutes(4)))
+@Suite("PAM module on a terminal", .timeLimit(.minutes(10)))
 struct PAMTerminalTests {
     @Test("After a finger that is not known the password can be typed")
     func mismatch() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Secrets that come through a pipe, from languages that can't make a memfd.
-@Suite("Piped secrets", .timeLimit(.minutes(2)))
+@Suite("Piped secrets", .timeLimit(.minutes(10)))
 struct PipedSecretTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -8,7 +8,7 @@ import Testing
 
 /// The shipped bus policy on a dbus-daemon, walked through as everybody: who may own what, and who
 /// may say what to whom.
-@Suite("Bus policy", .timeLimit(.minutes(4)), .enabled(if: geteuid() == 0))
+@Suite("Bus policy", .timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
 struct PolicyTests {
     private static let sensors = ["Face", "Fido2", "Fingerprint", "Simulated"]
     /// A machine may have several.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What an installation gives to whoever starts its programs.
-@Suite("Privileges of what is installed", .timeLimit(.minutes(2)))
+@Suite("Privileges of what is installed", .timeLimit(.minutes(10)))
 struct PrivilegeTests {
     @Test("Nothing that is installed gives its user rights, or can be written by others")
     func modes() async throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Who asks, as an installed service sees it: without privilege, and not as the caller's user.
-@Suite("Sandboxed callers", .timeLimit(.minutes(4)), .enabled(if: geteuid() == 0))
+@Suite("Sandboxed callers", .timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
 struct SandboxTests {
     private static let object = [TestDaemon.name, TestDaemon.root.rawValue, TestDaemon.name]
     private static let register = object + ["RegisterAgent", "oa{sv}", "/agent", "0"]

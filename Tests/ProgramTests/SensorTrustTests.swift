@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What is believed of whom on the system bus, by an installed service.
-@Suite("Trust on the system bus", .timeLimit(.minutes(4)), .enabled(if: geteuid() == 0))
+@Suite("Trust on the system bus", .timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
 struct SensorTrustTests {
     /// Tests live on the loop.
     init() { EventLoop.shared.startThread() }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// L3 and L4: the lid and sleep.
-@Suite("Lid and sleep", .timeLimit(.minutes(2)))
+@Suite("Lid and sleep", .timeLimit(.minutes(10)))
 struct SessionSleepTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// L2 and L4: who sits where, by what logind says.
-@Suite("Sessions", .timeLimit(.minutes(2)))
+@Suite("Sessions", .timeLimit(.minutes(10)))
 struct SessionTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

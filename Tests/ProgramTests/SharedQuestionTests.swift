@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What the login manager is asked for many at once.
-@Suite("Shared questions to logind", .timeLimit(.minutes(2)))
+@Suite("Shared questions to logind", .timeLimit(.minutes(10)))
 struct SharedQuestionTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

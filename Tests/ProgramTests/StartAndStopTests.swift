@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// How the programs begin and end.
-@Suite("Programs", .timeLimit(.minutes(2)))
+@Suite("Programs", .timeLimit(.minutes(10)))
 struct StartAndStopTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

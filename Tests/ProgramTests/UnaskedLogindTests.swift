@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Others fill the bus, and the login manager can't be asked: that is no word from it.
-@Suite("Questions to logind that don't get through", .timeLimit(.minutes(2)))
+@Suite("Questions to logind that don't get through", .timeLimit(.minutes(10)))
 struct UnaskedLogindTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -7,7 +7,7 @@ import Testing
 /// L2: agents that a user's service manager runs, as desktops start theirs.
 ///
 /// The test's process is such a unit; it has no terminal.
-@Suite("Agents that are units", .timeLimit(.minutes(2)), .enabled(if: hasNoTerminal))
+@Suite("Agents that are units", .timeLimit(.minutes(10)), .enabled(if: hasNoTerminal))
 struct UnitAgentTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

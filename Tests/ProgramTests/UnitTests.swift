@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The units of the system, as they are installed.
-@Suite("Units", .timeLimit(.minutes(2)))
+@Suite("Units", .timeLimit(.minutes(10)))
 struct UnitTests {
     private static let services = [
         "localauthd", "localauth-passcode", "localauth-master-key", "localauth-sensor-face",

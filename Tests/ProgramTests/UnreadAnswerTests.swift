@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Callers of the installed service who never read its answers.
-@Suite("Unread answers", .timeLimit(.minutes(4)), .enabled(if: geteuid() == 0))
+@Suite("Unread answers", .timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
 struct UnreadAnswerTests {
     @Test("L21: as installed, callers who never read leave the service to everybody else")
     func installed() async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Clients come and go without a word; nothing of them stays.
-@Suite("Vanishing clients", .timeLimit(.minutes(2)))
+@Suite("Vanishing clients", .timeLimit(.minutes(10)))
 struct VanishingClientsTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

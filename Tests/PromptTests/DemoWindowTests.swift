@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What README promises first, where there is a display.
-@Suite("Demo with a window", .timeLimit(.minutes(3)))
+@Suite("Demo with a window", .timeLimit(.minutes(10)))
 struct DemoWindowTests {
     @Test("On a display the demo of README shows the prompt in a window")
     func demo() async throws {

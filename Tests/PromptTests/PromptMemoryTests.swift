@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What a resident agent keeps between prompts.
-@Suite("The memory of the agent", .serialized, .timeLimit(.minutes(5)))
+@Suite("The memory of the agent", .serialized, .timeLimit(.minutes(10)))
 struct PromptMemoryTests {
     @Test("What a window needed of GTK is given back when it has gone, and taken again by the next")
     func givenBack() async throws {

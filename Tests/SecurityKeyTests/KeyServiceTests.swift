@@ -6,7 +6,7 @@ import Testing
 import VirtualKey
 
 /// From end to end: a touch of a security key goes in, an evaluation comes out of the service.
-@Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: getuid() == 0))
+@Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: getuid() == 0))
 struct KeyServiceTests {
     init() { EventLoop.shared.startThread() }
 

@@ -3,7 +3,7 @@ import SensorContract
 import Testing
 
 /// The contract of all sensors, for security keys on a transport of the test's own.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct SecurityKeyContractTests {
     init() { EventLoop.shared.startThread() }
 

@@ -6,7 +6,7 @@ import Testing
 import VirtualKey
 
 /// What a security key may answer, and what the sensor makes of it.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct SecurityKeyTests {
     init() { EventLoop.shared.startThread() }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Security
 
 /// A program sees its own items.
-@Suite(.clientTurn, .timeLimit(.minutes(1)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct AccessGroupTests {
     private func add(_ more: [CFString: Any], _ itemClass: CFString) -> OSStatus {
         var item: [CFString: Any] = [kSecClass: itemClass, kSecValueData: Data("secret".utf8)]

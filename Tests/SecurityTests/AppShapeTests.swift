@@ -11,7 +11,7 @@ import Testing
 @testable import Security
 
 /// What apps do with items, and count on.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct AppShapeTests {
     private static var passwords: [CFString: Any] { [kSecClass: kSecClassGenericPassword] }
 

@@ -7,7 +7,7 @@ import Testing
 /// Every documented attribute of each class is stored, given back and found again, or refused.
 ///
 /// One that was ignored would make a query find, and delete, what nobody asked for.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct AttributeTests {
     // Constants of Foundation's types, which are not marked Sendable.
     private struct Case: @unchecked Sendable {

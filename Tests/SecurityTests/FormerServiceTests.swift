@@ -53,7 +53,7 @@ private final class FormerService: ServedInterface {
 }
 
 /// Whom the client believes.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct FormerServiceTests {
     @Test("What a service says that is not the service any more doesn't count")
     func former() async throws {

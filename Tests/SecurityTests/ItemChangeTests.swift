@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A change of items is made as a whole, or not at all.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct ItemChangeTests {
     private static let service = "com.example.changes"
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What items say of themselves, and how they change.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct ItemTests {
     private static func query(_ more: [CFString: Any] = [:]) -> [CFString: Any] {
         let query: [CFString: Any] = [

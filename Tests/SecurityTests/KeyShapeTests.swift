@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What apps do with keys, and count on.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct KeyShapeTests {
     private static let message = Data("pay 5 to jo".utf8)
     private static var curve: CFString { kSecAttrKeyTypeECSECPrimeRandom }

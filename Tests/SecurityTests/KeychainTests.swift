@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Items and keys, as far as the service has a keychain.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct KeychainTests {
     private var query: [String: Any] {
         [

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The names that real code uses.
-@Suite(.clientTurn, .timeLimit(.minutes(1)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct NameTests {
     @Test("Random bytes fill the whole buffer, and no two are alike")
     func random() {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Keys that the service makes without keeping them, and how they are kept.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct ServiceKeyTests {
     private static let tag = Data("com.example.kept".utf8)
     private static let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256

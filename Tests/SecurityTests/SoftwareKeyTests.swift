@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Keys in this process.
-@Suite(.clientTurn, .timeLimit(.minutes(2)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct SoftwareKeyTests {
     private static func make(
         _ type: CFString,

@@ -7,7 +7,7 @@ import Testing
 @testable import Security
 
 /// What the keychain's calls answer before and without the service.
-@Suite(.clientTurn, .timeLimit(.minutes(1)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct StatusTests {
     @Test("Every status has its number and a sentence")
     func statuses() {

@@ -5,7 +5,7 @@ import Testing
 /// What the pages for authors of sensors and prompts have typed, and their other code.
 ///
 /// The console's lines of `sensors.md` are typed in a booted system.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct AuthorPageTests {
     private static let project = #filePath.split(separator: "/").dropLast(3)
         .reduce("") { "\($0)/\($1)" }

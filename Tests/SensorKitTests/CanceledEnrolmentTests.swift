@@ -6,7 +6,7 @@ import Testing
 @testable import SensorKit
 
 /// A driver that notices a cancel too late.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct CanceledEnrolmentTests {
     init() { EventLoop.shared.startThread() }
 

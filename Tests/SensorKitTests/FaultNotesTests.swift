@@ -4,7 +4,7 @@ import Testing
 @testable import SensorKit
 
 /// What of a sensor's faults is told, and for how long.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FaultNotesTests {
     init() { EventLoop.shared.startThread() }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import SensorKit
 
 /// What a match showed, until the passcode confirms it or its time is over.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct KeptMatchTests {
     init() { EventLoop.shared.startThread() }
 

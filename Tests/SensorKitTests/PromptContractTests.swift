@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Prompts that know nothing of this project, ours for a terminal, and the first with faults.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct PromptContractTests {
     private static let folder =
         #filePath.split(separator: "/").dropLast(3)

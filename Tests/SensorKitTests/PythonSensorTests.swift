@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A sensor that knows nothing of this project, and the same with faults.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct PythonSensorTests {
     private static let folder =
         #filePath.split(separator: "/").dropLast(3)

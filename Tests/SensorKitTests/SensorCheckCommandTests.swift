@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `localauth-sensor-check` as its users run it, on the example in Python.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SensorCheckCommandTests {
     private static let examples =
         #filePath.split(separator: "/").dropLast(3)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The simulated sensor as a real process: the contract of all sensors, and its own.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SimulatedSensorTests {
     static let fixture = SensorFixture(
         program: ["localauth-sensor-simulated"],

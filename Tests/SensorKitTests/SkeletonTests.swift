@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What an author of a sensor begins with.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SkeletonTests {
     private static let languages = ["python", "c", "swift", "rust"]
     private static let project = #filePath.split(separator: "/").dropLast(3)

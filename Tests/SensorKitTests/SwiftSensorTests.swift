@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The example in Swift, on SensorKit alone.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct SwiftSensorTests {
     init() { EventLoop.shared.startThread() }
 

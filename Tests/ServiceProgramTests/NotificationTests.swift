@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a service tells systemd.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct NotificationTests {
     init() { EventLoop.shared.startThread() }
 

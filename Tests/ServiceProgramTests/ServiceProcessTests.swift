@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A service program as a real process.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ServiceProcessTests {
     private static let program = "localauth-sensor-simulated"
     private static let name = "org.localauth.Sensor1.Simulated"

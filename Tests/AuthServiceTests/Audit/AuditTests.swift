@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthService
 
-@Suite("Decisions in the journal", .timeLimit(.minutes(2)))
+@Suite("Decisions in the journal", .timeLimit(.minutes(10)))
 struct AuditTests {
     private static let reason = "spend the-very-secret-reason"
 

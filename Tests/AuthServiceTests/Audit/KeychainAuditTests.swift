@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthService
 
-@Suite("Keychain items in the journal", .timeLimit(.minutes(2)))
+@Suite("Keychain items in the journal", .timeLimit(.minutes(10)))
 struct KeychainAuditTests {
     private static let label = "the-very-private-label"
     private static let secret = "the-very-secret-secret"

@@ -4,7 +4,7 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-@Suite("Those who watch evaluations", .timeLimit(.minutes(2)))
+@Suite("Those who watch evaluations", .timeLimit(.minutes(10)))
 struct MonitorTests {
     @BusActor
     private static func watch(

@@ -348,7 +348,7 @@ struct DiagnosisTests {
         #expect(shut?.state == .failed && shut?.message == "It is full.")
     }
 
-    @Test("Diagnose asks the sensors, and finds what the bus knows", .timeLimit(.minutes(1)))
+    @Test("Diagnose asks the sensors, and finds what the bus knows", .timeLimit(.minutes(10)))
     func onBus() async throws {
         try await AuditBench.run { bench in
             let (sensor, _) = try await bench.sensor(for: getuid())

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What an app is promised, on the real daemon.
-@Suite("The rules for apps", .timeLimit(.minutes(2)))
+@Suite("The rules for apps", .timeLimit(.minutes(10)))
 struct AppRuleTests {
     @Test("R1, R3, R4, R5: three end a prompt, two of the next app lock, the passcode unlocks")
     func lockout() async throws {

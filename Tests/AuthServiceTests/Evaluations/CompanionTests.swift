@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Policies 3 and 4 with a companion: the simulated sensor as a process of its own.
-@Suite("Companions", .timeLimit(.minutes(2)))
+@Suite("Companions", .timeLimit(.minutes(10)))
 struct CompanionTests {
     private static let name = "org.localauth.Sensor1.Key"
 

@@ -9,7 +9,7 @@ import Testing
 /// restart.
 @Suite(
     "The service on a full disk",
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(10)),
     .enabled(if: SmallDisk.isPossible, "needs root and a mount namespace")
 )
 struct FullDiskTests {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The rules of the project's own, on the real daemon.
-@Suite("The rules for the service", .timeLimit(.minutes(2)))
+@Suite("The rules for the service", .timeLimit(.minutes(10)))
 struct OwnRuleTests {
     @Test("L1: a caller that vanished before the daemon could look it up gets no prompt")
     func vanished() async throws {

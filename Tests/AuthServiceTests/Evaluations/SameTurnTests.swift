@@ -8,7 +8,7 @@ import Testing
 @testable import AuthService
 
 /// What is done in the turn of the loop in which a call arrives, and what is not.
-@Suite("In one turn", .timeLimit(.minutes(2)))
+@Suite("In one turn", .timeLimit(.minutes(10)))
 struct SameTurnTests {
     @Test("L11b: CanEvaluate of every policy is answered in the turn in which it arrives")
     func canEvaluate() async throws {

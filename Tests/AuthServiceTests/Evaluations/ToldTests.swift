@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What sensors and verifier tell is answered at once, and nothing from before it (L11b).
-@Suite("Told, not asked", .timeLimit(.minutes(2)))
+@Suite("Told, not asked", .timeLimit(.minutes(10)))
 struct ToldTests {
     init() { EventLoop.shared.startThread() }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import AuthService
 
 /// What options of the keychain's calls change at once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct KeychainChangeTests {
     @Test("A temporary key that Update is told to keep stays, and one that isn't goes")
     func kept() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What releases a guarded item, and what doesn't, on the real daemon.
-@Suite("Keychain items and contexts", .timeLimit(.minutes(2)))
+@Suite("Keychain items and contexts", .timeLimit(.minutes(10)))
 struct KeychainContextTests {
     @Test("R35: an evaluated context reads without a prompt, one that isn't prompts once")
     func contexts() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What items hold on to, and what takes them away, on the real daemon.
-@Suite("Keychain items and enrolments", .timeLimit(.minutes(2)))
+@Suite("Keychain items and enrolments", .timeLimit(.minutes(10)))
 struct KeychainEnrolmentTests {
     /// One call on an item or a key.
     private typealias Use = @BusActor (KeychainClient, _ id: String) async throws -> Void

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Items on the bus, as the real daemon keeps them.
-@Suite("Keychain items on the bus", .timeLimit(.minutes(2)))
+@Suite("Keychain items on the bus", .timeLimit(.minutes(10)))
 struct KeychainItemTests {
     @Test("R66: an item without an access control is added, found, read, changed and deleted")
     func life() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Keys on the bus; openssl and Python's cryptography say whether they do what they should.
-@Suite("Keychain keys on the bus", .timeLimit(.minutes(2)))
+@Suite("Keychain keys on the bus", .timeLimit(.minutes(10)))
 struct KeychainKeyTests {
     /// What a tool prints, without holding up the loop.
     @concurrent

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What somebody who monitors the bus gets to see of secrets.
-@Suite("Secrets and bus monitors", .timeLimit(.minutes(2)))
+@Suite("Secrets and bus monitors", .timeLimit(.minutes(10)))
 struct KeychainMonitorTests {
     /// Monitors the bus until a call has `end-of-watch` in it, then prints what it could read:
     /// of the bytes that went by, and of each descriptor of which it got a copy.

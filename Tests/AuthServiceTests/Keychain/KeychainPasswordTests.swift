@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Items that the app's own password guards, on the real daemon.
-@Suite("Application passwords of keychain items", .timeLimit(.minutes(2)))
+@Suite("Application passwords of keychain items", .timeLimit(.minutes(10)))
 struct KeychainPasswordTests {
     /// A context of a person's to which a password was lent.
     @BusActor

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What an administrator sets and asks about the keychain, on the real daemon.
-@Suite("The keychain's settings", .timeLimit(.minutes(2)))
+@Suite("The keychain's settings", .timeLimit(.minutes(10)))
 struct KeychainSettingsTests {
     @Test("ItemsPerUser counts from the reload on, and takes nothing away")
     func itemLimit() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import AuthService
 
 /// Who waits for whom at the keychain.
-@Suite("Turns at the keychain", .timeLimit(.minutes(2)))
+@Suite("Turns at the keychain", .timeLimit(.minutes(10)))
 struct KeychainTurnTests {
     init() { EventLoop.shared.startThread() }
 

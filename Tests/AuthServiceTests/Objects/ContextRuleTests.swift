@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What happens to a context in its life, on the real daemon.
-@Suite("The rules for contexts", .timeLimit(.minutes(2)))
+@Suite("The rules for contexts", .timeLimit(.minutes(10)))
 struct ContextRuleTests {
     @Test("R31: Invalidate ends with AppCancel, then all is InvalidContext, default and false")
     func invalidate() async throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import AuthService
 
 /// On whose behalf a caller says that it asks.
-@Suite("Requesters", .timeLimit(.minutes(2)))
+@Suite("Requesters", .timeLimit(.minutes(10)))
 struct RequesterTests {
     private static let requester: [String: Variant] = [
         "requester": .dictionary(["name": .string("Diary\u{202E}\n Keeper"), "pid": .uint32(77)])

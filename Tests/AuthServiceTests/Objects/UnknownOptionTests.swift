@@ -6,7 +6,7 @@ import Testing
 @testable import AuthService
 
 /// Options that no method knows: ignored, and told to whom they concern.
-@Suite("Options that are not known", .timeLimit(.minutes(2)))
+@Suite("Options that are not known", .timeLimit(.minutes(10)))
 struct UnknownOptionTests {
     /// What Diagnose says of options; nil: nothing.
     @BusActor

@@ -7,7 +7,7 @@ import Testing
 @testable import DBus
 
 /// Who is believed to have typed.
-@Suite("The channel of a prompt", .timeLimit(.minutes(1)))
+@Suite("The channel of a prompt", .timeLimit(.minutes(10)))
 struct PasscodeChannelTests {
     init() { EventLoop.shared.startThread() }
 

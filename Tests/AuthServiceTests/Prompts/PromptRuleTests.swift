@@ -7,7 +7,7 @@ import Testing
 @testable import AuthService
 
 /// What the person at the desk is shown and asked, by the real daemon.
-@Suite("The rules for prompts", .timeLimit(.minutes(2)))
+@Suite("The rules for prompts", .timeLimit(.minutes(10)))
 struct PromptRuleTests {
     /// What the agent is shown of an evaluation, which is canceled then.
     @BusActor

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Who may press the buttons of a prompt.
-@Suite("Buttons of another's prompt", .timeLimit(.minutes(2)))
+@Suite("Buttons of another's prompt", .timeLimit(.minutes(10)))
 struct SubmitTests {
     init() { EventLoop.shared.startThread() }
 

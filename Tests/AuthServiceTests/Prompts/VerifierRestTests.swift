@@ -6,7 +6,7 @@ import Testing
 @testable import AuthService
 
 /// How the service deals with a verifier that fails whenever it is started.
-@Suite("A verifier that fails", .timeLimit(.minutes(1)))
+@Suite("A verifier that fails", .timeLimit(.minutes(10)))
 struct VerifierRestTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

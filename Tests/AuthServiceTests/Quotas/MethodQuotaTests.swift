@@ -8,7 +8,7 @@ import Testing
 @testable import AuthService
 
 /// Each method of the service has a bound that no user gets around by having more connections.
-@Suite("Quotas of methods", .timeLimit(.minutes(2)))
+@Suite("Quotas of methods", .timeLimit(.minutes(10)))
 struct MethodQuotaTests {
     init() { EventLoop.shared.startThread() }
 

@@ -137,7 +137,7 @@ private struct PolkitInterface: ServedInterface {
 @Suite(
     "Administration by polkit's word",
     .enabled(if: getuid() == 0, "needs a second user"),
-    .timeLimit(.minutes(2))
+    .timeLimit(.minutes(10))
 )
 struct AdministrationTests {
     // The functions run on the loop, so it has to run before them.

@@ -3,7 +3,7 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-@Suite("Domain state", .timeLimit(.minutes(2)))
+@Suite("Domain state", .timeLimit(.minutes(10)))
 struct DomainStateTests {
     @Test("R41, L12: 32 bytes without CanEvaluate, the same for all, empty with nothing enrolled")
     func bytes() async throws {

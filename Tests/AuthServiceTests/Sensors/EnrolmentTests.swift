@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthService
 
-@Suite("Enrolment through Device1", .timeLimit(.minutes(2)))
+@Suite("Enrolment through Device1", .timeLimit(.minutes(10)))
 struct EnrolmentTests {
     // Some functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }

@@ -8,7 +8,7 @@ import Testing
 @testable import AuthService
 
 /// Sensors that end when they are idle, and are started by the bus when they are needed.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct IdleSensorTests {
     init() { EventLoop.shared.startThread() }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a sensor may learn from, on the real daemon.
-@Suite("Learning", .timeLimit(.minutes(2)))
+@Suite("Learning", .timeLimit(.minutes(10)))
 struct LearningTests {
     private static let isOn = "[Biometry]\nFaceLearning=yes\n"
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a sensor said of itself, and a bus with full queues dropped.
-@Suite("Lost signals of sensors", .timeLimit(.minutes(2)))
+@Suite("Lost signals of sensors", .timeLimit(.minutes(10)))
 struct LostChangeTests {
     init() { EventLoop.shared.startThread() }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A failed attempt counts, whatever becomes of the messages about it.
-@Suite("Failed attempts", .timeLimit(.minutes(2)))
+@Suite("Failed attempts", .timeLimit(.minutes(10)))
 struct MissTests {
     init() { EventLoop.shared.startThread() }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthService
 
-@Suite("Operations of sensors", .timeLimit(.minutes(2)))
+@Suite("Operations of sensors", .timeLimit(.minutes(10)))
 struct SensorOperationTests {
     /// A person, and a sensor on which they have a template.
     @BusActor

@@ -4,7 +4,7 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-@Suite("Sensors as the daemon sees them", .timeLimit(.minutes(2)))
+@Suite("Sensors as the daemon sees them", .timeLimit(.minutes(10)))
 struct SensorTests {
     @Test("L16: a sensor that speaks no common version is incompatible and never called")
     func versions() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A sensor that doesn't say who is enrolled may have anybody enrolled by now.
-@Suite("Lists that aren't answered", .timeLimit(.minutes(2)))
+@Suite("Lists that aren't answered", .timeLimit(.minutes(10)))
 struct UnansweredListTests {
     enum Fault: CaseIterable {
         case refused

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Who left the bus, or came to it, while that lost the signals about it.
-@Suite("Lost signals about names", .timeLimit(.minutes(2)))
+@Suite("Lost signals about names", .timeLimit(.minutes(10)))
 struct LostNameTests {
     init() { EventLoop.shared.startThread() }
 

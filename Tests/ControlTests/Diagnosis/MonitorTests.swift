@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What `localauthctl monitor` shows of evaluations.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MonitorTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct MonitorTests {
     private static let granted: [String: Variant] = [
         "time": .uint64(1_700_000_000_000_000), "uid": .uint32(1000), "session": .string("c1"),
         "app-name": .string("Bank"), "process": .string("bank"), "pid": .uint32(77),

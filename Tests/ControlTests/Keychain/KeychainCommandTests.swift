@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The verbs of `localauthctl keychain`, with nothing stood in for.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct KeychainCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct KeychainCommandTests {
     private let service: RealService
     private let folder: Folder
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// L18: the master key in its file, lost and brought back, with the real daemon.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct RecoveryTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RecoveryTests {
     private let host: KeychainHost
 
     init() throws { host = try KeychainHost() }

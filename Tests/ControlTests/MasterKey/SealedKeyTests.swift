@@ -5,7 +5,7 @@ import Testing
 /// L18: the master key sealed by a TPM: swtpm, through the system's own systemd-creds.
 @Suite(
     .serialized,
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(10)),
     .enabled(if: SoftwareTPM.isReady, SoftwareTPM.reason)
 )
 struct SealedKeyTests {

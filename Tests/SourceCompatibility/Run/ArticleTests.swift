@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The article about moving an app has no code that doesn't compile and run.
-@Suite(.clientTurn, .timeLimit(.minutes(1)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct ArticleTests {
     private static let top = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

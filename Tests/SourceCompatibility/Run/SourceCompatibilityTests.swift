@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Code for Apple's systems, unmodified, compiled in both language modes and run here.
-@Suite(.clientTurn, .timeLimit(.minutes(1)))
+@Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct SourceCompatibilityTests {
     @Test("Types, raw values and constants are Apple's")
     func values() {
