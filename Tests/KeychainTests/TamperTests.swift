@@ -14,10 +14,10 @@ struct TamperTests {
         let ids: [String]
         let foreign: String
 
-        init(count: Int = 3) throws {
+        init(count: Int = 3, foreign name: String = "0") throws {
             let store = try folder.get().open()
             ids = try (0..<count).map { try store.add("\($0)", "secret \($0)") }
-            foreign = try store.add("0", "foreign", caller: .other)
+            foreign = try store.add(name, "foreign", caller: .other)
         }
 
         /// What reading each item gives now.
@@ -75,6 +75,23 @@ struct TamperTests {
         try victim.folder.get()
             .run("UPDATE items SET version = version + 1 WHERE \(victim.cell(victim.ids[0]))")
         try victim.expectFirstRefused()
+    }
+
+    @Test("L18: A row that was given another user or another id is refused, to that one as well")
+    func editedOwner() throws {
+        let id = String(repeating: "5a", count: 16)
+        for (change, thief, stolen) in [
+            ("uid = 1001", Caller.other, nil), ("id = x'\(id)'", .person, id),
+            ("uid = 1001, id = x'\(id)'", .other, id),
+        ] {
+            let victim = try Victim(foreign: "another")
+            try victim.folder.get()
+                .run("UPDATE items SET \(change) WHERE \(victim.cell(victim.ids[0]))")
+            expectRefusal(.decode) {
+                _ = try victim.folder.get().open().read(stolen ?? victim.ids[0], caller: thief)
+            }
+            try victim.expectFirstRefused()
+        }
     }
 
     @Test("A row that was rolled back is refused with Decode")
