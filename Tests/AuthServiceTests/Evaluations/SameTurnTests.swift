@@ -31,6 +31,16 @@ struct SameTurnTests {
         }
     }
 
+    @Test("What is kept of an evaluation goes with its answer")
+    func answered() async throws {
+        try await AuditBench.run { bench in
+            await expectName(.notInteractive) {
+                _ = try await bench.manager().evaluate(policy: 2, reason: "x", options: [:])
+            }
+            #expect(bench.service.evaluations.pending.isEmpty)
+        }
+    }
+
     @Test("L21: an Enroll that is refused for want of room leaves nothing behind")
     func refusedEnrolment() async throws {
         try await AuditBench.run { bench in
