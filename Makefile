@@ -196,8 +196,8 @@ reference: ## The D-Bus interfaces and their tables as HTML: $(BUILD)/reference.
 	@scripts/reference $(BUILD)/reference.html
 	@echo "reference: $(BUILD)/reference.html"
 
-test-client: build ## Packages that depend on this one by version, built and run
-	@scripts/test-client-package $(BUILD)/debug
+test-client: build ## Packages that depend on this one by version, built and run; PACKAGES=ask or app: only that
+	@scripts/test-client-package $(BUILD)/debug $(PACKAGES)
 
 # The packages come first: without them there is nothing to boot with.
 test-system: setup-system release catalogues ## Boots a Debian 12 with the product installed, and plays its users
@@ -214,7 +214,7 @@ nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
 nightly: FUZZ_SECONDS ?= 600
-nightly: test test-deb test-system test-machine bench-system soak instructions fuzz ## Every test, with 10,000 random lives and hundreds of crashes; fuzzers, sanitizers, a booted system
+nightly: test test-client test-deb test-system test-machine bench-system soak instructions fuzz ## Every test, with 10,000 random lives and hundreds of crashes; fuzzers, sanitizers, a booted system
 	@$(MAKE) --no-print-directory sanitize SANITIZER=address
 	@$(MAKE) --no-print-directory sanitize SANITIZER=thread
 
@@ -290,7 +290,7 @@ bench: setup-bench release ## Measure everything; the tables and plots of calls 
 
 # Needs only the C programs of Benchmarks, and those that are installed.
 bench-system: setup-system release $(BUILD)/bench/bench-client $(BUILD)/bench/csdbus-service ## The same calls in a booted Debian, on both of its buses; WRITE=1 writes the tables
-	$(if $(WRITE),WRITE=docs) scripts/test-system Benchmarks/system
+	JOBS=1 $(if $(WRITE),WRITE=docs) scripts/test-system Benchmarks/system
 
 hello: setup-release ## What the smallest program that asks costs: its release build and sizes
 	Benchmarks/hello --write docs

@@ -337,7 +337,14 @@ struct TurnTests {
             all.server.admit(Message(adopting: try #require(pointer), size: size), of: all.peer)
             #expect(try await served() == 0)
             #expect(receiver.held.isEmpty)
+            // One byte more than half still waits, then none.
+            let half = MessageLimits.heldBytesOfUser / 2
+            all.peer.user.held.bytes = half + 1
             all.server.hearAgain(all.peer.user)
+            #expect(try await served() == 0)
+            all.peer.user.held.bytes = half
+            all.server.hearAgain(all.peer.user)
+            all.peer.user.held.bytes = 0
             #expect(try await served() == 1)
         }
     }
