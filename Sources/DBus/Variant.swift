@@ -1,7 +1,7 @@
 public import Linux
 
 /// One value together with its type.
-public indirect enum Variant: Hashable, Sendable {
+public enum Variant: Hashable, Sendable {
     /// One entry of a dictionary whose key is not a string, or whose values are of one type.
     public struct Entry: Hashable, Sendable {
         /// A value of a basic type.
@@ -49,13 +49,13 @@ public indirect enum Variant: Hashable, Sendable {
     /// Signature `a{sv}`.
     case dictionary([String: Variant])
     /// Any other array.
-    case array(element: Signature, [Variant])
+    indirect case array(element: Signature, [Variant])
     /// A structure; not empty.
     case structure([Variant])
     /// Any other dictionary.
-    case entries(key: Signature, value: Signature, [Entry])
+    indirect case entries(key: Signature, value: Signature, [Entry])
     /// Signature `v`.
-    case variant(Variant)
+    indirect case variant(Variant)
 
     /// The D-Bus signature of the value: one complete type.
     public var signature: String {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeychainStore
@@ -36,8 +37,8 @@ struct WipeTests {
     @Test("A secret that nobody has any more is nowhere in the memory of the process")
     func memory() throws {
         let pattern = SecretBytes.random(count: 32)
-        var memory = try OwnMemory()
         var secret: SecretBytes? = SecretBytes((0..<65_536).map { pattern[$0 % 32] })
+        var memory = try OwnMemory()
         // It has 2048 of them; this test, and what it hands over, has a few.
         #expect(try memory.count(of: pattern) >= 2048)
         #expect(secret?.count == 65_536)
@@ -49,25 +50,22 @@ struct WipeTests {
 /// What this process can write to, as the kernel shows it.
 private struct OwnMemory {
     private let memory: FileHandle
-    /// Made once: a new one could lie where a secret was, and hide it.
+    // Made once: new ones could lie where a secret was, and hide it.
+    private let parts: [Range<Int>]
     private var buffer = [UInt8](repeating: 0, count: 1 << 20)
 
     init() throws {
         memory = try #require(FileHandle(forReadingAtPath: "/proc/self/mem"))
+        parts = try usedMemory(of: getpid())
     }
 
     /// How often bytes are in it.
     mutating func count(of pattern: [UInt8]) throws -> Int {
         defer { wipe(&buffer) }
         var count = 0
-        // The file says that it has no size, so it is read to its end.
-        let maps = try FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd() ?? Data()
-        for line in String(decoding: maps, as: UTF8.self).split(separator: "\n")
-        where line.contains(" rw") {
-            let bounds = line.prefix { $0 != " " }.split(separator: "-")
-                .compactMap { Int($0, radix: 16) }
-            for start in stride(from: bounds[0], to: bounds[1], by: buffer.count) {
-                let size = min(buffer.count, bounds[1] - start)
+        for part in parts {
+            for start in stride(from: part.lowerBound, to: part.upperBound, by: buffer.count) {
+                let size = min(buffer.count, part.upperBound - start)
                 let read = pread(memory.fileDescriptor, &buffer, size, start)
                 if read > 0 { count += occurrences(of: pattern, read) }
             }

@@ -9,14 +9,27 @@ public enum MemoryError: Error {
 /// How often a text is in the writable memory of a process.
 public func occurrences(of text: String, in pid: Int32) throws -> Int {
     let memory = open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
-    guard memory >= 0, let maps = fopen("/proc/\(pid)/maps", "re") else {
-        throw MemoryError.unreadable
-    }
-    defer {
-        close(memory)
-        fclose(maps)
-    }
+    guard memory >= 0 else { throw MemoryError.unreadable }
+    defer { close(memory) }
     var count = 0
+    for part in try usedMemory(of: pid) {
+        var bytes = [UInt8](repeating: 0, count: part.count)
+        guard pread(memory, &bytes, bytes.count, part.lowerBound) == bytes.count else { continue }
+        count += bytes.withUnsafeBytes { occurrences(of: Array(text.utf8), in: $0) }
+    }
+    return count
+}
+
+/// Where the memory is that a process can write to and has used.
+///
+/// What was never used is left out: a sanitizer has gigabytes of it, which take minutes to read.
+public func usedMemory(of pid: Int32) throws -> [Range<Int>] {
+    let pages = open("/proc/\(pid)/pagemap", O_RDONLY | O_CLOEXEC)
+    guard pages >= 0 else { throw MemoryError.unreadable }
+    defer { close(pages) }
+    guard let maps = fopen("/proc/\(pid)/maps", "re") else { throw MemoryError.unreadable }
+    defer { fclose(maps) }
+    var parts: [Range<Int>] = []
     var line = [CChar](repeating: 0, count: 4096)
     while fgets(&line, Int32(line.count), maps) != nil {
         let words = String(
@@ -27,13 +40,35 @@ public func occurrences(of text: String, in pid: Int32) throws -> Int {
         guard words.count > 1, words[1].hasPrefix("rw") else { continue }
         let bounds = words[0].split(separator: "-").compactMap { Int($0, radix: 16) }
         guard bounds.count == 2, bounds[0] < bounds[1] else { continue }
-        // A sanitizer keeps its own notes in terabytes, of which next to nothing is there.
+        // A sanitizer has terabytes for its own notes, which are no copies.
         guard bounds[1] - bounds[0] < 1 << 36 else { continue }
-        var bytes = [UInt8](repeating: 0, count: bounds[1] - bounds[0])
-        guard pread(memory, &bytes, bytes.count, bounds[0]) == bytes.count else { continue }
-        count += bytes.withUnsafeBytes { occurrences(of: Array(text.utf8), in: $0) }
+        parts += usedParts(of: bounds[0]..<bounds[1], pages)
     }
-    return count
+    return parts
+}
+
+/// What of a mapping is in memory or in swap.
+private func usedParts(of mapping: Range<Int>, _ pages: Int32) -> [Range<Int>] {
+    let page = Int(getpagesize())
+    var parts: [Range<Int>] = []
+    var entries = [UInt64](repeating: 0, count: 1 << 15)
+    var next = mapping.lowerBound / page
+    while next * page < mapping.upperBound {
+        let wanted = min(entries.count, mapping.upperBound / page - next)
+        let size = wanted * MemoryLayout<UInt64>.size
+        guard pread(pages, &entries, size, next * MemoryLayout<UInt64>.size) == size else { break }
+        // The highest two bits: in memory, in swap.
+        for (number, entry) in entries[..<wanted].enumerated() where entry >> 62 != 0 {
+            let start = (next + number) * page
+            if let last = parts.last, last.upperBound == start {
+                parts[parts.count - 1] = last.lowerBound..<start + page
+            } else {
+                parts.append(start..<start + page)
+            }
+        }
+        next += wanted
+    }
+    return parts
 }
 
 /// Looks with memchr, because a debug build's own loop takes seconds for this much memory.
