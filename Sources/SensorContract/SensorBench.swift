@@ -166,8 +166,9 @@ public struct SeenEvent: Hashable, Sendable {
 
     /// The daemon that never answers.
     func neverAnswers() {
+        let gate = Gate()
         answer = { _ throws(DBusError) in
-            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            try await gate.wait()
             return 0
         }
     }

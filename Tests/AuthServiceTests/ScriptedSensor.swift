@@ -86,7 +86,7 @@ final class ScriptedSensor: Sensor1Service {
     private var running: [String: Int] = [:]
     let calls = Witness<String>()
     let operations = Witness<Operation>()
-    private var held: [CheckedContinuation<Void, Never>] = []
+    private let silence = Gate()
     private var lastTemplate = 0
     private var interface: Sensor1Interface { Sensor1Interface(self) }
 
@@ -175,9 +175,7 @@ final class ScriptedSensor: Sensor1Service {
     func speak() {
         isSilent = false
         unanswered = []
-        let waiting = held
-        held = []
-        for call in waiting { call.resume() }
+        silence.open()
     }
 
     /// Nothing until it speaks again, when it is silent.
@@ -192,7 +190,7 @@ final class ScriptedSensor: Sensor1Service {
         return .later { () throws(DBusError) in
             defer { self.running[member, default: 0] -= 1 }
             if self.slow.contains(member) { for _ in 0..<100 { await Task.yield() } }
-            if isSilent { await withCheckedContinuation { self.held.append($0) } }
+            if isSilent { try await self.silence.wait() }
             return try body()
         }
     }

@@ -12,7 +12,7 @@ public import TestSupport
     public let asked = Witness<String>()
 
     private let connection: Connection
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private let thought = Gate()
 
     init(_ bus: PrivateBus) throws {
         connection = try bus.connect()
@@ -27,14 +27,12 @@ public import TestSupport
     /// Answers whoever waits, and everybody who comes until ``think()``.
     public func decide() {
         isThinking = false
-        let woken = waiting
-        waiting = []
-        for continuation in woken { continuation.resume() }
+        thought.open()
     }
 
-    fileprivate func isAuthorized(_ action: String) async -> Bool {
+    fileprivate func isAuthorized(_ action: String) async throws(DBusError) -> Bool {
         asked.record(action)
-        if isThinking { await withCheckedContinuation { waiting.append($0) } }
+        if isThinking { try await thought.wait() }
         return !refused.contains { action.hasSuffix("." + $0) }
     }
 }
@@ -70,7 +68,7 @@ private struct AuthorityInterface: ServedInterface {
         let polkit = polkit
         let answer = Answer<Bool>
             .later { () async throws(DBusError) in
-                await polkit.isAuthorized(action)
+                try await polkit.isAuthorized(action)
             }
         call.answer(answer, "(bba{ss})") { isAuthorized, writer throws(DBusError) in
             try writer.structure("bba{ss}") { writer throws(DBusError) in

@@ -6,6 +6,9 @@ public enum MemoryError: Error {
     case unreadable
 }
 
+/// Whether a sanitizer was built in, which needs much more memory than the program.
+public let isSanitized = getenv("ASAN_OPTIONS") != nil || getenv("TSAN_OPTIONS") != nil
+
 /// How often a text is in the writable memory of a process.
 public func occurrences(of text: String, in pid: Int32) throws -> Int {
     let memory = open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
