@@ -271,13 +271,21 @@ struct IdleSensorTests {
 }
 
 extension PrivateBus {
-    /// Has the bus wait for `successor` when somebody needs the sensor, which is there now.
+    /// Has the bus wait for `successor` when somebody needs the sensor, which is there now; the
+    /// daemon knows when this returns.
     @BusActor func allowSuccessor(
         of name: String = "org.localauth.Sensor1.Sleepy"
     ) async throws {
         let script = folder + "/want"
         try TemporaryFolder.write(script, "touch \(folder)/wanted\n".utf8)
         try await offer(name, ["/bin/sh", script])
+        // The daemon asks what can be started before it answers the first, and knows by the second.
+        let manager = Authentication1Proxy(
+            try connect(),
+            destination: TestDaemon.name,
+            path: TestDaemon.root
+        )
+        for _ in 0..<2 { _ = try await manager.version() }
     }
 
     @BusActor var isWanted: Bool { access(folder + "/wanted", F_OK) == 0 }
