@@ -20,7 +20,7 @@ public import DBus
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiting[number] = $0 }
         } onCancel: {
-            Task { @BusActor in self.waiting.removeValue(forKey: number)?.resume() }
+            onLoop { self.waiting.removeValue(forKey: number)?.resume() }
         }
         if Task.isCancelled { throw DBusError(.noReply, "Nobody waits for it any more.") }
     }

@@ -94,7 +94,7 @@ import Testing
     func page() throws {
         let line = try SecretLine()
         let flags = try Self.flags(of: UInt(bitPattern: line.cString))
-        // As the kernel shows them: locked, don't dump, wipe on fork. A sanitizer has nothing locked.
+        // As the kernel shows them: locked, don't dump, wipe on fork. A sanitizer locks nothing.
         let wanted = isSanitized ? ["dd", "wf"] : ["lo", "dd", "wf"]
         for flag in wanted { #expect(flags.contains(flag), "\(flag): \(flags)") }
         // It has been there until now.
