@@ -7,9 +7,21 @@ import Windows
 
 /// The one place in this process where a typed secret is: a text buffer of GTK's on a locked page.
 ///
-/// GTK's own buffer for passwords keeps what was deleted until the window goes.
+/// GTK's own buffer for passwords keeps what was deleted until the window goes. And GTK 4.8 tells
+/// whoever listens on the bus of accessibility what is typed and deleted in a field, and gives the
+/// whole text to whoever asks there, also in a field for passwords. So GTK has only a star for each
+/// character.
 @BusActor enum SecretBuffer {
     private static var line: SecretLine?
+    /// Where what is being typed lies, while GTK is told of as many stars; 0: nowhere.
+    private static var typed: UInt = 0
+    /// As many stars as can be typed, at an address that is never freed.
+    ///
+    /// The last so many of them are a text as well.
+    private static let stars = UInt(
+        // A number, because pointers can't leave the closures below.
+        bitPattern: strdup(String(repeating: "*", count: SecretLine.capacity))
+    )
     private static let type = register()
 
     /// Has a field keep what is typed there; of one window at a time.
@@ -27,6 +39,7 @@ import Windows
         // Of four bytes at most.
         gtk_entry_buffer_set_max_length(buffer, gint(SecretLine.capacity / 4))
         gtk_text_set_buffer(place, buffer)
+        disguise(Widget(pointer: text))
         // Not through the input method of the desktop, which is another process, and may be told
         // each key over a bus.
         Widget(pointer: text).set("im-module", "gtk-im-context-simple")
@@ -65,16 +78,67 @@ import Windows
         )
     }
 
-    // GTK reads at the address at once; the page stays for as long as the process.
+    /// Has GTK insert stars instead of what is typed, before anybody else learns of it.
+    private static func disguise(_ field: Widget) {
+        // The arguments of the signal, and what is handed over to it.
+        typealias InsertText =
+            @convention(c) (
+                // GTK's own, for the time of the call.
+                UnsafeMutablePointer<GtkText>?, UnsafePointer<CChar>?, gint,
+                // The same; where it is inserted, and behind it afterwards.
+                UnsafeMutablePointer<gint>?, gpointer?
+            ) -> Void
+        let handler: InsertText = { field, text, size, position, _ in
+            SecretBuffer.insertStars(for: text, Int(size), at: position, in: field)
+        }
+        g_signal_connect_data(
+            field.asObject,
+            "insert-text",
+            // GObject calls it with the arguments that this signal has.
+            unsafeBitCast(handler, to: GCallback.self),
+            nil,
+            nil,
+            GConnectFlags(0)
+        )
+    }
+
+    private nonisolated static func insertStars(
+        // GTK's own, for the time of the call.
+        for text: UnsafePointer<CChar>?,
+        _ size: Int,
+        // The same.
+        at position: UnsafeMutablePointer<gint>?,
+        // The same.
+        in field: UnsafeMutablePointer<GtkText>?
+    ) {
+        guard let text, let field else { return }
+        let address = UInt(bitPattern: text)
+        let isTyped = BusActor.assume {
+            // It is called for the stars as well.
+            guard typed == 0 else { return false }
+            typed = address
+            return true
+        }
+        guard isTyped else { return }
+        defer { BusActor.assume { typed = 0 } }
+        g_signal_stop_emission_by_name(field, "insert-text")
+        let count = min(Int(g_utf8_strlen(text, gssize(size))), SecretLine.capacity)
+        gtk_editable_insert_text(OpaquePointer(field), stars(count), gint(count), position)
+    }
+
+    // They stay for as long as the process.
+    private nonisolated static func stars(_ count: Int) -> UnsafePointer<CChar>? {
+        let address = BusActor.assume { stars }
+        // The last so many.
+        return UnsafePointer(bitPattern: address + UInt(SecretLine.capacity - count))
+    }
+
+    // What GTK has for the text.
     private nonisolated static func text(
         _ size: UnsafeMutablePointer<gsize>?
     ) -> UnsafePointer<CChar>? {
-        let (address, count) = BusActor.assume {
-            (UInt(bitPattern: line?.cString), line?.count ?? 0)
-        }
-        size?.pointee = gsize(count)
-        // A number meanwhile: pointers can't leave the closure.
-        return UnsafePointer(bitPattern: address)
+        size?.pointee = gsize(length())
+        return stars(Int(length()))
     }
 
     private nonisolated static func length() -> guint {
@@ -85,13 +149,15 @@ import Windows
         // GTK's own, for the time of the call.
         _ buffer: UnsafeMutablePointer<GtkEntryBuffer>?,
         _ position: guint,
-        // What was typed: a character, or what was pasted.
+        // Stars: what was typed is somewhere else.
         _ characters: UnsafePointer<CChar>?,
         _ count: guint
     ) -> guint {
-        guard let characters else { return 0 }
-        let size = offset(of: count, in: characters)
-        let source = UInt(bitPattern: characters)
+        let source = BusActor.assume { typed }
+        // A character, or what was pasted: GTK's own, for the time of the call.
+        guard let characters, let secret = UnsafePointer<CChar>(bitPattern: source)
+        else { return 0 }
+        let size = offset(of: count, in: secret)
         let isTaken = BusActor.assume {
             guard let text = line?.cString else { return false }
             let place = offset(of: position, in: text)

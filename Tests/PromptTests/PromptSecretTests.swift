@@ -115,6 +115,38 @@ struct PromptSecretTests {
         }
     }
 
+    @Test("Whoever listens to assistive technologies has stars for what is typed")
+    func stars() async throws {
+        try await Stage.run { stage in
+            let monitor = try stage.screen.bus.run(
+                ["/usr/bin/dbus-monitor", "--address", stage.reader.address],
+                environment: stage.screen.environment
+            )
+            try await eventually("a monitor", within: .seconds(60)) {
+                monitor.output.contains("NameLost")
+            }
+            let evaluation = stage.evaluate(2, "open it")
+            try await stage.waitUntilTyping()
+            try await stage.screen.type(Self.secret)
+            try await eventually("the whole secret in memory", within: .seconds(60)) {
+                try occurrences(of: Self.secret, in: stage.agent.pid) == 1
+            }
+            let stars = String(repeating: "*", count: Self.secret.count)
+            let texts = try await stage.reader.texts()
+            #expect(!texts.isEmpty)
+            #expect(texts.allSatisfy { $0 == stars }, "\(texts)")
+            try await stage.screen.press("BackSpace")
+            try await stage.screen.press("Return")
+            _ = try await stage.reader.wait(for: "status", "Wrong password. 4 attempts are left.")
+            #expect(monitor.output.contains("string \"*\""))
+            // Neither a letter nor all of them.
+            #expect(!monitor.output.contains("string \"q\""))
+            #expect(!monitor.output.contains(Self.secret.dropLast()))
+            try await stage.reader.press("Cancel")
+            _ = try? await evaluation.value
+        }
+    }
+
     @Test("On X11 no key reaches another window, though that one has the focus")
     func grab() async throws {
         try await Stage.run { stage in

@@ -42,6 +42,8 @@ import TestSupport
     }
 
     let connection: Connection
+    /// Of the bus of assistive technologies.
+    let address: String
     /// Whose windows it reads.
     private let program: String
     /// What was found last, for whoever waits in vain.
@@ -52,7 +54,7 @@ import TestSupport
     init(on screen: Screen, program: String = "localauth-agent") async throws {
         self.program = program
         let session = try screen.bus.connect()
-        let address =
+        address =
             try await session.call(
                 to: "org.a11y.Bus",
                 path: ObjectPath(trusted: "/org/a11y/bus"),
@@ -166,6 +168,28 @@ import TestSupport
             member: "SetTextContents",
             signature: "s"
         ) { (writer) throws(DBusError) in try writer.write(text) }
+    }
+
+    /// The text of each field, as whoever is on the bus may have it.
+    func texts() async throws -> [String] {
+        var texts: [String] = []
+        for element in try await elements() {
+            let reply = try? await connection.call(
+                to: element.place.name,
+                path: element.place.path,
+                interface: "org.a11y.atspi.Text",
+                member: "GetText",
+                signature: "ii"
+            ) { (writer) throws(DBusError) in
+                try writer.write(Int32(0))
+                try writer.write(Int32(1000))
+            }
+            guard let reply, element.has(.editable) else { continue }
+            texts.append(
+                try reply.read("s") { (reader) throws(DBusError) in try reader.read(String.self) }
+            )
+        }
+        return texts
     }
 
     /// Waits until no window of the agent is there.
