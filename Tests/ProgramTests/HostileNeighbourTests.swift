@@ -75,6 +75,11 @@ struct HostileNeighbourTests {
             return [(attack, calls(of: ["Authentication1 Evaluate", "Search"]))]
         case "strangers": return [(attack, calls(of: ["Authentication1 Evaluate"]))]
         case "agents": return [(attack, [])]
+        // No bus holds back what was sent by connections that are gone, and it takes a debug build
+        // long to read the dictionaries of that interface: `make test-system` has a release build.
+        case "dying" where getenv("LA_NIGHTLY") == nil:
+            return methods.filter { $0.key != Keychain1Interface.description.name }
+                .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         default: return methods.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         }
     }
