@@ -109,7 +109,9 @@ import Glibc
             await self.service?.stop()
             self.connection?.flush()
             self.connection?.close()
-            exit(EXIT_SUCCESS)
+            // Not what libraries do at exit: another thread may be at work in them, and OpenBLAS
+            // then crashes.
+            quick_exit(EXIT_SUCCESS)
         }
     }
 
@@ -129,7 +131,7 @@ import Glibc
 
     private func fail(_ line: String) -> Never {
         log(.error, line)
-        exit(EXIT_FAILURE)
+        quick_exit(EXIT_FAILURE)
     }
 
     private static func line(for error: any Error) -> String {

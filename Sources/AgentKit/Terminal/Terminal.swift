@@ -104,11 +104,14 @@ private struct Saved {
 
 private let onExitRestore = Mutex<Saved?>(nil)
 
-/// Registers, once, the last resort: restoring the terminal when anything calls exit(3).
-private let exitRegistration: Int32 = atexit { restoreTerminal(of: nil) }
+/// Registers, once, the last resort: restoring the terminal when anything calls exit(3), or
+/// quick_exit(3) as services do.
+private let exitRegistrations: [Int32] = [
+    atexit { restoreTerminal(of: nil) }, at_quick_exit { restoreTerminal(of: nil) },
+]
 
 private func registerExit() {
-    _ = exitRegistration
+    _ = exitRegistrations
 }
 
 /// Restores the saved terminal; when a descriptor is given, only if it is that one.
