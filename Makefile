@@ -290,7 +290,7 @@ bench: setup-bench release ## Measure everything; the tables and plots of calls 
 
 # Needs only the C programs of Benchmarks, and those that are installed.
 bench-system: setup-system release $(BUILD)/bench/bench-client $(BUILD)/bench/csdbus-service ## The same calls in a booted Debian, on both of its buses; WRITE=1 writes the tables
-	JOBS=1 $(if $(WRITE),WRITE=docs) scripts/test-system Benchmarks/system
+	$(if $(WRITE),WRITE=docs) scripts/test-system Benchmarks/system
 
 hello: setup-release ## What the smallest program that asks costs: its release build and sizes
 	Benchmarks/hello --write docs
