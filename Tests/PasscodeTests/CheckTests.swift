@@ -229,9 +229,9 @@ struct CheckTests {
         try await PasscodeBench.with(service: "localauth-counted") { bench in
             #expect(try await bench.verify("2468"))
             // The first one's process lives on, and the next waits for its end.
+            kill(bench.checks[0], SIGSTOP)
             let waiting = Self.verify(bench)
             _ = try await bench.verifier.isSet(uid: bench.user)
-            kill(bench.checks[0], SIGSTOP)
             bench.daemon.close()
             #expect(await waiting.value == nil)
             let next = try bench.bus.connect()
