@@ -27,10 +27,11 @@ extension Connection {
         let isExact = destination.hasPrefix(":") || destination == Self.driver
         let call = PendingCall(
             serial: UInt32(truncatingIfNeeded: cookie),
+            message: isSentAgain(to: destination) ? Message(sharing: pointer) : nil,
             destination: isPeerToPeer || !isExact ? nil : destination
-        ) { [weak self] in
-            self?.pending[cookie] = nil
-            self?.overdue.remove(cookie)
+        ) { [weak self] serial in
+            self?.pending[UInt64(serial)] = nil
+            self?.overdue.remove(UInt64(serial))
         }
         pending[cookie] = call
         let timeout = timeout ?? Self.defaultTimeout
@@ -169,6 +170,11 @@ extension Connection {
             guard message.isError, sender == Self.driver else { return }
         }
         if let error = message.error {
+            if message.sender == Self.driver, error.name == .limitsExceeded,
+                sendAgain(call, after: error)
+            {
+                return
+            }
             noteAbsence(of: call.destination, message.sender, error)
             call.finish(.failure(error))
         } else if message.isError {

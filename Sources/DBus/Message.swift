@@ -21,6 +21,12 @@ public final class Message {
         self.size = size
     }
 
+    /// Takes a reference of its own.
+    convenience init?(sharing pointer: OpaquePointer) {
+        guard let pointer = sd_bus_message_ref(pointer) else { return nil }
+        self.init(adopting: pointer)
+    }
+
     deinit {
         // Reference counts in sd-bus are not atomic, so the reference is released on the loop's
         // thread.

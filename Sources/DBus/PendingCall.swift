@@ -3,18 +3,28 @@
 /// It ends once: by its reply, its timeout, ``cancel()`` or the connection.
 @BusActor
 public final class PendingCall {
-    /// The serial of the call on this connection.
-    public let serial: UInt32
+    /// The serial of the call on this connection; another one once it was sent again.
+    public internal(set) var serial: UInt32
     /// Only a reply from this sender counts; nil: from any.
     let destination: String?
     private var result: Result<Message, DBusError>?
     private var waiting: [UnsafeContinuation<Result<Message, DBusError>, Never>] = []
     private var completions: [@BusActor (Result<Message, DBusError>) -> Void] = []
-    private var forget: (@BusActor () -> Void)?
+    private var forget: (@BusActor (UInt32) -> Void)?
     var timer: EventSource?
+    /// What was sent; nil: it isn't sent again.
+    let message: Message?
+    /// How often the bus has refused it.
+    var refusals = 0
 
-    init(serial: UInt32, destination: String?, forget: @escaping @BusActor () -> Void) {
+    init(
+        serial: UInt32,
+        message: Message?,
+        destination: String?,
+        forget: @escaping @BusActor (UInt32) -> Void
+    ) {
         self.serial = serial
+        self.message = message
         self.destination = destination
         self.forget = forget
     }
@@ -65,7 +75,7 @@ public final class PendingCall {
         self.result = result
         timer?.cancel()
         timer = nil
-        forget?()
+        forget?(serial)
         forget = nil
         let completions = completions
         self.completions = []

@@ -93,15 +93,14 @@ extension Connection {
             timeout: timeout,
             encode
         )
-        let serial = pending.serial
         let subscription = subscribe(
             sender: destination,
             path: path,
             interface: interface,
             member: "Event",
             broadcast: false
-        ) { message in
-            if let event = match.event(in: message, of: serial) {
+        ) { [weak pending] message in
+            if let pending, let event = match.event(in: message, of: pending.serial) {
                 feed.yield(event)
             }
         }
