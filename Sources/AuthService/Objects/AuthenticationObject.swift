@@ -40,8 +40,8 @@ final class AuthenticationObject: Authentication1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<[String: Variant]> {
         service.clients.unknownOptions.take(options, of: call)
-        let policy = try Checked.policy(policy)
         let reason = try Checked.reason(reason)
+        let policy = try Checked.policy(policy)
         let options = try EvaluateOptions(options)
         if options.uid != nil, call.peer.uid != 0 {
             throw .denied("option uid is for root")

@@ -15,8 +15,8 @@ extension ContextObject {
         let unknown = evaluations.clients.unknownOptions
         unknown.take(accessControl, of: call, among: OptionNames.accessControl)
         unknown.take(options, of: call)
-        let requester = try Requester(options)
         let reason = try Checked.reason(reason)
+        let requester = try Requester(options)
         guard let operation = AccessOperation(rawValue: operation) else {
             throw .invalid("operation \(operation) is none of 0 to 5")
         }
@@ -44,14 +44,15 @@ extension ContextObject {
         text.requester = requester
         let (asked, audience) = (text, audience)
         return .later { [self] () throws(DBusError) in
-            let outcome = await evaluations.outcome(of: request, asked, audience) {
-                [self] password in
+            var typed: SecretBytes?
+            let outcome = await evaluations.outcome(of: request, asked, audience) { password in
                 // Whether it is right shows when it opens something.
-                keep(applicationPassword: password)
+                typed = password
                 return .correct
             }
             switch outcome {
             case .granted(let grant):
+                if let typed { keep(applicationPassword: typed) }
                 var result = evaluations.result(of: grant)
                 result["domain-state"] = nil
                 // The contract has no word for the app's password: it is the context's now.

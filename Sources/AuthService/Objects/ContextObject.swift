@@ -150,8 +150,8 @@ final class ContextObject: Context1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<[String: Variant]> {
         evaluations.clients.unknownOptions.take(options, of: call)
-        let policy = try Checked.policy(policy)
         let reason = try Checked.reason(reason)
+        let policy = try Checked.policy(policy)
         var options = try EvaluateOptions(options)
         guard options.uid == nil else { throw .denied("option uid is for one-shot evaluations") }
         complete(&options)

@@ -106,22 +106,28 @@ struct AppRuleTests {
             try await context.invalidate()
             let empty = "Non-empty localizedReason must be provided."
             let long = (String(repeating: "x", count: 65_537), "the reason is over 64 KiB")
+            // Everything else is wrong as well.
+            let wrong: [String: Variant] = [
+                "timeout": .string("soon"), "requester": .uint32(7), "uid": .uint32(.max),
+            ]
             for (reason, message) in ["", " \n", "\u{202E}\u{7}"].map({ ($0, empty) }) + [long] {
                 for number in 0..<3 {
                     do throws(DBusError) {
                         switch number {
                         case 0:
-                            _ = try await context.evaluate(policy: 1, reason: reason, options: [:])
+                            _ =
+                                try await context
+                                .evaluate(policy: 9, reason: reason, options: wrong)
                         case 1:
                             _ = try await context.evaluateAccessControl(
-                                accessControl: [:],
-                                operation: 1,
+                                accessControl: ["flags": .string("1")],
+                                operation: 6,
                                 reason: reason,
-                                options: [:]
+                                options: wrong
                             )
                         default:
                             _ = try await bench.manager
-                                .evaluate(policy: 1, reason: reason, options: [:])
+                                .evaluate(policy: 9, reason: reason, options: wrong)
                         }
                         Issue.record("the reason was taken")
                     } catch {
