@@ -1,9 +1,13 @@
 import AuthEngine
+import AuthStore
+import DBus
+import LocalAuthBus
+import TestSupport
 import Testing
 
 @testable import AuthService
 
-@Suite("How long a program that failed is left alone")
+@Suite("How long a program that failed is left alone", .timeLimit(.minutes(10)))
 struct BackOffTests {
     private func moment(_ seconds: Int64) -> Instant {
         Instant(nanoseconds: seconds * 1_000_000_000)
@@ -24,5 +28,37 @@ struct BackOffTests {
         #expect(failures(7).last == .seconds(2))
         backOff.forgive()
         #expect(failures(all.count) == all)
+    }
+
+    /// A sensor that the service uses, and what that knows of its program.
+    @BusActor
+    private static func sensor(
+        _ name: String,
+        _ bench: AuditBench
+    ) async throws -> (ScriptedSensor, SensorProcess) {
+        let sensor = ScriptedSensor(name, on: try bench.bus.connect())
+        try sensor.appear()
+        try await eventually("\(name) to be used") {
+            bench.service.sensors.sensors[name]?.isUsable == true
+        }
+        let link = try #require(bench.service.sensors.sensors[name])
+        return (sensor, link.process)
+    }
+
+    @Test("L16: a sensor that failed again and again is left alone for longer than another one")
+    func sensors() async throws {
+        try await AuditBench.run { bench in
+            let (sensor, process) = try await Self.sensor("Third", bench)
+            let (_, other) = try await Self.sensor("Other", bench)
+            let asked = sensor.count(of: "Health")
+            for _ in 0..<11 { _ = process.backOff.failed(at: Instant.now(), wasReady: false) }
+            process.fail(.failed)
+            other.fail(.failed)
+            #expect(other.unavailability == .failed)
+            // It is looked at after a second, which the first one's half minute outlasts.
+            try await eventually("the other one to be used again") { other.isUsable }
+            #expect(process.unavailability == .failed)
+            #expect(sensor.count(of: "Health") == asked)
+        }
     }
 }

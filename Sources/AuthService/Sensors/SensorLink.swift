@@ -45,8 +45,13 @@ final class SensorLink: SensorProcessEvents {
 
     /// Whether it still is what a plan rests on, as it says when it is asked now.
     func isStill(_ fact: SensorFact) async -> Bool {
-        guard let proxy = process.proxy, await process.lookAgain(proxy) else { return false }
-        return facts.type == fact.type && facts.strength >= fact.strength
+        guard let proxy = process.proxy else { return false }
+        // The signal that another process has the name may have been lost.
+        var isOwner = false
+        let question = onLoop { isOwner = await self.process.isOwner(proxy.destination) }
+        let isSaid = await process.lookAgain(proxy)
+        await question.value
+        return isSaid && isOwner && facts.type == fact.type && facts.strength >= fact.strength
     }
 
     /// The sensor is none any more; what ran on it ended.

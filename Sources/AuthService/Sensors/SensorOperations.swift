@@ -87,6 +87,7 @@ final class SensorOperations {
                 uid: uid,
                 options: mayLearn ? ["learn": .bool(true)] : [:]
             )
+            try self.expectOwner(proxy)
             // A match with a template that isn't the user's doesn't count.
             guard await self.templates.contains(template, of: uid) else {
                 if !self.templates.isUnknown(of: uid) {
@@ -116,12 +117,19 @@ final class SensorOperations {
                 label: label,
                 options: [:]
             )
+            try self.expectOwner(proxy)
             guard SensorTemplates.isIdentifier(template) else {
                 throw DBusError(sensor: .sensorFailed)
             }
             return template
         }
         return number
+    }
+
+    /// What one says that gave up its name meanwhile counts no more, nor against another that has
+    /// it now: that one is asked.
+    private func expectOwner(_ proxy: Sensor1Proxy) throws(DBusError) {
+        guard process.owner == proxy.destination else { throw DBusError(sensor: .sensorFailed) }
     }
 
     private func start(_ number: UInt64, _ operation: Operation, _ call: @escaping Call) {

@@ -71,7 +71,7 @@ final class SensorProcess {
     /// The last owner that ended in good order.
     private var departed: String?
     private var retry: EventSource?
-    private var backOff = BackOff()
+    var backOff = BackOff()
     /// What was announced last.
     private var told: Appearance?
     private var announcements = Allowance(limit: 20)

@@ -92,6 +92,25 @@ struct IdleSensorTests {
         }
     }
 
+    @Test("L11b: what a sensor listed before it fell asleep doesn't stand for another process")
+    func another() async throws {
+        try await ServiceBench.run { bench in
+            let first = try await bench.sensor("Sleepy")
+            _ = first.add(for: bench.uid)
+            #expect(try await bench.canEvaluate().code == 0)
+            try await bench.bus.allowSuccessor()
+            first.connection.releaseName(Self.name)
+            try await bench.bus.waitForOwner(of: Self.name, false)
+            // By the last answer the daemon knows how it ended.
+            for _ in 0..<4 { await bench.heard() }
+            let second = ScriptedSensor("Sleepy", on: try bench.bus.connect())
+            try second.appear()
+            _ = try await bench.manager(second.connection).version()
+            try await bench.waitForDevice("Sleepy", is: "")
+            #expect(try await bench.canEvaluate().code == -7)
+        }
+    }
+
     @Test("L12: a domain state is read once a sensor that slept has said what changed meanwhile")
     func state() async throws {
         try await ServiceBench.run { bench in

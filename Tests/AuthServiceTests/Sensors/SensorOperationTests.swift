@@ -336,6 +336,48 @@ struct SensorOperationTests {
         }
     }
 
+    /// What a sensor that the bus can start has told when another process gets its name.
+    enum Handover: CaseIterable {
+        case nothing
+        /// That it looks.
+        case ready
+        /// Nothing, and nobody hears that it gave up its name.
+        case unheard
+    }
+
+    @Test(
+        "L16: what a sensor says that gave its name to another process is nobody's word",
+        arguments: Handover.allCases
+    )
+    func handedOver(_ handover: Handover) async throws {
+        try await ServiceBench.run { bench in
+            let (person, first, template) = try await Self.enrolled(bench)
+            let name = "org.localauth.Sensor1.Third"
+            try await bench.bus.allowSuccessor(of: name)
+            let evaluation = bench.evaluate(person)
+            let operation = try await first.operation()
+            if handover == .ready { first.tell(operation, "ready") }
+            if handover == .unheard { try await bench.bus.lose(.nameOwnerChanged) }
+            try await first.connection.giveUpName(name)
+            if handover == .ready { #expect(await evaluation.error() == .biometryNotAvailable) }
+            let second = ScriptedSensor("Third", on: try bench.bus.connect())
+            second.templates = first.templates
+            try second.appear()
+            // Where the service can hear it, it knows of the second one when this returns.
+            _ = try await bench.manager(second.connection).version()
+            operation.succeed(template)
+            switch handover {
+            case .nothing:
+                let next = try await second.operation()
+                #expect(evaluation.isPending)
+                next.succeed(template)
+                #expect(try await evaluation.value()["mechanism"] == .string("biometry"))
+            case .ready, .unheard:
+                #expect(await evaluation.error() == .biometryNotAvailable)
+            }
+        }
+    }
+
     @Test("L16: a sensor that hangs while it looks is given up, and the prompt goes")
     func hanging() async throws {
         try await ServiceBench.run { bench in
