@@ -70,6 +70,34 @@ struct LostSignalTests {
         #expect(await bench.end(of: running)?.name == .systemCancel)
     }
 
+    @Test("L4: a face that is confirmed after what was missed is none", arguments: Event.allCases)
+    @BusActor
+    func confirming(_ event: Event) async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let running = try await bench.evaluationOfFace()
+        bench.logind.losesSignals = true
+        event.happen(false, at: bench)
+        try await bench.manager.submitConfirm(prompt: bench.agent.last)
+        #expect(await bench.end(of: running)?.name == .systemCancel)
+        #expect(await bench.agent.ends.next() == "system")
+    }
+
+    @Test("L4: an app's password after what was missed is none", arguments: Event.allCases)
+    @BusActor
+    func password(_ event: Event) async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let context = try await bench.context([:])
+        let (running, channel) = try await bench.evaluation(withPasswordIn: context)
+        bench.logind.losesSignals = true
+        event.happen(false, at: bench)
+        let packet = Array("word".utf8)
+        #expect(send(channel.rawValue, packet, packet.count, 0) == packet.count)
+        #expect(await bench.end(of: running)?.name == .systemCancel)
+        #expect(try await !context.isCredentialSet(credentialType: 0))
+    }
+
     @Test(
         "L2, L9: what waits for its turn is not shown after what was missed",
         arguments: Event.allCases
@@ -93,6 +121,17 @@ struct LostSignalTests {
         try await eventually("all to end") { ends.seen.count == 3 }
         #expect(ends.seen == [.limitsExceeded, .systemCancel, .systemCancel])
         #expect(bench.agent.count == 1)
+    }
+
+    @Test("L2, L4: a session whose end nobody told of is none")
+    @BusActor
+    func gone() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        #expect(try await bench.evaluateWithMatch() == nil)
+        bench.logind.losesSignals = true
+        bench.logind.remove(bench.session)
+        #expect(try await bench.evaluateWithMatch()?.name == .notInteractive)
     }
 
     @Test("L2: a lock ends what a context has proved, also one that nobody told of")

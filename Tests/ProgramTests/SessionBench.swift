@@ -11,6 +11,8 @@ import TestSupport
     let prompts = Feed<[String: Variant]>()
     /// How each prompt ended.
     let ends = Feed<String>()
+    /// The way of each password of an app that a prompt was to ask for.
+    let passwords = Feed<OwnedDescriptor>()
     private(set) var last = ""
     /// How many prompts there were.
     private(set) var count = 0
@@ -35,7 +37,10 @@ import TestSupport
         kind: String,
         detail: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { .now(()) }
+    ) throws(DBusError) -> Answer<Void> {
+        if let channel = detail["channel"]?.asDescriptor { passwords.add(channel) }
+        return .now(())
+    }
 
     func end(
         prompt: String,
@@ -230,6 +235,46 @@ import TestSupport
         for await event in call.events where event.kind == "sensor-ready" { return call }
         _ = try await call.reply()
         return call
+    }
+
+    /// Has the sensor look at faces, and starts an evaluation that waits until its match is
+    /// confirmed.
+    func evaluationOfFace() async throws -> StreamingCall<[String: Variant]> {
+        try await simulated.setBiometryType(biometryType: 2)
+        try await eventually("a face sensor that can be used") {
+            let type = try await self.manager.biometryType()
+            let code = try await self.manager.canEvaluate(policy: 1).code
+            return type == 2 && code == 0
+        }
+        try await simulated.queue(outcomes: ["match"])
+        let call = try manager.evaluateStream(
+            policy: 1,
+            reason: "test",
+            options: ["require-confirmation": .bool(true)]
+        )
+        for await event in call.events where event.kind == "confirmation-required" { return call }
+        _ = try await call.reply()
+        return call
+    }
+
+    /// Starts an evaluation that has its match, and waits until it asks for the app's password.
+    ///
+    /// - Returns: The evaluation, and the way of the password.
+    func evaluation(
+        withPasswordIn context: Context1Proxy
+    ) async throws -> (StreamingCall<[String: Variant]>, password: OwnedDescriptor) {
+        let biometryAndPassword: UInt64 = 1 << 1 | 1 << 31
+        try await simulated.queue(outcomes: ["match"])
+        let call = try context.evaluateAccessControlStream(
+            accessControl: ["flags": .uint64(biometryAndPassword)],
+            operation: 1,
+            reason: "test",
+            options: [:]
+        )
+        guard let password = await agent.passwords.next() else {
+            throw TestFailure("nobody asks for a password")
+        }
+        return (call, password)
     }
 
     /// How an evaluation ends: the error's name and message, or nothing when it succeeds.

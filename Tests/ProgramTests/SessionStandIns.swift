@@ -56,6 +56,8 @@ struct Feed<Value: Sendable>: Sendable {
     var questions: [String: Int] = [:]
     /// One value each time the daemon delays sleep, and when it delays it no more.
     let delays = Feed<Bool>()
+    /// Whether the daemon delays sleep.
+    private(set) var isDelayed = false
     private var delay: EventSource?
 
     convenience init(_ bus: PrivateBus) throws { self.init(on: try bus.connect()) }
@@ -152,10 +154,12 @@ struct Feed<Value: Sendable>: Sendable {
             throw DBusError(.failed, "There are no sockets.")
         }
         let reading = OwnedDescriptor(adopting: ends[0])
+        isDelayed = true
         delays.add(true)
         delay = EventLoop.shared.watch(descriptor: reading.rawValue) { [weak self] in
             withExtendedLifetime(reading) {
                 self?.delay?.cancel()
+                self?.isDelayed = false
                 self?.delays.add(false)
             }
         }

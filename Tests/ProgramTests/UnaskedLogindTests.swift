@@ -168,6 +168,35 @@ struct UnaskedLogindTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
+    @Test("L4: a face that is confirmed while it can't be asked is none")
+    @BusActor
+    func confirming() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        let running = try await bench.evaluationOfFace()
+        bench.logind.refusals = .max
+        try await bench.manager.submitConfirm(prompt: bench.agent.last)
+        #expect(await bench.end(of: running)?.name == .systemCancel)
+    }
+
+    @Test("L4: an app's password while it can't be asked is none, and is not kept")
+    @BusActor
+    func password() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        for refusals in [Int.max, 0] {
+            bench.logind.refusals = 0
+            let context = try await bench.context([:])
+            let (running, channel) = try await bench.evaluation(withPasswordIn: context)
+            bench.logind.refusals = refusals
+            let packet = Array("word".utf8)
+            #expect(send(channel.rawValue, packet, packet.count, 0) == packet.count)
+            #expect(await bench.end(of: running)?.name == (refusals == 0 ? nil : .systemCancel))
+            let isKept = try await context.isCredentialSet(credentialType: 0)
+            #expect(isKept == (refusals == 0))
+        }
+    }
+
     @Test("L4: a match waits for an answer that comes late, and counts then")
     @BusActor
     func late() async throws {

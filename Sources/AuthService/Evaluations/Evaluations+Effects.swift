@@ -208,7 +208,13 @@ extension Evaluations {
             channel.purpose == .applicationPassword, let use = evaluation.password,
             let password = SecretBytes(packetOn: channel.ours)
         else { return handle(.passwordTried(id, .failed)) }
-        onLoop { self.handle(.passwordTried(id, await use(password))) }
+        let uid = evaluation.request.uid
+        onLoop {
+            let verdict = await use(password)
+            // As with a passcode: what was proved before it may have ended without a word.
+            let isKnown = verdict == .correct ? await self.facts.sessions.catchUp(uid) : true
+            self.handle(isKnown ? .passwordTried(id, verdict) : .promptFailed(id))
+        }
     }
 
     // MARK: - Sensors
