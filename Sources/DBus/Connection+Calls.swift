@@ -34,6 +34,7 @@ extension Connection {
             self?.overdue.remove(UInt64(serial))
         }
         pending[cookie] = call
+        if amount.descriptors > 0 { limitKeeping(of: call) }
         let timeout = timeout ?? Self.defaultTimeout
         if timeout < Self.noTimeout { expire(call, after: timeout) }
         return call

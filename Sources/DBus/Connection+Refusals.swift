@@ -14,6 +14,12 @@ extension Connection {
         !isPeerToPeer && !servesStrangers && destination != Self.driver
     }
 
+    /// A call may wait for minutes, and its descriptors are not to be open here as long.
+    func limitKeeping(of call: PendingCall) {
+        guard call.message != nil else { return }
+        _ = EventLoop.shared.schedule(after: .seconds(1)) { [weak call] in call?.letGoOfMessage() }
+    }
+
     /// Sends a refused call again in a while; false when it has been refused too often.
     func sendAgain(_ call: PendingCall, after error: DBusError) -> Bool {
         guard let message = call.message, call.refusals < Self.mostRefusals else { return false }

@@ -13,7 +13,7 @@ public final class PendingCall {
     private var forget: (@BusActor (UInt32) -> Void)?
     var timer: EventSource?
     /// What was sent; nil: it isn't sent again.
-    let message: Message?
+    private(set) var message: Message?
     /// How often the bus has refused it.
     var refusals = 0
 
@@ -28,6 +28,9 @@ public final class PendingCall {
         self.destination = destination
         self.forget = forget
     }
+
+    /// From now on it isn't sent again.
+    func letGoOfMessage() { message = nil }
 
     /// Whether it was answered, or nobody waits any more.
     var isOver: Bool { result != nil }
@@ -75,6 +78,7 @@ public final class PendingCall {
         self.result = result
         timer?.cancel()
         timer = nil
+        message = nil
         forget?(serial)
         forget = nil
         let completions = completions
