@@ -103,10 +103,11 @@ import Testing
         #expect(try details(["fallback-title": .string("")]).fallbackTitle == "")
     }
 
-    @Test("R23: an absent or empty cancel title is the default")
+    @Test("R23: an absent or empty cancel title is the default, another is kept")
     func cancelTitle() throws {
         #expect(try details([:]).cancelTitle == nil)
         #expect(try details(["cancel-title": .string("")]).cancelTitle == nil)
+        #expect(try details(["cancel-title": .string("Later")]).cancelTitle == "Later")
     }
 
     @Test("L6: under policy 2 a passcode is taken from the first moment, under policy 1 never")

@@ -93,9 +93,12 @@ final class ServiceBench {
         daemon.device(name, on: connection)
     }
 
-    func context(on connection: Connection? = nil) async throws -> Context1Proxy {
+    func context(
+        on connection: Connection? = nil,
+        _ properties: [String: Variant] = [:]
+    ) async throws -> Context1Proxy {
         let connection = connection ?? client
-        let path = try await manager(connection).createContext(properties: [:])
+        let path = try await manager(connection).createContext(properties: properties)
         return Context1Proxy(connection, destination: daemon.owner, path: path)
     }
 

@@ -70,17 +70,26 @@ struct UpgradeTests {
 
     @Test("L17: state of format 1 whose upgrade was killed at any instant has all it had")
     func killed() throws {
-        var random = SeededGenerator()
-        for _ in 0..<25 {
+        let faults = try Faults()
+        var number = 0
+        repeat {
+            number += 1
             let folder = try firstFolder()
-            let probe = try ChildProcess(["StoreCrashProbe", "hold", folder.path], hasStream: true)
-            let delay = Duration.microseconds(Int.random(in: 0...30_000, using: &random))
-            let end = ContinuousClock.now + delay
-            while ContinuousClock.now < end {}
+            // In each call that changes a file, one after the other, until there are no more.
+            faults.arm(.disk, number, with: nil)
+            let probe = try ChildProcess(
+                ["StoreCrashProbe", "hold", folder.path],
+                environment: faults.environment,
+                hasStream: true
+            )
+            let line = try probe.line()
+            #expect(line == (faults.failed > 0 ? nil : "open"))
             probe.signal(SIGKILL)
             try probe.wait()
+            faults.disarm()
             try expectAll(folder.state(now: Instant(nanoseconds: 10)))
-        }
+        } while faults.failed > 0
+        #expect(number > 3)
     }
 
     @Test("Half a failure of nobody is damage")

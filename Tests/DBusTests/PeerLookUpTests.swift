@@ -37,6 +37,10 @@ struct PeerLookUpTests {
             #expect(most / 2..<most ~= server.lookUpBytes)
             server.receive(call: try Self.call(of: 1024, from: ":1.8000", on: server))
             #expect(server.lookUps[":1.8000"]?.calls.count == 1)
+            // Of whom nothing is known, nothing would bound the errors.
+            server.receive(call: try Self.call(of: 1024 * 1024, from: ":1.8000", on: server))
+            #expect(server.lookUps[":1.8000"]?.calls.count == 1)
+            #expect(server.lookUps[":1.8000"]?.refused.isEmpty == true)
             try await eventually("everybody to be looked up") { server.lookUps.isEmpty }
             #expect(server.lookUpBytes == 0)
         }

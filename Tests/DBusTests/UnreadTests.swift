@@ -311,6 +311,16 @@ struct UnreadTests {
         #expect(receivers[4].hasCredit(beside: user.unread))
         receivers[3].add(share)
         #expect(!receivers[4].hasCredit(beside: user.unread))
+        // One that has taken everything is served for longer, and not without end.
+        let idle = Receiver(":1.5")
+        idle.user = user
+        #expect(idle.hasCredit(beside: user.unread))
+        for receiver in receivers[..<2] { receiver.add(share) }
+        #expect(!idle.hasCredit(beside: user.unread))
+        // So are the answers to what was begun before.
+        let rest = 3 * UnreadLimits.user.bytes - user.unread.bytes
+        #expect(idle.mayGet(Amount(bytes: rest), beside: user.unread))
+        #expect(!idle.mayGet(Amount(bytes: rest + 1), beside: user.unread))
         let stranger = Receiver(":1.9")
         stranger.user = UserAllowance()
         stranger.add(Amount(bytes: 1))

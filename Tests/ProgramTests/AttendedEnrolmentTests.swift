@@ -20,6 +20,8 @@ struct AttendedEnrolmentTests {
 
         init(isRemote: Bool = false) async throws {
             bench = try await SessionBench()
+            // The daemon knows another session as well.
+            _ = try await bench.manager.canInteract()
             let uid = getuid() == 0 ? 65534 : getuid()
             session = StandInSession("c2", at: bench.logind, uid: uid, isRemote: isRemote)
             let logind = bench.logind
@@ -34,11 +36,29 @@ struct AttendedEnrolmentTests {
             )
         }
 
-        func refusal() async throws -> DBusError? {
+        func refusal(_ options: [String: Variant] = [:]) async throws -> DBusError? {
             let device = device
             return await #expect(throws: DBusError.self) {
-                try await device.enroll(label: "one", options: [:])
+                try await device.enroll(label: "one", options: options)
             }
+        }
+
+        /// The option of a context that was just given the passcode.
+        func lentPasscode() async throws -> [String: Variant] {
+            let manager = Authentication1Proxy(
+                person.connection,
+                destination: bench.owner,
+                path: TestDaemon.root
+            )
+            let path = try await manager.createContext(properties: [:])
+            let context = Context1Proxy(person.connection, destination: bench.owner, path: path)
+            let result = try await context.evaluate(
+                policy: 2,
+                reason: "test",
+                options: ["sensors": .strings([])]
+            )
+            #expect(result["mechanism"] == .string("passcode"))
+            return ["context": .objectPath(path)]
         }
 
         /// Starts an enrolment and waits until the sensor has seen one of its stages.
@@ -59,11 +79,14 @@ struct AttendedEnrolmentTests {
         }
     }
 
-    @Test("L2: who sits at the machine enrols")
+    @Test("L2, L4: who sits at the machine enrols, whatever becomes of another session")
     @BusActor
     func local() async throws {
         let seat = try await Seat()
         let call = try await seat.begin()
+        seat.bench.session.lock(true)
+        // Heard before the touches, which come over another connection.
+        _ = try await seat.bench.manager.version()
         try await seat.touch()
         _ = try await call.reply()
         #expect(seat.person.prompts.seen.count == 1)
@@ -97,6 +120,44 @@ struct AttendedEnrolmentTests {
         _ = try await seat.bench.manager.version()
         #expect(try await seat.refusal()?.message.contains("in no session") == true)
         #expect(seat.person.prompts.seen.isEmpty)
+    }
+
+    @Test("L2: whose session isn't in front enrols nothing, though a context has the passcode")
+    @BusActor
+    func inactive() async throws {
+        let seat = try await Seat()
+        let lent = try await seat.lentPasscode()
+        // Else an enrolment that begins would not end.
+        try await seat.bench.simulated.queue(outcomes: Array(repeating: "match", count: 5))
+        for isInFront in [false, true] {
+            seat.session.activate(isInFront)
+            // Heard before the call, which comes over another connection.
+            _ = try await seat.bench.manager.version()
+            if isInFront {
+                _ = try await seat.device.enroll(label: "one", options: lent)
+            } else {
+                let refusal = try await seat.refusal(lent)
+                #expect(refusal?.message.contains("not in front") == true)
+            }
+        }
+        #expect(seat.person.prompts.seen.count == 1)
+    }
+
+    @Test("L2, L4: a passcode from before a lock that nobody told of removes no template")
+    @BusActor
+    func stale() async throws {
+        let seat = try await Seat()
+        let uid = seat.person.peer.uid
+        let id = try await seat.bench.simulated.addTemplate(uid: uid, label: "mine")
+        let lent = try await seat.lentPasscode()
+        seat.bench.logind.losesSignals = true
+        seat.session.lock(true)
+        let device = seat.device
+        let refusal = await #expect(throws: DBusError.self) {
+            try await device.removeTemplate(id: id, options: lent)
+        }
+        #expect(refusal?.name == .notInteractive)
+        #expect(try await seat.templates().contains("mine"))
     }
 
     enum Event: CaseIterable {

@@ -35,8 +35,8 @@ struct ConfigurationMistakeTests {
         return try #require(checks.first { $0["name"] == .string("settings") })
     }
 
-    /// Whatever the service and its keychain have is refused for this mistake, but for what says
-    /// who can be asked, or what is wrong.
+    /// Whatever the service, its keychain and a sensor's object have is refused for this mistake,
+    /// but for what says who can be asked, or what is wrong.
     @BusActor
     private static func expectRefusals(of client: Connection, _ place: String) async throws {
         let answered = [
@@ -45,6 +45,7 @@ struct ConfigurationMistakeTests {
         for (path, interface) in [
             (TestDaemon.root, Authentication1Interface.description),
             (Keychain1.path, Keychain1Interface.description),
+            (TestDaemon.devicePath("Slow"), Device1Interface.description),
         ] {
             for (name, method) in interface.methods where !answered.contains(name) {
                 let arguments = try HostileInputTests.types(method.input)
@@ -61,6 +62,7 @@ struct ConfigurationMistakeTests {
         try await PrivateBus.run { bus in
             try Self.write(Self.mistake, on: bus)
             let verifier = try ScriptedVerifier(on: bus)
+            let sensor = try StandInSensor(bus, name: "Slow")
             try await Self.offerDaemon(on: bus)
             let client = try bus.connect()
             let (name, root) = (TestDaemon.name, TestDaemon.root)
@@ -114,7 +116,7 @@ struct ConfigurationMistakeTests {
             #expect(try await manager.canInteract().available)
             #expect(try await keychain.search(query: [:], options: [:]).isEmpty)
             #expect(try await Self.settings(manager)["state"] == .string("ok"))
-            _ = verifier
+            _ = (verifier, sensor)
         }
     }
 

@@ -243,6 +243,16 @@ struct OutsideTests {
             case .logout: "no-session"
             }
         }
+
+        var remedy: String {
+            switch self {
+            case .lock: "Unlock the screen."
+            case .leave: "Switch to your session."
+            case .suspend: "Wait until the system is awake."
+            case .otherUser: "Ask in a session of your own: su and sudo make none."
+            case .logout: "Log in at the machine."
+            }
+        }
     }
 
     @Test(
@@ -265,7 +275,10 @@ struct OutsideTests {
         _ = try await announced.first("an announcement") { _ in true }
         #expect(try await bench.manager.interactive() == false)
         #expect(try await bench.absence() == hindrance.cause)
+        let said = try await bench.manager.canInteract()
+        #expect(said.remedy == hindrance.remedy)
         let refusal = await bench.evaluate(policy: 2)
+        #expect(refusal?.message == said.message)
         #expect(refusal?.name == (hindrance == .suspend ? .systemCancel : .notInteractive))
         #expect(try await bench.manager.canEvaluate(policy: 2).code == 0)
     }

@@ -253,6 +253,56 @@ struct PolicyTests {
         for owner in owners { await owner.close() }
     }
 
+    @Test("L21: no sensor hands the service a descriptor, by a signal or by a call")
+    @BusActor func descriptorsOfSensors() async throws {
+        let system = try await InstalledSystem()
+        let owner = try system.connect()
+        defer { owner.close() }
+        try owner.requestName(Self.daemon)
+        let file = try #require(OwnedDescriptor.open("/dev/null", O_RDONLY))
+        for person in Self.sensors.map(Self.user(of:)) + ["root"] {
+            let sender = try Connection(.address(system.address(as: person)))
+            defer { sender.close() }
+            let heard = Witness<String>()
+            let source = owner.subscribe(
+                sender: sender.uniqueName,
+                path: nil,
+                interface: Sensor1.interface,
+                member: nil,
+                broadcast: false
+            ) { heard.record($0.member ?? "") }
+            defer { source.cancel() }
+            for member in ["Full", "Event"] {
+                sender.emit(
+                    path: Sensor1.path,
+                    interface: Sensor1.interface,
+                    member: member,
+                    signature: member == "Full" ? "h" : "",
+                    to: owner.uniqueName
+                ) { (writer) throws(DBusError) in
+                    if member == "Full" { try writer.write(file) }
+                }
+            }
+            try await eventually("a signal of \(person)") { heard.seen.contains("Event") }
+            // Root's signals may carry some: such a signal does arrive.
+            #expect(heard.seen == (person == "root" ? ["Full", "Event"] : ["Event"]), "\(person)")
+            let attempt = { @BusActor (isFull: Bool) async throws in
+                _ = try await sender.call(
+                    to: Self.daemon,
+                    path: SensorHost1.path,
+                    interface: SensorHost1.interface,
+                    member: "NoMatch",
+                    signature: isFull ? "h" : ""
+                ) { (writer) throws(DBusError) in
+                    if isFull { try writer.write(file) }
+                }
+            }
+            try await expectError(.accessDenied, of: "a full call") { try await attempt(true) }
+            // There is no such object here, so it has been delivered.
+            try await expectError(.unknownObject, of: "a call") { try await attempt(false) }
+        }
+    }
+
     @Test("L24: calls without an interface reach other services, and no part of this one")
     func withoutInterface() async throws {
         let system = try await InstalledSystem()

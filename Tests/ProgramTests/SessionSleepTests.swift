@@ -129,6 +129,7 @@ struct SessionSleepTests {
         for name in ["Simulated", "Slow"] { try await bench.device(name, becomes: "suspended") }
         #expect(await bench.evaluate(policy: 2)?.name == .systemCancel)
         // A match after Cancel is none; only then may the machine sleep.
+        #expect(bench.logind.isDelayed)
         slow.finish(.success("one"))
         #expect(await bench.logind.delays.next() == false)
 

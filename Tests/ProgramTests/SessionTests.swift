@@ -325,6 +325,31 @@ struct SessionTests {
         #expect(await bench.end(of: running) == nil)
     }
 
+    @Test(
+        "L1: whoever takes logind's name and is another user is not believed, nor asked",
+        .enabled(if: getuid() == 0, "only root becomes somebody else")
+    )
+    @BusActor
+    func impostor() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        #expect(try await bench.evaluateWithMatch() == nil)
+        bench.logind.stop()
+        // Answered once the name is free.
+        _ = try await bench.manager.version()
+        let connection = try Connection(.address(Person.address(bench.bus)))
+        defer { connection.close() }
+        let impostor = StandInLogind(on: connection)
+        let session = StandInSession("c1", at: impostor)
+        (impostor.current, impostor.display) = (session, session)
+        try impostor.start()
+        // Answered once it is known who that is, and behind what it would be asked.
+        let own = Authentication1Proxy(connection, destination: bench.owner, path: TestDaemon.root)
+        for _ in 0..<5 { _ = try await own.version() }
+        #expect(try await bench.evaluateWithMatch()?.name == .notInteractive)
+        #expect(impostor.questions.isEmpty)
+    }
+
     @Test("L2: when logind comes back everything is asked anew")
     @BusActor
     func comeback() async throws {

@@ -61,16 +61,18 @@ struct PromptWindowTests {
         }
     }
 
-    @Test("R24: Cancel is pressed by a screen reader, and Escape by hand")
+    @Test("R23, R24: Cancel is pressed by a screen reader under the app's title, Escape by hand")
     func cancel() async throws {
         try await Stage.run { stage in
             for isByHand in [false, true] {
-                let evaluation = stage.evaluate(1, "open it")
+                let title = "Not _now"
+                let options: [String: Variant] = isByHand ? [:] : ["cancel-title": .string(title)]
+                let evaluation = stage.evaluate(1, "open it", options)
                 if isByHand {
                     try await stage.waitUntilSettled()
                     try await stage.screen.press("Escape")
                 } else {
-                    try await stage.reader.press("Cancel")
+                    try await stage.reader.press(title)
                 }
                 try await expectError(.userCancel, of: "a cancel") {
                     _ = try await evaluation.value

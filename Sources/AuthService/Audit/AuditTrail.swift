@@ -9,7 +9,7 @@ import ServiceProgram
 final class AuditTrail {
     private let journal: AuditJournal
     private let clock: @BusActor () -> Instant
-    private var limit = AuditLimit()
+    private var limit: AuditLimit
     private var timer: EventSource?
 
     /// Each user's record as it was last looked at: what changed since is a decision.
@@ -22,16 +22,19 @@ final class AuditTrail {
     ///   - path: where the journal listens.
     ///   - records: what is known of users at the start.
     ///   - unknown: the record of every other user.
+    ///   - limit: how many records are written one by one.
     ///   - clock: tells the present moment.
     init(
         path: String,
         records: [UInt32: UserRecord] = [:],
         unknown: UserRecord = UserRecord(),
+        limit: AuditLimit = AuditLimit(),
         clock: @escaping @BusActor () -> Instant = { Instant.now() }
     ) {
         journal = AuditJournal(path: path)
         self.records = records
         self.unknown = unknown
+        self.limit = limit
         self.clock = clock
     }
 

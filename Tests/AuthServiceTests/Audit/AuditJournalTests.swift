@@ -1,3 +1,4 @@
+import AuthEngine
 import DBus
 import Foundation
 import TestSupport
@@ -49,5 +50,30 @@ struct AuditJournalTests {
         #expect(sent > 0 && sent < 100_000)
         #expect(reader.next().map(PrivateJournal.fields(of:)) == ["MESSAGE": long])
         #expect(journal.send([("MESSAGE", "again")]))
+    }
+
+    @Test("L15: what a flood held back is one record as soon as its window ends")
+    @BusActor
+    func windowEnds() async throws {
+        let reader = try PrivateJournal(path: path)
+        defer { reader.end() }
+        reader.listen()
+        let clock = ManualClock()
+        let limit = AuditLimit(window: .milliseconds(100))
+        let audit = AuditTrail(path: path, limit: limit) { clock.now }
+        for _ in 0..<30 { audit.write(AuditRecord(.passcodeRequired, uid: 1)) }
+        clock.now = clock.now + .milliseconds(100)
+        let summary = try await reader.record("repeated")
+        #expect(summary["LOCALAUTH_COUNT"] == "20")
+        #expect(summary["LOCALAUTH_UID"] == "1")
+        let written = reader.records.seen.count { $0["LOCALAUTH_EVENT"] == "passcode-required" }
+        #expect(written == 10)
+        withExtendedLifetime(audit) {}
+    }
+
+    /// So that it doesn't depend on the machine how many come within the window.
+    @BusActor
+    private final class ManualClock {
+        var now = Instant(nanoseconds: 0)
     }
 }

@@ -243,6 +243,24 @@ struct AuditTests {
         }
     }
 
+    @Test(
+        "L15: a program of another user that poses as a sensor is a record",
+        .enabled(if: getuid() == 0, "needs a second user")
+    )
+    func impostor() async throws {
+        try await AuditBench.run { bench in
+            let connection = try Connection(.address(Person.address(bench.bus)))
+            defer { connection.close() }
+            let sensor = ScriptedSensor("Third", on: connection)
+            try sensor.appear()
+            let record = try await bench.journal.record("sensor-untrusted")
+            #expect(record["LOCALAUTH_SENSOR"] == "Third")
+            let cause = record["LOCALAUTH_CAUSE"] ?? ""
+            #expect(cause.hasSuffix(" and may run as root alone."), "\(cause)")
+            #expect(sensor.calls.seen.isEmpty)
+        }
+    }
+
     @Test("L15: templates that change are a record, without their ids")
     func enrolment() async throws {
         try await AuditBench.run { bench in

@@ -1,8 +1,8 @@
-import AuthEngine
 import Glibc
 import TestSupport
 import Testing
 
+@testable import AuthEngine
 @testable import AuthService
 
 /// Every key against its row of the contract's table, and the file's syntax.
@@ -59,10 +59,13 @@ struct ConfigurationTests {
     }
 
     @Test("L11: who gave no passcode yet did so at the boot, elsewhere at the service's start")
-    func beginning() {
-        let now = Instant(nanoseconds: 77)
-        #expect(AuthService.beginning(isSystemBus: true, now: now) == Instant(nanoseconds: 0))
+    func beginning() async throws {
+        let (boot, now) = (Instant(nanoseconds: 0), Instant(nanoseconds: 77))
+        #expect(AuthService.beginning(isSystemBus: true, now: now) == boot)
         #expect(AuthService.beginning(isSystemBus: false, now: now) == now)
+        try await AuditBench.run { bench in
+            #expect(bench.service.evaluations.engine.since > boot)
+        }
     }
 
     @Test("L11: no hours at all turn an age rule off")

@@ -269,6 +269,11 @@ struct ToldTests {
             try await eventually("no passcode") {
                 try await bench.canEvaluate(2, as: person.connection).code == -5
             }
+            // Behind an answer about biometry the verifier is asked as well.
+            bench.verifier.isPasscodeSet = true
+            try await eventually("a passcode") {
+                try await bench.canEvaluate(as: person.connection).code == 0
+            }
         }
     }
 

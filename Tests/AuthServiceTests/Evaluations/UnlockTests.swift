@@ -91,4 +91,33 @@ struct UnlockTests {
             #expect(try await bench.canEvaluate().code == -8)
         }
     }
+
+    @Test("L17: after damage biometry waits for the passcode, and one is enough")
+    func damaged() async throws {
+        try await ServiceBench.run { bench in
+            let (person, _, _) = try await bench.enrolled()
+            #expect(try await bench.canEvaluate(as: person.connection).code == 0)
+            let database = bench.state + "/state.sqlite"
+            await bench.daemon.process.end()
+            let garbage = String(repeating: "no database ", count: 999)
+            try TemporaryFolder.write(database, garbage.utf8, mode: 0o600)
+            unlink(database + "-wal")
+            try await bench.restartDaemon()
+            try await bench.waitForDevice(is: "")
+            let record = "audit: database-set-aside file=\(database).damaged-1"
+            #expect(bench.daemon.process.errors.contains(record))
+            let first = try await bench.canEvaluate(as: person.connection)
+            #expect(first.code == -8)
+            #expect(first.message.contains("because the stored state was damaged"))
+            // The service has forgotten who was the agent.
+            let again = try await bench.person()
+            let result = try await bench.manager(again.connection)
+                .evaluate(policy: 2, reason: "test", options: [:])
+            #expect(result["mechanism"] == .string("passcode"))
+            #expect(try await bench.canEvaluate(as: again.connection).code == 0)
+            try await bench.restartDaemon()
+            try await bench.waitForDevice(is: "")
+            #expect(try await bench.canEvaluate(as: again.connection).code == 0)
+        }
+    }
 }

@@ -78,6 +78,8 @@ struct KeychainContextTests {
             let keychain = bench.keychain(person.connection)
             let id = try await keychain.add("guarded", flags: .biometryAny)
             @BusActor func evaluate(_ context: Context1Proxy, _ operation: UInt32) async throws {
+                #expect(try await bench.canEvaluateCode(context) == 0)
+                #expect(try await context.evaluatedPolicyDomainState().count == 32)
                 let count = sensor.operations.seen.count
                 let call = try context.evaluateAccessControlStream(
                     accessControl: KeychainClient.control(.biometryAny),

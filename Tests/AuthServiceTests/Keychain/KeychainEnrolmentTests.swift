@@ -83,20 +83,28 @@ struct KeychainEnrolmentTests {
     @Test("R67: whoever is enrolled while the prompt is up gets no item by it")
     func meanwhile() async throws {
         try await ServiceBench.run { bench in
-            let (person, sensor, _) = try await bench.enrolled()
+            let (person, sensor, template) = try await bench.enrolled()
             let keychain = bench.keychain(person.connection)
+            // A match with a template that is known has nobody ask for the others.
+            let old = try await keychain.add("old", flags: .biometryCurrentSet)
+            let looking = try keychain.reading(old)
+            let first = try await sensor.operation()
+            _ = sensor.add(for: person.peer.uid, announcing: false)
+            first.succeed(template)
+            await expectName(.keychainNotFound) { _ = try await looking.value() }
+
             let id = try await keychain.add("item", flags: .biometryCurrentSet)
             let key = try await KeychainKey(keychain, [.privateKeyUsage, .biometryCurrentSet])
             let any = try await keychain.add("any", flags: .biometryAny)
             let reading = try keychain.reading(id)
-            let operation = try await sensor.operation()
+            let operation = try await sensor.operation(1)
             operation.succeed(sensor.add(for: person.peer.uid, announcing: false))
             await expectName(.keychainNotFound) { _ = try await reading.value() }
             await expectName(.keychainNotFound) { _ = try await key.sign([1]).value() }
             #expect(try await keychain.services() == ["any"])
 
             let free = try keychain.reading(any)
-            try await sensor.operation(1)
+            try await sensor.operation(2)
                 .succeed(sensor.add(for: person.peer.uid, announcing: false))
             #expect(try await free.value() == "secret")
         }

@@ -416,6 +416,9 @@ struct KeychainItemTests {
             bench.verifier.connection.releaseName(ScriptedVerifier.name)
             _ = try await bench.bus.waitForOwner(of: ScriptedVerifier.name, false)
             #expect(try await keychain.services() == ["a", "b"])
+            await expectName(.keychainNotAvailable) {
+                _ = try await keychain.add("c", accessible: "akpu")
+            }
             try bench.verifier.connection.requestName(ScriptedVerifier.name)
             bench.verifier.isPasscodeSet = false
             #expect(try await keychain.services() == ["b"])

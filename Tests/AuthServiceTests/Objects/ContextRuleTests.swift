@@ -53,6 +53,60 @@ struct ContextRuleTests {
             #expect(try await context.evaluatedPolicyDomainState().isEmpty)
             #expect(try await bench.state(context).isEmpty)
             #expect(person.prompts.seen.count == 1)
+
+            // What the one above no longer had when it was invalidated.
+            let other = try await bench.context(on: person.connection)
+            #expect(try await bench.canEvaluateCode(other) == 0)
+            #expect(try await other.evaluatedPolicyDomainState().count == 32)
+            try await other.invalidate()
+            #expect(try await other.evaluatedPolicyDomainState().isEmpty)
+            #expect(try await !other.clearCredential(credentialType: 0))
+        }
+    }
+
+    @Test("R22, R23, R33, R34, R36: what CreateContext is given counts as if it had been set")
+    func properties() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let quiet = try await bench.context(
+                on: person.connection,
+                [
+                    "InteractionNotAllowed": .bool(true), "LocalizedReason": .string("r"),
+                    "MaxBiometryFailures": .uint32(4), "ReuseDuration": .double(7),
+                ]
+            )
+            #expect(try await quiet.interactionNotAllowed())
+            #expect(try await quiet.localizedReason() == "r")
+            #expect(try await quiet.maxBiometryFailures() == 4)
+            #expect(try await quiet.reuseDuration() == 7)
+            await expectName(.notInteractive) {
+                _ = try await quiet.evaluate(policy: 1, reason: "test", options: [:])
+            }
+
+            let asking = try await bench.context(
+                on: person.connection,
+                [
+                    "LocalizedCancelTitle": .string("Later"),
+                    "LocalizedFallbackTitle": .string(""), "SuccessDuration": .double(0),
+                ]
+            )
+            #expect(try await asking.successDuration() == 0)
+            for number in 0..<2 {
+                let call = try asking.evaluateStream(policy: 1, reason: "test", options: [:])
+                try await sensor.operation(number).succeed(template)
+                #expect(try await call.reply()["mechanism"] == .string("biometry"))
+                let details = try await person.prompt(number).details
+                #expect(details["fallback-title"] == .string(""))
+                #expect(details["cancel-title"] == .string("Later"))
+            }
+
+            for name in ["SuccessDuration", "ReuseDuration"] {
+                for wrong in [-1, Double.infinity, .nan] {
+                    await expectName(.invalidArgs) {
+                        _ = try await bench.context(on: person.connection, [name: .double(wrong)])
+                    }
+                }
+            }
         }
     }
 
@@ -165,6 +219,9 @@ struct ContextRuleTests {
             for wrong in [-1, Double.infinity, .nan] {
                 await expectName(.invalidArgs) { try await context.setSuccessDuration(wrong) }
             }
+            // More than anybody can wait for is a number of seconds as well.
+            try await context.setSuccessDuration(1e300)
+            #expect(try await context.successDuration() == 1e300)
             let first = try context.evaluateStream(policy: 1, reason: "test", options: [:])
             try await sensor.operation().succeed(template)
             _ = try await first.reply()
@@ -194,6 +251,15 @@ struct ContextRuleTests {
                 #expect(try await context.clearCredential(credentialType: type))
                 #expect(try await !context.isCredentialSet(credentialType: type))
             }
+            for type in [Int32(0), -3] {
+                #expect(try await context.setCredential(credentialType: type, secret: secret))
+            }
+            #expect(try await context.isCredentialSet(credentialType: 0))
+            #expect(try await context.isCredentialSet(credentialType: -3))
+            #expect(try await context.clearCredential(credentialType: -3))
+            #expect(try await context.isCredentialSet(credentialType: 0))
+            #expect(try await !context.isCredentialSet(credentialType: -3))
+            #expect(try await context.clearCredential(credentialType: 0))
             for type in [Int32(-1), 1, 3, .min] {
                 await expectName(.invalidArgs) {
                     _ = try await context.setCredential(credentialType: type, secret: secret)

@@ -24,6 +24,23 @@ struct MethodQuotaTests {
         let description = try #require(Self.interfaces.first { $0.name == interface })
         let known = try #require(MethodQuotas.table[interface])
         #expect(Set(known.keys) == Set(description.methods.keys))
+        // Many may wait only where they all wait for the same answer.
+        let shared = known.filter { $0.value == .shared }
+        #expect(Set(shared.keys).isSubset(of: ["CanEvaluate"]), "\(shared.keys)")
+    }
+
+    @Test("L21: however many users hold what each may, all together hold half of the memory")
+    func bytesOfAll() async throws {
+        // The unit has MemoryMax=512M.
+        #expect(2 * 2 * MethodQuotas.bytesOfAll <= 512 * 1024 * 1024)
+        try await AuditBench.run { bench in
+            let quota = try #require(bench.service.connection.quota)
+            let users = UInt32(90_000)..<90_100
+            for uid in users { try? quota.hold(MethodQuotas.bytesPerUser, of: uid) }
+            let all = users.reduce(0) { $0 + quota.bytes(of: $1) }
+            #expect(all > 0 && all <= 2 * MethodQuotas.bytesOfAll, "\(all)")
+            for uid in users { quota.release(quota.bytes(of: uid), of: uid) }
+        }
     }
 
     @Test("L21: all lanes together stay below what a bus allows, with room for what needs none")

@@ -94,7 +94,9 @@ struct ConfinementTests {
         arguments: [
             ("app-flatpak-org.example.App-4711.scope", false),
             ("flatpak-org.example.App-4711.scope", false), ("snap.chat.chat-1a2b.scope", false),
-            ("docker-0123.scope", false), ("flatpak-session-helper.service", true),
+            ("docker-0123.scope", false), ("libpod-0123.scope", false),
+            ("crio-0123.scope", false), ("machine-qemu.scope", false),
+            ("flatpak-session-helper.service", true),
             ("app-gnome-org.example.App-4711.scope", true), ("snapd.service", true),
         ]
     )
@@ -112,7 +114,8 @@ struct ConfinementTests {
             ("evince (enforce)", false), ("snap.chat.chat (complain)", false),
             ("unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023", true),
             ("system_u:system_r:container_t:s0:c1,c2", false),
-            ("unconfined_u:unconfined_r:sandbox_web_t:s0", false), ("User", false),
+            ("unconfined_u:unconfined_r:sandbox_web_t:s0", false),
+            ("system_u:system_r:svirt_t:s0:c1,c2", false), ("User", false),
         ]
     )
     func labels(_ label: String, _ isFree: Bool) throws {
