@@ -34,6 +34,7 @@ extension Connection {
             self?.overdue.remove(UInt64(serial))
         }
         pending[cookie] = call
+        if destination != Self.driver { lastCall = cookie }
         if amount.descriptors > 0 { limitKeeping(of: call) }
         let timeout = timeout ?? Self.defaultTimeout
         if timeout < Self.noTimeout { expire(call, after: timeout) }
@@ -87,9 +88,10 @@ extension Connection {
         return try await call.reply()
     }
 
-    /// Sends a call that asks for no reply.
+    /// Sends a call whose reply nobody waits for.
     ///
-    /// What cannot be sent is dropped.
+    /// What cannot be sent is dropped. A reply is asked for where a refusal of the bus has it sent
+    /// again.
     public func send(
         to destination: String,
         path: ObjectPath,
@@ -98,6 +100,17 @@ extension Connection {
         signature: String = "",
         _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
     ) {
+        guard !isSentAgain(to: destination) else {
+            _ = try? startCall(
+                to: destination,
+                path: path,
+                interface: interface,
+                member: member,
+                signature: signature,
+                encode
+            )
+            return
+        }
         guard let pointer = try? newCall(to: destination, path, interface, member) else { return }
         defer { sd_bus_message_unref(pointer) }
         do throws(DBusError) {

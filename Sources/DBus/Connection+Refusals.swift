@@ -1,6 +1,6 @@
 import CSystemd
 
-/// Calls that the bus refused are sent again.
+/// A call that the bus refused is sent again.
 ///
 /// A bus keeps little for a receiver: dbus-daemon 64 descriptors of all senders together. Whoever
 /// else calls before the receiver has had its turn is refused, by the bus and at once, so that
@@ -9,7 +9,7 @@ extension Connection {
     /// Another 10, 20, 40, 80, 160 and 320 ms later: 630 ms together.
     private static let mostRefusals = 6
 
-    /// Not where strangers are served: there, calls keep their order.
+    /// Not where strangers are served: what such a connection calls is for itself to repeat.
     func isSentAgain(to destination: String) -> Bool {
         !isPeerToPeer && !servesStrangers && destination != Self.driver
     }
@@ -20,16 +20,23 @@ extension Connection {
         _ = EventLoop.shared.schedule(after: .seconds(1)) { [weak call] in call?.letGoOfMessage() }
     }
 
-    /// Sends a refused call again in a while; false when it has been refused too often.
+    /// Whether it may be sent again: nothing was sent after it, which it would come behind, as
+    /// what it begins would behind what is to end that.
+    private func isLast(_ call: PendingCall) -> Bool {
+        call.message != nil && UInt64(call.serial) == lastCall
+    }
+
+    /// Sends a refused call again in a while; false when it has been refused too often, or another
+    /// has followed.
     func sendAgain(_ call: PendingCall, after error: DBusError) -> Bool {
-        guard let message = call.message, call.refusals < Self.mostRefusals else { return false }
+        guard isLast(call), call.refusals < Self.mostRefusals else { return false }
         let delay = Duration.milliseconds(10) * (1 << call.refusals)
         call.refusals += 1
         _ = EventLoop.shared.schedule(after: delay) { [weak self] in
             guard let self, !call.isOver else { return }
-            guard isOpen, let copy = Self.copy(of: message, on: bus) else {
-                return call.finish(.failure(error))
-            }
+            guard isOpen, isLast(call), let message = call.message,
+                let copy = Self.copy(of: message, on: bus)
+            else { return call.finish(.failure(error)) }
             defer { sd_bus_message_unref(copy) }
             do throws(DBusError) {
                 let cookie = try OutgoingMessage.send(copy, expectingReply: true)
@@ -37,6 +44,7 @@ extension Connection {
                 pending[UInt64(call.serial)] = nil
                 call.serial = UInt32(truncatingIfNeeded: cookie)
                 pending[cookie] = call
+                lastCall = cookie
             } catch {
                 call.finish(.failure(error))
             }

@@ -59,6 +59,8 @@ public final class Connection {
 
     // The parts of a connection, each with its own file.
     var pending: [UInt64: PendingCall] = [:]
+    /// The number of the call that was sent last, but for those to the bus itself.
+    var lastCall: UInt64 = 0
     /// Those whose time is over, while something waits to be read.
     var overdue: Set<UInt64> = []
     var subscriptions: [String: [Subscription]] = [:]

@@ -27,7 +27,7 @@ package struct RemoteService: Sendable {
     /// Asks something that changes nothing, and once more where there was no room for it, as in a
     /// bus whose queues are full.
     ///
-    /// Not for what counts: of a refusal nobody can tell how far the call had come.
+    /// Not for what counts: the service itself may have refused it half way.
     package static func ask<Answer>(
         _ question: @BusActor () async throws(DBusError) -> Answer
     ) async throws(DBusError) -> Answer {

@@ -8,8 +8,6 @@ import Testing
 /// Calls that a bus with the limits of a system bus refuses, because the receiver's queue is full.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct RefusalTests {
-    private static let member = "Keep"
-
     /// Somebody who reads nothing, and for whom the bus keeps more descriptors than it may.
     @BusActor
     private static func fullReceiver(on bus: PrivateBus) throws -> RawClient {
@@ -56,18 +54,32 @@ struct RefusalTests {
     @BusActor private static var neighbours: [RawClient] = []
 
     @BusActor
-    private static func call(_ receiver: RawClient, on client: Connection) throws -> PendingCall {
-        let file = try Files.holding([1])
-        return try client.startCall(
+    private static func call(
+        _ receiver: RawClient,
+        on client: Connection
+    ) throws -> PendingCall {
+        try client.startCall(
             to: receiver.name,
             path: ExampleService.path,
             interface: "org.example.Test1",
-            member: member,
-            signature: "sh"
-        ) { (writer) throws(DBusError) in
-            try writer.write("what is kept")
-            try writer.write(file)
+            member: "Keep"
+        )
+    }
+
+    /// Waits until a call has arrived, however slowly its receiver reads: until then it is not
+    /// refused too often.
+    @BusActor
+    private static func deliver(_ call: PendingCall, to receiver: RawClient) async throws {
+        let end = Signal()
+        let reading = Task.detached {
+            defer { onLoop { end.set() } }
+            return try receiver.receive(until: "Keep")
         }
+        try await eventually("the call to arrive") {
+            call.refusals = min(call.refusals, 1)
+            return end.isSet
+        }
+        _ = try await reading.value
     }
 
     @Test("L21: a call that the bus refuses, for the receiver's queue is full, is sent again")
@@ -79,12 +91,30 @@ struct RefusalTests {
             let call = try Self.call(receiver, on: client)
             let first = call.serial
             try await eventually("a refusal") { call.refusals > 0 }
-            let text = try await Task.detached { try receiver.receive(until: "what is kept") }.value
-            #expect(text.contains(Self.member))
+            try await Self.deliver(call, to: receiver)
             #expect(call.serial > first)
-            // What is answered now is the answer to the number that was sent last.
+            // Of what was handed over the bus says that it isn't answered.
             receiver.hangUp()
-            await #expect(throws: DBusError.self) { try await call.reply() }
+            await expectEnd(of: call, .noReply)
+            #expect(client.pending.isEmpty)
+        }
+    }
+
+    @Test("L21: a refused call that another has followed is not sent again behind it")
+    @BusActor
+    func followed() async throws {
+        try await PrivateBus.run { bus in
+            let client = try bus.connect()
+            let receiver = try Self.fullReceiver(on: bus)
+            // One that is followed before it is refused, and one that is while it waits.
+            let calls = try (0..<2).map { _ in try Self.call(receiver, on: client) }
+            await expectEnd(of: calls[0], .limitsExceeded)
+            #expect(calls[0].refusals == 0)
+            try await eventually("a refusal") { calls[1].refusals > 0 }
+            let last = try Self.call(receiver, on: client)
+            await expectEnd(of: calls[1], .limitsExceeded)
+            last.cancel()
+            #expect(calls[1].refusals < 6)
             #expect(client.pending.isEmpty)
         }
     }
@@ -96,15 +126,33 @@ struct RefusalTests {
             let client = try bus.connect()
             let receiver = try Self.fullReceiver(on: bus)
             let call = try Self.call(receiver, on: client)
-            do throws(DBusError) {
-                _ = try await call.reply()
-                Issue.record("It was answered.")
-            } catch {
-                #expect(error.name == .limitsExceeded)
-            }
+            await expectEnd(of: call, .limitsExceeded)
             #expect(call.refusals == 6)
             #expect(client.pending.isEmpty)
             withExtendedLifetime(receiver) {}
+        }
+    }
+
+    @Test("L21: what nobody waits for is sent again as well, and its descriptors with a call")
+    @BusActor
+    func copies() async throws {
+        try await withBus { _, server, client in
+            let service = ExampleService(server)
+            server.export(ExampleService.path, [service])
+            let file = try Files.holding([1])
+            client.send(
+                to: server.uniqueName,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Keep",
+                signature: "h"
+            ) { (writer) throws(DBusError) in try writer.write(file) }
+            let call = try #require(client.pending[client.lastCall])
+            // As if the bus had refused it.
+            #expect(client.sendAgain(call, after: DBusError(.limitsExceeded, "It is full.")))
+            try await eventually("the call and its copy to wait") { service.kept == 2 }
+            service.release.set()
+            _ = try await call.reply()
         }
     }
 
@@ -116,14 +164,19 @@ struct RefusalTests {
             server.serveStrangers()
             let receiver = try Self.fullReceiver(on: bus)
             let call = try Self.call(receiver, on: server)
-            do throws(DBusError) {
-                _ = try await call.reply()
-                Issue.record("It was answered.")
-            } catch {
-                #expect(error.name == .limitsExceeded)
-            }
+            await expectEnd(of: call, .limitsExceeded)
             #expect(call.refusals == 0)
             withExtendedLifetime(receiver) {}
+        }
+    }
+
+    @BusActor
+    private func expectEnd(of call: PendingCall, _ name: DBusError.Name) async {
+        do throws(DBusError) {
+            _ = try await call.reply()
+            Issue.record("It was answered.")
+        } catch {
+            #expect(error.name == name)
         }
     }
 }

@@ -95,6 +95,8 @@ final class SensorOperations {
                 }
                 throw DBusError(sensor: .sensorFailed)
             }
+            // Its list may have been another's by then.
+            try self.expectOwner(proxy)
             self.process.worked()
             return template
         }

@@ -378,6 +378,33 @@ struct SensorOperationTests {
         }
     }
 
+    @Test("L16: a sensor that gives its name away while its list is asked for has no match")
+    func handedOverInBetween() async throws {
+        try await ServiceBench.run { bench in
+            let (person, first, _) = try await Self.enrolled(bench)
+            let name = "org.localauth.Sensor1.Third"
+            try await bench.bus.allowSuccessor(of: name)
+            let second = ScriptedSensor("Third", on: try bench.bus.connect())
+            let evaluation = bench.evaluate(person)
+            let operation = try await first.operation()
+            // The service doesn't know it, and asks both for what they list.
+            let template = first.add(for: person.peer.uid, announcing: false)
+            second.templates = first.templates
+            let asked = first.count(of: "ListTemplates")
+            first.unanswered.insert("ListTemplates")
+            operation.succeed(template)
+            try await eventually("the question") { first.count(of: "ListTemplates") > asked }
+            try await first.connection.giveUpName(name)
+            try second.appear()
+            _ = try await bench.manager(second.connection).version()
+            first.speak()
+            let next = try await second.operation()
+            #expect(evaluation.isPending)
+            next.succeed(template)
+            #expect(try await evaluation.value()["mechanism"] == .string("biometry"))
+        }
+    }
+
     @Test("L16: a sensor that hangs while it looks is given up, and the prompt goes")
     func hanging() async throws {
         try await ServiceBench.run { bench in
