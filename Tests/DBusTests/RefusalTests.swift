@@ -45,13 +45,9 @@ struct RefusalTests {
                 member: "Nonsense"
             )
             _ = try neighbour.receive(until: "UnknownMethod")
-            neighbours.append(neighbour)
         }
         return receiver
     }
-
-    /// They stay, or the bus would drop what they sent.
-    @BusActor private static var neighbours: [RawClient] = []
 
     @BusActor
     private static func call(

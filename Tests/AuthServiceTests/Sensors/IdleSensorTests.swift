@@ -65,17 +65,23 @@ struct IdleSensorTests {
         }
     }
 
+    /// Has a sensor list a finger, and then end in good order.
+    @BusActor
+    private static func fallAsleep(_ bench: ServiceBench) async throws {
+        let first = try await bench.sensor("Sleepy")
+        _ = first.add(for: bench.uid)
+        #expect(try await bench.canEvaluate().code == 0)
+        try await bench.bus.allowSuccessor()
+        first.connection.releaseName(Self.name)
+        try await bench.bus.waitForOwner(of: Self.name, false)
+        // By the last answer the daemon knows how it ended.
+        for _ in 0..<4 { await bench.heard() }
+    }
+
     @Test("L11b: what a sensor said before it fell asleep is answered, and it is woken behind that")
     func told() async throws {
         try await ServiceBench.run { bench in
-            let first = try await bench.sensor("Sleepy")
-            _ = first.add(for: bench.uid)
-            #expect(try await bench.canEvaluate().code == 0)
-            try await bench.bus.allowSuccessor()
-            first.connection.releaseName(Self.name)
-            try await bench.bus.waitForOwner(of: Self.name, false)
-            // By the last answer the daemon knows how it ended.
-            for _ in 0..<4 { await bench.heard() }
+            try await Self.fallAsleep(bench)
             // Nobody is there to be asked.
             try await eventually("a start") {
                 try expect(
@@ -95,14 +101,7 @@ struct IdleSensorTests {
     @Test("L11b: what a sensor listed before it fell asleep doesn't stand for another process")
     func another() async throws {
         try await ServiceBench.run { bench in
-            let first = try await bench.sensor("Sleepy")
-            _ = first.add(for: bench.uid)
-            #expect(try await bench.canEvaluate().code == 0)
-            try await bench.bus.allowSuccessor()
-            first.connection.releaseName(Self.name)
-            try await bench.bus.waitForOwner(of: Self.name, false)
-            // By the last answer the daemon knows how it ended.
-            for _ in 0..<4 { await bench.heard() }
+            try await Self.fallAsleep(bench)
             let second = ScriptedSensor("Sleepy", on: try bench.bus.connect())
             try second.appear()
             _ = try await bench.manager(second.connection).version()
