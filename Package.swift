@@ -238,8 +238,11 @@ let package = Package(
         // Tests, folder by folder, and what they need beside the product.
         .testTarget(name: "AuthEngineTests", dependencies: ["AuthEngine", "TestSupport"]),
         .testTarget(name: "DBusModelTests", dependencies: ["DBusModel"]),
-        .testTarget(name: "DBusCodegenTests", dependencies: ["DBusCodegen", "DBusModel"]),
-        .testTarget(name: "TidyTests"),
+        .testTarget(
+            name: "DBusCodegenTests",
+            dependencies: ["DBusCodegen", "DBusModel", "TestSupport"]
+        ),
+        .testTarget(name: "TidyTests", dependencies: ["TestSupport"]),
         .testTarget(name: "LinuxTests", dependencies: ["Linux", "TestSupport"]),
         .testTarget(name: "SQLiteTests", dependencies: ["Linux", "SQLite"]),
         .target(

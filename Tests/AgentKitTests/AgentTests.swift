@@ -225,6 +225,11 @@ private let details: [String: Variant] = [
             let prompt = try #require(desk.view.prompts.last)
             try await desk.bus.lose(.nameOwnerChanged)
             desk.service.leave()
+            let other = try desk.bus.connect()
+            // Until then the bus names the service that was.
+            try await eventually("the bus to have seen it leave") {
+                try await other.nameOwner("org.localauth.Authentication1") == nil
+            }
             desk.service.close()
             #expect(throws: DBusError.self) {
                 try prompt.submit(passcode: Array("typed".utf8).span.bytes)

@@ -1,5 +1,6 @@
 import DBusModel
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The manual pages of the interfaces")
@@ -7,17 +8,11 @@ struct InterfacePageTests {
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    private static func page(_ file: String) throws -> [String] {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = root.appending(path: "scripts/interface-page")
-        process.arguments = [root.appending(path: "dbus/\(file)").path]
-        process.standardOutput = output
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+    private static func page(_ file: String) async throws -> [String] {
+        let words = ["scripts/interface-page", "dbus/\(file)"].map { root.appending(path: $0).path }
+        let ended = try await ChildProcess(words).ended(within: .seconds(120))
+        #expect(ended.status == 0, "\(ended.errors)")
+        return ended.output.split(separator: "\n").map(String.init)
     }
 
     private static func list(_ arguments: [Argument]) -> String {
@@ -44,7 +39,7 @@ struct InterfacePageTests {
     }
 
     @Test("Every member of an interface is on its page with its shape and all its words")
-    func members() throws {
+    func members() async throws {
         let folder = Self.root.appending(path: "dbus").path
         let files = try FileManager.default.contentsOfDirectory(atPath: folder)
             .filter { $0.hasSuffix(".xml") }
@@ -52,7 +47,7 @@ struct InterfacePageTests {
         for file in files {
             let bytes = try [UInt8](Data(contentsOf: URL(filePath: "\(folder)/\(file)")))
             let interface = try Interface(xml: bytes, file: file)
-            let page = try Self.page(file)
+            let page = try await Self.page(file)
             #expect(page.contains(".Dt \(interface.name.uppercased()) 5"))
             let shapes = page.filter { $0.hasPrefix(".Dl ") }.map { String($0.dropFirst(4)) }
             #expect(shapes == Self.members(of: interface), "\(file)")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What an author of a sensor begins with.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct SkeletonTests {
     private static let languages = ["python", "c", "swift", "rust"]
     private static let project = #filePath.split(separator: "/").dropLast(3)
@@ -68,7 +68,7 @@ struct SkeletonTests {
             ["/usr/bin/make", "-C", folder.path + "/AcmePalm", "check"],
             environment: variables.merging(path) { own, _ in own }
         )
-        let ended = try await make.ended(within: .seconds(240))
+        let ended = try await make.ended(within: .seconds(1200))
         #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
         #expect(ended.output.contains("org.localauth.Sensor1.AcmePalm: AcmePalm"))
         #expect(ended.output.contains(" checks hold, 0 don't, 0 can't"))

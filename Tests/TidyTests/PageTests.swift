@@ -1,31 +1,32 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the pages say about the project's files is true.
 struct PageTests {
     @Test("The drawing of the targets in ARCHITECTURE is what make graph draws")
-    func drawing() throws {
-        let said = try Self.check("scripts/graph")
+    func drawing() async throws {
+        let said = try await Self.check("scripts/graph")
         #expect(said.status == 0, "\(said.text)")
     }
 
     @Test("What each planted fault changes is found once in its file")
-    func mutants() throws {
-        let said = try Self.check("scripts/mutants")
+    func mutants() async throws {
+        let said = try await Self.check("scripts/mutants")
         #expect(said.status == 0, "\(said.text)")
     }
 
     @Test("The tables for authors say what the sources say")
-    func tables() throws {
-        let said = try Self.check("scripts/reference")
+    func tables() async throws {
+        let said = try await Self.check("scripts/reference")
         #expect(said.status == 0, "\(said.text)")
     }
 
     @Test("The reference has every member of every interface, and all tables")
-    func reference() throws {
+    func reference() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).html")
         defer { try? FileManager.default.removeItem(at: file) }
-        let said = try Self.check("scripts/reference", file.path)
+        let said = try await Self.check("scripts/reference", file.path)
         try #require(said.status == 0, "\(said.text)")
         let page = try String(contentsOf: file, encoding: .utf8)
         let interfaces = try Project.files().filter { $0.path.hasPrefix("dbus/org") }
@@ -50,17 +51,10 @@ struct PageTests {
     private static func check(
         _ script: String,
         _ argument: String = "--check"
-    ) throws -> (status: Int32, text: String) {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = Project.root.appending(path: script)
-        process.arguments = [argument]
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let said = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: said, as: UTF8.self))
+    ) async throws -> (status: Int32, text: String) {
+        let words = [Project.root.appending(path: script).path, argument]
+        let ended = try await ChildProcess(words, mergesErrors: true).ended(within: .seconds(120))
+        return (ended.status, ended.output)
     }
 
     @Test("Links of the pages lead to files of the project")

@@ -129,6 +129,12 @@ struct RuleTests {
         ),
         Planted(rule: WordRules.sleeps, text: "usleep(1)", lines: []),
         Planted(
+            rule: WordRules.processes,
+            path: "Tests/A/B.swift",
+            text: "let a = Process()\nChildProcess([])\n// Process",
+            lines: [1]
+        ),
+        Planted(
             rule: WordRules.tasks,
             text: "Task { @BusActor in f() }\nonLoop { f() }\nasync let a = f()\n// Task {",
             lines: [1, 3]

@@ -33,6 +33,11 @@ enum WordRules {
         return words(of: $0).first(where: sleepers.contains).map { "\($0) waits for time" }
     }
 
+    static let processes = Rule.code("Tests start nothing that inherits a pipe", in: "Tests/") {
+        words(of: $0).contains("Process")
+            ? "Foundation's Process may wait for another test's program: take ChildProcess" : nil
+    }
+
     static let tasks = Rule(name: "A task of a service runs on the loop's thread from its start") {
         file in
         // The app decides where tasks of its client run.

@@ -218,6 +218,9 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         if let next { desk = next }
     }
 
+    /// How long an answer may take before the prompt counts as hung.
+    private var limit: Duration { max(.seconds(5), fixture.patience * 3) }
+
     // MARK: The service
 
     /// Begins a prompt, and waits until it is up.
@@ -228,7 +231,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         let details = Self.details.merging(more) { $1 }
         let theirs = try desk.open(handle)
         try await desk.proxy()
-            .begin(prompt: handle, details: details, passcode: theirs, timeout: .seconds(5))
+            .begin(prompt: handle, details: details, passcode: theirs, timeout: limit)
         begun.insert(handle)
         await settle()
         return handle
@@ -253,7 +256,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         _ detail: [String: Variant] = [:]
     ) async throws {
         try await desk.proxy()
-            .update(prompt: handle, kind: kind, detail: detail, timeout: .seconds(5))
+            .update(prompt: handle, kind: kind, detail: detail, timeout: limit)
         await settle()
     }
 
@@ -268,7 +271,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     /// Takes a prompt down.
     package func finish(_ handle: String, _ outcome: String = "success") async throws {
         begun.remove(handle)
-        try await desk.proxy().end(prompt: handle, outcome: outcome, timeout: .seconds(5))
+        try await desk.proxy().end(prompt: handle, outcome: outcome, timeout: limit)
         await settle()
     }
 
@@ -289,7 +292,11 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     /// Does something, and waits for what the prompt is to make of it.
     package func act(_ act: PersonAct, until wanted: PromptAct) async throws {
         try await self.act(act)
-        _ = try await desk.acts.first("\(wanted)", within: .seconds(10)) { $0 == wanted }
+        do {
+            _ = try await desk.acts.first("\(wanted)", within: limit * 2) { $0 == wanted }
+        } catch {
+            throw TestFailure("\(error), and shown was: \((try? await shown()) ?? "nothing")")
+        }
     }
 
     /// Types a passcode, and waits for it on a channel.
@@ -346,7 +353,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
             await pause(.milliseconds(5))
         }
         for _ in 0..<2 {
-            try? await desk.proxy().end(prompt: "none", outcome: "system", timeout: .seconds(5))
+            try? await desk.proxy().end(prompt: "none", outcome: "system", timeout: limit)
         }
         desk.receiveAll()
         terminal.look()
