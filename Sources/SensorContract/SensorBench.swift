@@ -23,6 +23,11 @@ public struct SensorFixture: Sendable {
     public var touchesByBus: Bool
     /// How long a failed attempt may take: a face is looked at for three seconds before.
     public var patience: Duration
+    /// How long what has to be done within a second may take: a second, and what a machine needs to
+    /// tell.
+    ///
+    /// A busy machine wants more.
+    public var promptness: Duration
     /// Takes its device away, or gives it back; nil: that can't be done.
     public var plug:
         (@BusActor @Sendable (_ isIn: Bool, _ bench: SensorBench) async throws -> Void)?
@@ -36,6 +41,7 @@ public struct SensorFixture: Sendable {
         hasStream: Bool = false,
         touchesByBus: Bool = true,
         patience: Duration = .seconds(5),
+        promptness: Duration = .milliseconds(1500),
         plug: (@BusActor @Sendable (Bool, SensorBench) async throws -> Void)? = nil,
         present: @escaping @BusActor @Sendable (Bool, SensorBench) async -> Void
     ) {
@@ -46,6 +52,7 @@ public struct SensorFixture: Sendable {
         self.hasStream = hasStream
         self.touchesByBus = touchesByBus && !hasStream
         self.patience = patience
+        self.promptness = promptness
         self.plug = plug
         self.present = present
     }

@@ -80,7 +80,8 @@ extension SensorContractSuite {
         ) { bench in
             _ = try await bench.enroll()
             let (number, call) = try await bench.verify()
-            let state = try await bench.sensor.health(timeout: .seconds(1)).state
+            let limit = bench.fixture.promptness
+            let state = try await bench.sensor.health(timeout: limit).state
             try expect(["ok", "degraded", "failed"].contains(state), "a state, got \(state)")
             try await bench.sensor.cancel(operation: number)
             try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.answer() }

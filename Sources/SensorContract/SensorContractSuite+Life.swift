@@ -97,7 +97,7 @@ extension SensorContractSuite {
         SensorCheck("SIGTERM ends it with status 0 within a second while it is idle", .ended) {
             bench in
             bench.program.signal(SIGTERM)
-            let status = try await bench.program.exitStatus(within: .milliseconds(1500))
+            let status = try await bench.program.exitStatus(within: bench.fixture.promptness)
             try expect(status == 0, "status 0, got \(status)")
             _ = try await bench.bus.waitForOwner(of: bench.busName, false)
         },

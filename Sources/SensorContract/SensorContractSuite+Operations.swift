@@ -170,7 +170,7 @@ extension SensorContractSuite {
             _ = try await bench.enroll()
             _ = try await bench.verify()
             bench.program.signal(SIGTERM)
-            let status = try await bench.program.exitStatus(within: .milliseconds(1500))
+            let status = try await bench.program.exitStatus(within: bench.fixture.promptness)
             try expect(status == 0, "status 0, got \(status)")
             let name = "org.localauth.Sensor1." + bench.fixture.name
             _ = try await bench.bus.waitForOwner(of: name, false)

@@ -76,6 +76,15 @@ import Synchronization
     @Flag(help: "The sensor can't be shown something that doesn't match.")
     var noMismatch = false
 
+    @Option(
+        help: ArgumentHelp(
+            "How long what has to be done within a second may take, on a busy machine: from "
+                + "1 to 600 seconds.",
+            valueName: "seconds"
+        )
+    )
+    var patience = 1.5
+
     @Option(help: ArgumentHelp("Only the checks whose sentence has this in it.", valueName: "text"))
     var only: [String] = []
 
@@ -114,6 +123,9 @@ import Synchronization
     func validate() throws {
         guard list || new != nil || !command.isEmpty else {
             throw ValidationError(agent ? "Which prompt?" : "Which sensor?")
+        }
+        guard (1...600).contains(patience) else {
+            throw ValidationError("--patience is from 1 to 600 seconds.")
         }
         guard agent || act == nil && seen == nil else {
             throw ValidationError("--act and --seen are for prompts: --agent.")
@@ -156,7 +168,12 @@ import Synchronization
     }
 
     private func runSensor(_ checks: [SensorCheck]) throws {
-        let touching = Touching(present: present, plug: plug, canMismatch: !noMismatch)
+        let touching = Touching(
+            present: present,
+            plug: plug,
+            canMismatch: !noMismatch,
+            patience: .seconds(patience)
+        )
         let (words, report) = (command, Report(isJSON: json))
         let measures = !noLatency && only.isEmpty
         try onThisThread {
@@ -170,9 +187,10 @@ import Synchronization
 
     private func runPrompt(_ checks: [PromptCheck]) throws {
         let (words, act, seen, report) = (command, act, seen, Report(isJSON: json))
+        let patience = Duration.seconds(patience)
         try onThisThread {
             let program = [try Subject.program(words[0])] + words.dropFirst()
-            var described = PromptFixture(program: program)
+            var described = PromptFixture(program: program, patience: patience)
             described.use(act: act, seen: seen)
             let fixture = described
             // One that doesn't start fails every check: said once is enough.

@@ -9,6 +9,7 @@ struct Touching: Sendable {
     let present: String?
     let plug: String?
     let canMismatch: Bool
+    let patience: Duration
 }
 
 /// The sensor that is checked, as it was found on a bus.
@@ -43,7 +44,9 @@ struct Subject: Sendable {
                 path: Sensor1.path
             )
             let isSimulated = (try? await simulated.pending()) != nil
-            fixture = Self.fixture(words, name, touching, isSimulated: isSimulated)
+            var described = Self.fixture(words, name, touching, isSimulated: isSimulated)
+            described.promptness = touching.patience
+            fixture = described
         } catch {
             await bus.end()
             throw error

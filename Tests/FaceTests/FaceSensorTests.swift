@@ -29,6 +29,7 @@ struct FaceSensorTests {
             program: Stage.program(folder, replay: file) + options,
             name: "Face",
             patience: .seconds(60),
+            promptness: .seconds(20),
             present: { _, _ in }
         )
         try await SensorCheck(clip, body).run(fixture)
@@ -184,6 +185,7 @@ struct FaceSensorWithoutModelsTests {
             program: ["localauth-sensor-face", "--state-directory", folder.path + "/state"]
                 + options,
             name: "Face",
+            promptness: .seconds(20),
             present: { _, _ in }
         )
     }

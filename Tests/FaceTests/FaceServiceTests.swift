@@ -23,6 +23,7 @@ struct FaceServiceTests {
             program: program ?? Stage.program(folder, replay: clip),
             name: "Face",
             patience: .seconds(60),
+            promptness: .seconds(20),
             present: { _, _ in }
         )
         try await SensorCheck("files", body).run(fixture)

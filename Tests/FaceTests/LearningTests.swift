@@ -273,6 +273,7 @@ struct LearningSensorTests {
             program: program,
             name: "Face",
             patience: .seconds(60),
+            promptness: .seconds(20),
             present: { _, _ in }
         )
         try await SensorCheck("learning") { bench in try await body(bench, id) }.run(fixture)

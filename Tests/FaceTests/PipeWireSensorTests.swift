@@ -27,6 +27,7 @@ struct PipeWireSensorTests {
             program: Stage.program(rig.folder, camera: rig.name),
             name: "Face",
             patience: .seconds(60),
+            promptness: .seconds(20),
             present: { _, _ in }
         )
         try await SensorCheck("pipewire", body).run(fixture)

@@ -56,6 +56,7 @@ enum Stage {
             program: program(folder, replay: path),
             name: "Face",
             patience: .seconds(60),
+            promptness: .seconds(20),
             present: { matching, _ in film.show(matching) }
         )
     }

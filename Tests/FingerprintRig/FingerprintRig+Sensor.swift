@@ -7,9 +7,11 @@ extension FingerprintRig {
     public func fixture(name: String = "Fingerprint") throws -> SensorFixture {
         let right = try Fingerprints.image(1)
         let wrong = try Fingerprints.image(2)
-        return SensorFixture(program: words(["localauth-sensor-fingerprint"]), name: name) {
-            isMatching,
-            _ in
+        return SensorFixture(
+            program: words(["localauth-sensor-fingerprint"]),
+            name: name,
+            promptness: .seconds(20)
+        ) { isMatching, _ in
             guard await self.isFingerNeeded() else { return }
             self.readers[0].touch(isMatching ? right : wrong)
         }

@@ -209,16 +209,31 @@ private struct Person {
     /// What a use may take beside that.
     private static let patience = Duration.seconds(10)
 
+    /// A call that takes longer is late; a sensor has two seconds for an answer that takes the way
+    /// of several.
+    private static let lateness = Duration.milliseconds(200)
+
     /// Uses it so often; says how long each time takes.
     ///
     /// How slow this machine is, and the bus while others flood it, is what others' callers wait.
     /// - Throws: When it takes much longer than that.
     func usesTheService(_ count: Int) async throws -> String {
-        var (times, plainCall): ([Duration], Duration) = ([], .zero)
-        for _ in 0..<count {
+        var (times, plainCall, tries): ([Duration], Duration, Int) = ([], .zero, 0)
+        while times.count < count {
+            tries += 1
             let start = ContinuousClock.now
-            try await usesTheService()
-            times.append(.now - start)
+            do {
+                try await usesTheService()
+                times.append(.now - start)
+            } catch {
+                // Where every call is late the service may have given the sensor up, until it
+                // answers again.
+                let isLate = try await callsPlainService() > Self.lateness
+                guard isLate, tries < 2 * count else { throw error }
+                try await eventually("a usable sensor", within: .seconds(120)) {
+                    try await self.agent.manager.canEvaluate(policy: 1).code == 0
+                }
+            }
             plainCall = max(plainCall, try await callsPlainService())
         }
         let most = Self.patience + plainCall * Self.callsOfUse

@@ -32,6 +32,7 @@ import VirtualKey
             program: program,
             name: "Fido2",
             touchesByBus: false,
+            promptness: .seconds(20),
             plug: { isIn, _ in
                 if isIn { try key.plug() } else { key.unplug() }
             },

@@ -4,11 +4,15 @@ import SensorContract
 
 extension SensorFixture {
     /// An example sensor, whose finger and device are lines on its standard input.
-    static func doorbell(_ program: [String]) -> SensorFixture {
+    static func doorbell(
+        _ program: [String],
+        promptness: Duration = .seconds(20)
+    ) -> SensorFixture {
         SensorFixture(
             program: program,
             name: "Doorbell",
             hasStream: true,
+            promptness: promptness,
             plug: { @BusActor isIn, bench in
                 bench.program.tell(isIn ? "plug" : "unplug")
                 await bench.settle()

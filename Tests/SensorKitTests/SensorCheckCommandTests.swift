@@ -14,19 +14,47 @@ struct SensorCheckCommandTests {
         try await ChildProcess(["localauth-sensor-check"] + words).ended(within: .seconds(240))
     }
 
+    /// The example in Python, with a fault.
+    private static func folder(with fault: PlantedFault) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        let python = examples + "/python/"
+        try fault.plant(in: python + "sensor.py", into: folder, as: "sensor.py")
+        try folder.write(interface, try TemporaryFolder.read(python + interface))
+        return folder
+    }
+
     private static func object(_ output: String) throws -> [String: Any] {
         let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
         return try #require(object as? [String: Any])
     }
 
+    @Test(
+        "What has to be done within a second may take longer on a machine that is said to be busy",
+        arguments: zip([[], ["--patience", "60"]], [1, 0])
+    )
+    func patience(_ options: [String], _ status: Int) async throws {
+        let late = "signal.SIGTERM, lambda: GLib.timeout_add(3000, loop.quit)"
+        let fault = PlantedFault("late", "signal.SIGTERM, loop.quit", late, "")
+        let folder = try Self.folder(with: fault)
+        let only = ["--only", "within a second while it is idle"]
+        let ended = try await Self.check(
+            options + only + ["/usr/bin/python3", folder.path + "/sensor.py"]
+        )
+        #expect(ended.status == Int32(status), "\(ended.output)\(ended.errors)")
+    }
+
+    @Test("A patience of less than a second, or of more than ten minutes, is wrong usage")
+    func wrongPatience() async throws {
+        for patience in ["0.9", "601", "nan", "inf", "-1", "soon"] {
+            let ended = try await Self.check(["--patience=\(patience)", "sensor"])
+            #expect(ended.status == 64 && ended.errors.contains("--patience"), "\(ended.errors)")
+        }
+    }
+
     @Test("A sensor that can't be measured has its summary all the same, and that is said")
     func broken() async throws {
         let fault = PlantedFault("no health", #"return "ok", """#, #"raise Fault("Failed")"#, "")
-        let folder = try TemporaryFolder()
-        let python = Self.examples + "/python/"
-        try fault.plant(in: python + "sensor.py", into: folder, as: "sensor.py")
-        let description = try TemporaryFolder.read(python + Self.interface)
-        try folder.write(Self.interface, description)
+        let folder = try Self.folder(with: fault)
         let words = ["--json", "/usr/bin/python3", folder.path + "/sensor.py"]
         let ended = try await Self.check(words)
         #expect(ended.status == 1)
@@ -39,7 +67,9 @@ struct SensorCheckCommandTests {
 
     @Test("A good sensor's object for programs has every check and the latencies")
     func good() async throws {
-        let words = ["--json", "/usr/bin/python3", Self.examples + "/python/sensor.py"]
+        let words = [
+            "--json", "--patience", "20", "/usr/bin/python3", Self.examples + "/python/sensor.py",
+        ]
         let ended = try await Self.check(words)
         #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
         let found = try Self.object(ended.output)

@@ -11,6 +11,7 @@ struct SimulatedSensorTests {
         program: ["localauth-sensor-simulated"],
         name: "Simulated",
         keepsTemplates: false,
+        promptness: .seconds(20),
         present: { matching, bench in
             try? await control(bench).touch(matching: matching)
         }
@@ -37,6 +38,7 @@ struct SimulatedSensorTests {
             SensorFixture(
                 program: ["localauth-sensor-simulated", "--name", "Other", "--type", word],
                 name: "Other",
+                promptness: .seconds(20),
                 present: Self.fixture.present
             )
         )

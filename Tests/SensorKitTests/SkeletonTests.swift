@@ -63,7 +63,9 @@ struct SkeletonTests {
 
     private func check(_ language: String, _ variables: [String: String]) async throws {
         let folder = try Self.new("AcmePalm", language)
-        let path = ["PATH": ChildProcess.folder + ":/usr/bin:/bin"]
+        let path = [
+            "PATH": ChildProcess.folder + ":/usr/bin:/bin", "CHECKFLAGS": "--patience 20",
+        ]
         let make = try ChildProcess(
             ["/usr/bin/make", "-C", folder.path + "/AcmePalm", "check"],
             environment: variables.merging(path) { own, _ in own }

@@ -51,7 +51,8 @@ extension SensorProcess {
 
     /// So long a bus may be late until the sensor is taken to have failed after all.
     private static let longestDelay = Duration.seconds(8)
-    private static let lateness = Duration.milliseconds(500)
+    /// An answer of the bus that takes longer is late: a sensor's takes the way of several of them.
+    private static let lateness = Duration.milliseconds(200)
 
     /// Why nothing can be asked of it now.
     var refusal: DBusError {
