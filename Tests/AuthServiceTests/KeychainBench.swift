@@ -62,7 +62,7 @@ final class RunningCall<Value: Sendable> {
     var isPending: Bool { ended.seen.isEmpty }
 
     func value() async throws -> Value {
-        try await ended.first("the end", within: .seconds(20)) { _ in true }.get()
+        try await ended.first("the end", within: .seconds(120)) { _ in true }.get()
     }
 }
 

@@ -28,7 +28,10 @@ struct DesktopTests {
         }
     }
 
-    @Test("Keys that were meant for another window do nothing to a prompt that has just appeared")
+    @Test(
+        "Keys that were meant for another window do nothing to a prompt that has just appeared",
+        .enabled(if: !isSanitized, "with a sanitizer a window takes longer than keys are ignored")
+    )
     func settling() async throws {
         try await Stage.run { stage in
             // On a loaded machine the keys come later than they should in one prompt or another.

@@ -6,7 +6,7 @@ import Testing
 
 /// What `localauth-sensor-check --agent` asks of any prompt, asked of the window: a person with a
 /// keyboard and a screen reader acts.
-@Suite("The window and the contract", .serialized, .timeLimit(.minutes(15)))
+@Suite("The window and the contract", .serialized, .timeLimit(.minutes(60)))
 struct WindowContractTests {
     /// Checks of a terminal.
     private static let others = [

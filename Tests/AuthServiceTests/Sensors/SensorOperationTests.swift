@@ -485,7 +485,7 @@ final class RunningEvaluation {
     var isPending: Bool { ended.seen.isEmpty }
 
     func value() async throws -> [String: Variant] {
-        try await ended.first("the end", within: .seconds(20)) { _ in true }.get()
+        try await ended.first("the end", within: .seconds(60)) { _ in true }.get()
     }
 
     /// The name of the error that it ended with; nil: it succeeded, or did not end.
