@@ -61,7 +61,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation reference \
-    graph mutants fuzz test run-tests sanitize nightly lint \
+    graph mutants fuzz test run-tests test-under-load sanitize nightly lint \
     check format generate messages catalogues acceptance bench bench-system hello soak instructions install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam test-faults clean
 
@@ -161,6 +161,9 @@ run-tests:
 	for target in $(BUSY); do \
 	    $(EACH_TEST) $(TRAITS) --filter "^$$target\." || exit 1; \
 	done
+
+test-under-load: build ## All tests RUNS times (10), COPIES at once (3), as the load of each other
+	scripts/test-under-load $(or $(RUNS),10) $(or $(COPIES),3)
 
 SANITIZER ?= address
 SANITIZED = SWIFT="$(SWIFT)" scripts/sanitize $(SANITIZER)
