@@ -231,8 +231,12 @@ public struct SeenEvent: Hashable, Sendable {
             options: [:]
         )
         _ = try await event("ready", of: number)
-        return try await presenting(true) { try await call.answer() }
+        let limit = limit
+        return try await presenting(true) { try await call.answer(within: limit) }
     }
+
+    /// How long an operation may take.
+    private var limit: Duration { max(.seconds(30), fixture.patience * 2) }
 
     /// Shows the sensor the same thing again and again until `body` has ended.
     public func presenting<Value: Sendable>(
@@ -248,7 +252,7 @@ public struct SeenEvent: Hashable, Sendable {
             }
         }
         let clock = ContinuousClock()
-        let end = clock.now + .seconds(30)
+        let end = clock.now + limit
         while ended.seen.isEmpty && clock.now < end {
             await fixture.present(matching, self)
             await pause(.milliseconds(20))
