@@ -47,7 +47,10 @@ struct FailedCallTests {
         try await sweep(program, .descriptor, failure, EMFILE, 5)
     }
 
-    @Test("L17: a daemon without memory ends or goes on, and nothing is forgotten")
+    @Test(
+        "L17: a daemon without memory ends or goes on, and nothing is forgotten",
+        .enabled(if: !isSanitized, "a sanitizer has memory of its own, and asks malloc for none")
+    )
     @BusActor
     func memory() async throws {
         try await sweep("daemon", .memory, .once, ENOMEM, Self.isNightly ? 101 : 4001)
