@@ -116,6 +116,15 @@ final class ScriptedSensor: Sensor1Service {
 
     /// Announces that a property is another without saying what.
     func invalidated(_ property: String) {
+        announce([:], invalidated: [property])
+    }
+
+    /// Announces a value that its property doesn't have, of whatever type.
+    func announce(_ property: String, as value: Variant) {
+        announce([property: value], invalidated: [])
+    }
+
+    private func announce(_ changed: [String: Variant], invalidated: [String]) {
         connection.emit(
             path: Self.path,
             interface: "org.freedesktop.DBus.Properties",
@@ -123,8 +132,8 @@ final class ScriptedSensor: Sensor1Service {
             signature: "sa{sv}as"
         ) { writer throws(DBusError) in
             try writer.write(Sensor1.interface)
-            try writer.write([String: Variant]())
-            try writer.write([property])
+            try writer.write(changed)
+            try writer.write(invalidated)
         }
     }
 

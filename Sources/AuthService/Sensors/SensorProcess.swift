@@ -451,9 +451,10 @@ final class SensorProcess {
     ///
     /// - Parameters:
     ///   - reason: How it is now.
-    ///   - fault: What it did wrong; nil: nothing but that it ended or said so itself.
+    ///   - fault: What it did wrong; nil: nothing but that it ended or said so itself, or that it
+    ///     is still as it was.
     func fail(_ reason: Unavailability, because fault: String? = nil) {
-        self.fault = fault
+        if fault != nil || state != .broken(reason) { self.fault = fault }
         let wait = backOff.failed(at: Instant.now(), wasReady: state == .ready)
         events?.lost(reason)
         if state != .broken(reason) { settle(.broken(reason)) }

@@ -125,21 +125,30 @@ struct SensorTests {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
             let states = try await bench.announcedStates()
-            sensor.connection.emit(
-                path: ScriptedSensor.path,
-                interface: "org.freedesktop.DBus.Properties",
-                member: "PropertiesChanged",
-                signature: "sa{sv}as"
-            ) { writer throws(DBusError) in
-                try writer.write("org.localauth.Sensor1")
-                try writer.write([name: Variant.string("fnord")])
-                try writer.write([String]())
-            }
+            sensor.announce(name, as: .string("fnord"))
             _ = try await states.first("failed") { $0 == "failed" }
             try await bench.waitForDevice(is: "")
             let checks = try await bench.manager(sensor.connection).diagnose()
             let told = checks.compactMap { $0["message"]?.asString }
             #expect(told.contains { $0.contains("Its property \(name) has a wrong") }, "\(told)")
+        }
+    }
+
+    @Test("L16: what a sensor did wrong is told though it fails otherwise before it works")
+    func kept() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            let states = try await bench.announcedStates()
+            sensor.state = "failed"
+            sensor.announce("Present", as: .string("fnord"))
+            _ = try await states.first("failed") { $0 == "failed" }
+            // It is asked again where its first answer was taken.
+            try await eventually("Health") { sensor.count(of: "Health") > 1 }
+            sensor.state = "ok"
+            try await bench.waitForDevice(is: "")
+            let checks = try await bench.manager(sensor.connection).diagnose()
+            let told = checks.compactMap { $0["message"]?.asString }
+            #expect(told.contains { $0.contains("Its property Present has a wrong") }, "\(told)")
         }
     }
 
