@@ -60,7 +60,7 @@ extension Connection {
         guard !receiver.held.isEmpty else { return false }
         guard receiver.hasCredit(beside: unread), let call = receiver.takeHeld() else {
             // It waits until it has read, or others have who owe too much; those may have left.
-            ask(receiver)
+            askAboutUser(of: receiver)
             doubtPeers()
             return false
         }

@@ -34,14 +34,15 @@ extension Connection {
         _ message: OpaquePointer,
         _ amount: Amount,
         to receiver: Receiver?,
-        expectingReply: Bool = false
+        expectingReply: Bool = false,
+        asAnswer isAnswer: Bool = false
     ) throws(DBusError) -> UInt64 {
         guard let receiver else {
             isKnownToHaveRoom = false
             return try OutgoingMessage.send(message, expectingReply: expectingReply)
         }
-        guard receiver.mayGet(amount, beside: unread + outgoing) else {
-            ask(receiver)
+        guard receiver.mayGet(amount, beside: unread + outgoing, asAnswer: isAnswer) else {
+            askAboutUser(of: receiver)
             let isOwnFault = !receiver.mayGet(amount, beside: Amount())
             throw DBusError(
                 .limitsExceeded,
@@ -77,11 +78,24 @@ extension Connection {
         guard countsUnread else { return cookie }
         receiver.add(amount)
         unread += amount
-        if receiver.isDoubtful(beside: unread) { ask(receiver) }
+        if receiver.isDoubtful(beside: unread) { askAboutUser(of: receiver) }
         return cookie
     }
 
     // MARK: Asking the bus
+
+    /// Asks about a receiver and, once a second, about all others of its user: what one of them had
+    /// when it was last sent something is held against each, and may have been read long ago.
+    func askAboutUser(of receiver: Receiver) {
+        ask(receiver)
+        guard let user = receiver.user, user.doubt == nil else { return }
+        user.doubt = EventLoop.shared.schedule(after: .seconds(1)) { [weak user] in
+            user?.doubt = nil
+        }
+        for other in receivers.values where other.user === user && other.unread.bytes > 0 {
+            ask(other)
+        }
+    }
 
     /// Asks how much of what was sent the bus still has.
     func ask(_ receiver: Receiver) {
@@ -138,7 +152,7 @@ extension Connection {
         receiver.delay = EventLoop.shared.schedule(after: delay) { [weak self, weak receiver] in
             guard let self, let receiver else { return }
             receiver.delay = nil
-            if !receiver.held.isEmpty { ask(receiver) }
+            if !receiver.held.isEmpty { askAboutUser(of: receiver) }
         }
     }
 

@@ -51,7 +51,7 @@ enum OutgoingMessage {
         if let caller = call.caller, let receiver = caller.receiver,
             let connection = caller.connection
         {
-            _ = try connection.send(reply, amount, to: receiver)
+            _ = try connection.send(reply, amount, to: receiver, asAnswer: true)
         } else {
             _ = try send(reply, expectingReply: false)
         }

@@ -56,6 +56,9 @@ enum UnreadLimits {
     static let little = 32 * 1024
     /// From here on nothing is sent: one more message of the largest size, and the bus stops.
     static let most = Amount(bytes: 108 * 1024 * 1024, descriptors: 56)
+    /// Up to here an answer is sent below ``most``, whatever its receiver has left: the call had
+    /// credit, and without an answer its caller waits for ever.
+    static let answer = 1024
 }
 
 /// Somebody on the bus to whom messages are sent.
@@ -110,7 +113,10 @@ final class Receiver {
     /// Whether so much more may be sent to it, beside all that was sent and all that is to be.
     ///
     /// Wider than ``hasCredit(beside:)``: calls that are being answered have had credit.
-    func mayGet(_ amount: Amount, beside all: Amount) -> Bool {
+    func mayGet(_ amount: Amount, beside all: Amount, asAnswer isAnswer: Bool = false) -> Bool {
+        if isAnswer, amount.bytes <= UnreadLimits.answer, amount.descriptors == 0 {
+            return all.bytes < UnreadLimits.most.bytes
+        }
         let own = unread + outgoingAmount
         var user = Amount()
         if let own = self.user { user = own.unread + own.outgoing }

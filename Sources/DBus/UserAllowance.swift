@@ -14,6 +14,8 @@ final class UserAllowance: Sendable {
     @BusActor var outgoing = Amount()
     /// What was sent to them and may not have been taken.
     @BusActor var unread = Amount()
+    /// Runs while the bus isn't to be asked again what each of them has taken.
+    @BusActor var doubt: EventSource?
     /// Its connections that wait for their turn, in this order; see ``Turns``.
     @BusActor var waiting: [Receiver] = []
     /// How much it was given, in bytes, by the count that is kept among those who wait.

@@ -358,6 +358,51 @@ struct UnreadTests {
         #expect(!other.hasCredit(beside: all) && !other.mayGet(answer, beside: all))
     }
 
+    @Test("L21: what one connection of a user has read is not held against another for ever")
+    @BusActor
+    func others() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            let idle = try bus.connect()
+            for _ in 0..<3 {
+                _ = try await idle.call(
+                    to: all.server.uniqueName,
+                    path: ExampleService.path,
+                    interface: "org.freedesktop.DBus.Introspectable",
+                    member: "Introspect"
+                )
+            }
+            let counted = all.server.receivers[idle.uniqueName]?.unread.bytes ?? 0
+            #expect(counted > UnreadLimits.little)
+            // Other users leave as much as all together may.
+            all.server.unread += Amount(bytes: UnreadLimits.allBytes)
+            try await all.beAnswered()
+        }
+    }
+
+    @Test("L21: a small answer comes, whatever its receiver was sent since it called")
+    @BusActor
+    func smallAnswer() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            let call = try all.honest.startCall(
+                to: all.server.uniqueName,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Hold"
+            )
+            try await eventually("the call") { !all.service.held.isEmpty }
+            let receiver = try #require(all.server.receivers[all.honest.uniqueName])
+            let much = Amount(bytes: 2 * UnreadLimits.connection.bytes)
+            receiver.add(much)
+            all.server.unread += much
+            all.service.held.removeFirst().fail(DBusError("org.example.Error.No", ""))
+            try await expectError("org.example.Error.No", of: "Hold") { _ = try await call.reply() }
+            let answer = Amount(bytes: 1)
+            #expect(!receiver.mayGet(answer, beside: UnreadLimits.most, asAnswer: true))
+        }
+    }
+
     @Test("L21: what waits to be sent is counted until it is sent, or its receiver has left")
     @BusActor
     func outgoing() async throws {
