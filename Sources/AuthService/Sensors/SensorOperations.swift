@@ -90,6 +90,8 @@ final class SensorOperations {
             try self.expectOwner(proxy)
             // A match with a template that isn't the user's doesn't count.
             guard await self.templates.contains(template, of: uid) else {
+                // What another process lists by now is no fault of that one.
+                try self.expectOwner(proxy)
                 if !self.templates.isUnknown(of: uid) {
                     self.process.fail(.failed, because: Self.unknownTemplate)
                 }

@@ -13,7 +13,9 @@ extension SensorProcess {
             do throws(DBusError) {
                 let health = try await proxy.connection.budget
                     .run(.questions, for: CallBudget.service) { () throws(DBusError) in
-                        try await proxy.health(timeout: Self.patience)
+                        try await self.asked { () throws(DBusError) in
+                            try await proxy.health(timeout: Self.patience)
+                        }
                     }
                 return .success(health)
             } catch {

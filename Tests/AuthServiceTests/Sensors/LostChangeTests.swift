@@ -97,6 +97,25 @@ struct LostChangeTests {
         }
     }
 
+    @Test("L21: a sensor that looks while the bus is late goes on looking")
+    func lateHealth() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let bus = bench.bus.pid
+            let call = try bench.begin(person.connection)
+            let operation = try await sensor.operation()
+            let states = try await bench.announcedStates()
+            let asked = sensor.count(of: "Health")
+            // From before it is asked how it is, which is after three seconds.
+            kill(bus, SIGSTOP)
+            _ = EventLoop.shared.schedule(after: .seconds(6)) { kill(bus, SIGCONT) }
+            try await eventually("Health") { sensor.count(of: "Health") > asked }
+            operation.succeed(template)
+            #expect(try await call.reply()["mechanism"] == .string("biometry"))
+            #expect(!states.seen.contains("failed"))
+        }
+    }
+
     @Test("L16: a sensor that says that it is something that no sensor is isn't used")
     func nonsense() async throws {
         try await ServiceBench.run { bench in

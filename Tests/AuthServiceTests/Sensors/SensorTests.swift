@@ -152,6 +152,32 @@ struct SensorTests {
         }
     }
 
+    @Test("L16: a match of who gave its name away is no fault of who has it now")
+    func successor() async throws {
+        try await ServiceBench.run { bench in
+            let (person, first, template) = try await bench.enrolled()
+            let name = "org.localauth.Sensor1.Third"
+            try await bench.bus.allowSuccessor(of: name)
+            let second = ScriptedSensor("Third", on: try bench.bus.connect())
+            second.templates = first.templates
+            let states = try await bench.announcedStates()
+            let call = try bench.begin(person.connection)
+            let operation = try await first.operation()
+            let asked = first.count(of: "ListTemplates")
+            first.unanswered.insert("ListTemplates")
+            // Nobody lists it; the service asks again before it says so.
+            operation.succeed("unknown")
+            try await eventually("the question") { first.count(of: "ListTemplates") > asked }
+            try await first.connection.giveUpName(name)
+            try second.appear()
+            _ = try await bench.manager(second.connection).version()
+            first.speak()
+            try await second.operation().succeed(template)
+            #expect(try await call.reply()["mechanism"] == .string("biometry"))
+            #expect(!states.seen.contains("failed"))
+        }
+    }
+
     @Test("L16: a word for Unavailability that is none of the contract's reads as failed")
     func reasons() async throws {
         try await ServiceBench.run { bench in
