@@ -209,6 +209,9 @@ final class ContextObject: Context1Service {
 
     static let invalidated = "The context was invalidated."
 
+    /// Whether it was invalidated, or is gone: what was counted for it was given back then.
+    private var isOver: Bool { isInvalid || client.contexts[id] !== self }
+
     // MARK: - Credentials
 
     /// The app's own password, as it was lent or typed.
@@ -216,14 +219,14 @@ final class ContextObject: Context1Service {
 
     /// Keeps what a person typed, as if the app had lent it (R37).
     func keep(applicationPassword: SecretBytes) {
-        guard !isInvalid else { return }
+        guard !isOver else { return }
         guard (try? set(applicationPassword, as: .applicationPassword)) != nil else { return }
         typed = applicationPassword
     }
 
     /// Forgets a password that was typed and opened nothing: the next call asks again.
     func forget(typed password: SecretBytes) {
-        guard typed === password, applicationPassword === password else { return }
+        guard !isOver, typed === password, applicationPassword === password else { return }
         try? set(nil, as: .applicationPassword)
         typed = nil
     }
@@ -253,8 +256,7 @@ final class ContextObject: Context1Service {
         case .piped:
             return .later { [self] () throws(DBusError) in
                 let credential = try await given.bytes()
-                // It may have gone meanwhile.
-                guard !isInvalid, client.contexts[id] === self else { return false }
+                guard !isOver else { return false }
                 try set(credential, as: kind)
                 return true
             }

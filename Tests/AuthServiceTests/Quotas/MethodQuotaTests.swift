@@ -233,4 +233,42 @@ struct MethodQuotaTests {
             #expect(try await bench.canEvaluate(1, as: person.connection).code == -7)
         }
     }
+
+    @Test("L21: a context that goes while its password is tried leaves nothing counted")
+    func released() async throws {
+        try await AuditBench.run { bench in
+            let person = try await Person(bus: bench.bus)
+            let keychain = bench.keychain(person.connection)
+            @BusActor func context() async throws -> Context1Proxy {
+                let path = try await bench.manager(person.connection)
+                    .createContext(properties: [:])
+                return Context1Proxy(
+                    person.connection,
+                    destination: bench.service.connection.uniqueName,
+                    path: path
+                )
+            }
+            let right = try await context()
+            _ = try await right.setCredential(credentialType: 0, secret: sealed("right"))
+            let id = try await keychain.add("locked", flags: .applicationPassword, context: right)
+            let quota = try #require(bench.service.connection.quota)
+            let before = quota.bytes(of: person.peer.uid)
+            let other = try await context()
+            try await other.setLocalizedReason(String(repeating: "a", count: 1000))
+            let call = try other.evaluateAccessControlStream(
+                accessControl: KeychainClient.control(.applicationPassword),
+                operation: AccessOperation.useItem.rawValue,
+                reason: "test",
+                options: [:]
+            )
+            _ = try await person.prompt()
+            try await person.type("wrong")
+            _ = try await call.reply()
+            let reading = try keychain.reading(id, context: other)
+            try await other.release()
+            await expectName(.keychainAuthFailed) { _ = try await reading.value() }
+            #expect(quota.bytes(of: person.peer.uid) == before)
+            person.connection.close()
+        }
+    }
 }
