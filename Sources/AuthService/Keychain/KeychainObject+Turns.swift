@@ -8,7 +8,8 @@ extension KeychainObject {
     /// vouches for an app here.
     ///
     /// The caller is made in the turn of the loop that hands the call over, after any wait, and the
-    /// keychain takes calls in order: it never meets an enrolment after a newer one.
+    /// keychain takes calls in order: but for a search, which goes on with the caller that it began
+    /// with, it never meets an enrolment after a newer one.
     ///
     /// - Throws: NoReply when the caller has left meanwhile; what the body throws.
     func turn<Result: Sendable>(
@@ -70,6 +71,7 @@ extension KeychainObject {
         let before = enrolments.mark(of: peer.uid)
         // What is hidden would not be found, and nobody would ask whether it still has to be.
         if withheld.contains(peer.uid) { _ = await verifier.state(of: peer.uid) }
+        let wasWithheld = withheld.contains(peer.uid)
         var found: Found? = try await longTurn(as: peer, find)
         let controls = found.map(accessControls) ?? []
         let needsEnrolment = controls.contains(where: \.isOfCurrentEnrolment)
@@ -80,7 +82,8 @@ extension KeychainObject {
             enrolment: needsEnrolment,
             passcode: needsPasscode,
             of: peer.uid,
-            since: before
+            since: before,
+            wasWithheld: wasWithheld
         )
         if let found, !isOutdated { return found }
         return try await longTurn(as: peer, find)
@@ -88,13 +91,15 @@ extension KeychainObject {
 
     /// Asks anew for what items hold on to, so that the next turn knows it.
     ///
-    /// - Returns: Whether it has changed since the enrolment was `before`.
+    /// - Returns: Whether it has changed since the enrolment was `before`, and the passcode
+    ///   withheld or not; nil: as it is now.
     @discardableResult
     func refresh(
         enrolment: Bool,
         passcode: Bool,
         of uid: UInt32,
-        since before: EnrolmentMark?
+        since before: EnrolmentMark?,
+        wasWithheld: Bool? = nil
     ) async -> Bool {
         var hasChanged = false
         if enrolment {
@@ -102,7 +107,7 @@ extension KeychainObject {
             hasChanged = enrolments.mark(of: uid) != before
         }
         guard passcode else { return hasChanged }
-        let wasWithheld = withheld.contains(uid)
+        let wasWithheld = wasWithheld ?? withheld.contains(uid)
         // A verifier that is away says nothing, and that is no reason to delete anything, nor to
         // open it.
         let state = await verifier.state(of: uid)
