@@ -121,11 +121,13 @@ struct PipeWireSensorTests {
         let camera = try rig.camera(clip: "\(Studio.clips)/empty.mjpeg")
         let (crowd, socket) = (try rig.crowd(1100), rig.socket)
         try await check(rig) { bench in
+            var last = ""
             func becomes(_ reason: String, _ words: String) async throws {
-                try await eventually("\(reason), \(words)", within: Self.limit) {
+                try await eventually("\(reason), \(words), not \(last)", within: Self.limit) {
                     let message = try await bench.sensor.health().message
-                    return try await bench.sensor.unavailability() == reason
-                        && message.contains(words)
+                    let now = try await bench.sensor.unavailability()
+                    last = "\(now): \(message)"
+                    return now == reason && message.contains(words)
                 }
             }
             try await becomes("failed", "PipeWire has more objects than can be judged.")
@@ -137,7 +139,11 @@ struct PipeWireSensorTests {
                 "--regid=\(PipeWireRig.nobody)", "--clear-groups", "/usr/bin/pw-mon", "-r",
                 socket,
             ])
-            try await becomes("untrusted", "A program of the user 65534")
+            do {
+                try await becomes("untrusted", "A program of the user 65534")
+            } catch {
+                throw TestFailure("\(error); the visitor: \(visitor.output) \(visitor.errors)")
+            }
             chmod(socket, 0o700)
             await visitor.end()
             try await becomes("", "")
