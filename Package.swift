@@ -471,7 +471,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "HostileNeighbour",
-            dependencies: ["TestSupport"],
+            dependencies: ["Linux", "TestSupport"],
             path: "Tests/HostileNeighbour"
         ),
         .testTarget(

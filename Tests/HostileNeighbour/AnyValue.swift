@@ -1,12 +1,11 @@
 import TestSupport
 
-/// Values of any type, as D-Bus lays them out: of the kinds that services look at, and beyond what
-/// they expect.
+/// Values of any type, as D-Bus lays them out: of the kinds that services look at, what they have
+/// given, and beyond what they expect.
 enum AnyValue {
-    private static let root = "/org/localauth/Authentication1"
     private static let paths = [
-        "/", root, root + "/context/00000000000000000000000000000000",
-        root + "/sensor/Simulated", "/org/localauth/Keychain1", "/a",
+        "/", Given.root, Given.contexts + "00000000000000000000000000000000",
+        Given.root + "/sensor/Simulated", "/org/localauth/Keychain1", "/a",
     ]
     /// What options, attributes and their values are called, too.
     private static let texts = [
@@ -25,12 +24,13 @@ enum AnyValue {
         "aav", "a{s(ub)}", "n", "q", "h",
     ]
 
-    static func path(_ random: inout SeededGenerator) -> String {
-        paths.randomElement(using: &random) ?? "/"
+    static func path(_ random: inout Source) -> String {
+        random.next() % 4 == 0
+            ? random.given.context : paths.randomElement(using: &random) ?? "/"
     }
 
     /// Up to four complete types.
-    static func signature(_ random: inout SeededGenerator) -> String {
+    static func signature(_ random: inout Source) -> String {
         (0..<random.next() % 5).map { _ in types.randomElement(using: &random) ?? "y" }.joined()
     }
 
@@ -38,7 +38,7 @@ enum AnyValue {
     static func append(
         _ signature: inout Substring,
         to values: inout RawValues,
-        _ random: inout SeededGenerator,
+        _ random: inout Source,
         depth: Int = 0
     ) {
         guard let type = signature.popFirst() else { return }
@@ -68,14 +68,15 @@ enum AnyValue {
         }
     }
 
-    private static func text(_ random: inout SeededGenerator) -> String {
-        let text = texts.randomElement(using: &random) ?? ""
+    private static func text(_ random: inout Source) -> String {
+        let isGiven = random.next() % 4 == 0
+        let text = (isGiven ? random.given.texts : texts).randomElement(using: &random) ?? ""
         return random.next() % 32 == 0 ? String(repeating: text, count: 1 << 8) : text
     }
 
     private static func appendVariant(
         to values: inout RawValues,
-        _ random: inout SeededGenerator,
+        _ random: inout Source,
         depth: Int
     ) {
         // Somewhere it ends.
@@ -88,7 +89,7 @@ enum AnyValue {
     private static func appendArray(
         _ signature: inout Substring,
         to values: inout RawValues,
-        _ random: inout SeededGenerator,
+        _ random: inout Source,
         depth: Int
     ) {
         let element = signature

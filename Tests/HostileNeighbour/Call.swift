@@ -6,36 +6,50 @@ struct Call {
     let interface: String
     let member: String
     private(set) var signature: String
+    /// What the first arguments are.
+    private let texts: ArraySlice<String>
     /// The arguments, as D-Bus lays them out.
-    private(set) var body: [UInt8]
+    private(set) var body: [UInt8] = []
 
-    /// `PATH INTERFACE MEMBER [SIGNATURE]`.
+    /// `PATH INTERFACE MEMBER [SIGNATURE [TEXT]...]`.
     init?(_ line: String) {
         let words = line.split(separator: " ").map(String.init)
-        guard words.count == 3 || words.count == 4 else { return nil }
+        guard words.count >= 3 else { return nil }
         (path, interface, member) = (words[0], words[1], words[2])
-        signature = words.count == 4 ? words[3] : ""
-        body = Self.body(signature, WideDictionary())
+        signature = words.count > 3 ? words[3] : ""
+        texts = words.dropFirst(4)
+        body = body(WideDictionary())
     }
 
-    private static func body(_ signature: String, _ dictionary: WideDictionary) -> [UInt8] {
+    private func body(_ dictionary: WideDictionary) -> [UInt8] {
         var values = RawValues()
         var rest = signature[...]
+        appendTexts(to: &values, &rest)
         while !rest.isEmpty { values.appendSample(&rest, dictionary) }
         return values.bytes
+    }
+
+    private func appendTexts(to values: inout RawValues, _ signature: inout Substring) {
+        for text in texts where signature.first == "s" {
+            signature.removeFirst()
+            values.append(text)
+        }
     }
 
     /// How many descriptors the signature takes.
     var descriptors: Int { signature.count { $0 == "h" } }
 
-    /// The same call with any arguments: mostly of its types, sometimes of others, on another
-    /// object, or none that a bus would pass on.
-    func anyhow(_ random: inout SeededGenerator) -> Call {
+    /// The same call with any arguments, and on the context that was given, if it is on one.
+    ///
+    /// They are mostly of its types, sometimes of others, or none that a bus would pass on.
+    func anyhow(_ random: inout Source) -> Call {
         var call = self
+        if path.hasPrefix(Given.contexts) { call.path = random.given.context }
         if random.next() % 8 == 0 { call.path = AnyValue.path(&random) }
         if random.next() % 8 == 0 { call.signature = AnyValue.signature(&random) }
         var values = RawValues()
         var rest = call.signature[...]
+        if random.next() % 8 != 0 { appendTexts(to: &values, &rest) }
         while !rest.isEmpty { AnyValue.append(&rest, to: &values, &random) }
         call.body = values.bytes
         guard random.next() % 32 == 0, !call.body.isEmpty else { return call }
@@ -46,7 +60,7 @@ struct Call {
     /// The same call with such dictionaries.
     func with(_ dictionary: WideDictionary) -> Call {
         var call = self
-        call.body = Self.body(signature, dictionary)
+        call.body = body(dictionary)
         return call
     }
 }

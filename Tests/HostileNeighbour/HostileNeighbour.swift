@@ -4,8 +4,8 @@ import TestSupport
 /// A program that misbehaves on a bus, until it is killed.
 ///
 /// `HostileNeighbour SOCKET USER ATTACK`; the calls to make stand on its standard input, one a
-/// line, up to an empty one: `PATH INTERFACE MEMBER [SIGNATURE]`. It says `attacks` once it has
-/// made each of them.
+/// line, up to an empty one: `PATH INTERFACE MEMBER [SIGNATURE [TEXT]...]`. It says `attacks` once
+/// it has made each of them.
 @main
 enum HostileNeighbour {
     enum Attack: String {
@@ -27,7 +27,7 @@ enum HostileNeighbour {
         case dictionaries
         /// Many connections at once, each with a large call before anybody knows whose it is.
         case strangers
-        /// Calls with any arguments, as a seed has them.
+        /// Calls with any arguments, as a seed has them, on what the service gave the caller.
         case random
         /// Agents that leave as soon as they are to show a prompt.
         case agents
@@ -58,13 +58,14 @@ enum HostileNeighbour {
         signal(SIGPIPE, SIG_IGN)
         let address = "unix:path=" + words[1]
         switch attack {
-        case .flood, .unanswered, .descriptors, .signals, .unread, .dying, .random:
+        case .flood, .unanswered, .descriptors, .signals, .unread, .dying:
             run(attack, calls, on: address)
         case .dictionaries:
             let wide = calls.flatMap { call in WideDictionary.all.map(call.with) }
             repeatedly { Visitor.leaveCalls(wide, on: address) }
         case .leaving: repeatedly { Visitor.leaveCalls(calls, on: address) }
         case .strangers: repeatedly { Visitor.sendFirstCalls(calls, on: address) }
+        case .random: callAnyhow(calls, on: address)
         case .agents: repeatedly { Visitor.leavePrompt(on: address) }
         }
     }
@@ -91,11 +92,19 @@ enum HostileNeighbour {
         getenv("LOCALAUTH_SEED").flatMap { UInt64(String(cString: $0)) }
         ?? UInt64.random(in: 0...UInt64.max)
 
+    private static func callAnyhow(_ calls: [Call], on address: String) {
+        complain("HostileNeighbour: LOCALAUTH_SEED=\(seed)")
+        guard let all = try? AnyCalls(calls, on: address, seed: seed) else { exit(1) }
+        while true {
+            let isStuck = all.turn(connections) { say("attacks") }
+            // Answers are awaited, or room.
+            if isStuck { poll(nil, 0, 10) }
+        }
+    }
+
     private static func run(_ attack: Attack, _ calls: [Call], on address: String) {
         var open: [RawClient] = []
         var made = 0
-        var random = SeededGenerator(seed)
-        if attack == .random { complain("LOCALAUTH_SEED=\(seed)") }
         while true {
             while open.count < connections,
                 let one = try? RawClient(address, isPatient: false)
@@ -106,7 +115,6 @@ enum HostileNeighbour {
             open.removeAll { connection in
                 var offer = RawClient.Offer.taken
                 for call in calls where offer == .taken {
-                    let call = attack == .random ? call.anyhow(&random) : call
                     offer = make(call, attack, on: connection)
                     if offer == .taken { made += 1 }
                 }
@@ -146,7 +154,7 @@ enum HostileNeighbour {
     private static func say(_ line: String) { write(line, to: 1) }
 
     /// Beside what others read.
-    private static func complain(_ line: String) { write(line, to: 2) }
+    static func complain(_ line: String) { write(line, to: 2) }
 
     private static func write(_ line: String, to descriptor: Int32) {
         let bytes = Array("\(line)\n".utf8)

@@ -20,16 +20,19 @@ struct HostileNeighbourTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }
 
-    /// What `HostileNeighbour` can do; what doesn't hold yet is played at night.
-    ///
-    /// Of calls that want no answer, the bus passes on more than a debug build reads, and it takes
-    /// long to read large dictionaries.
+    /// What `HostileNeighbour` can do; what is known not to hold yet is played at night.
     static let attacks =
         [
             "flood", "descriptors", "signals", "unread", "dying", "leaving", "strangers", "agents",
             "random",
         ]
-        + (getenv("LA_NIGHTLY") == nil ? [] : ["unanswered", "dictionaries"])
+        + (getenv("LA_NIGHTLY") == nil ? [] : known.keys.sorted())
+
+    /// What may go wrong beside an attack with a debug build, and why: see SECURITY.md.
+    static let known: [String: Comment] = [
+        "dictionaries": "it takes a debug build long to read large dictionaries",
+        "unanswered": "the bus passes on more calls without answer than a debug build reads",
+    ]
 
     /// Users that every Debian has, and none that another test plays: Linux counts the descriptors
     /// that are on their way for a user, and who has too many of them can send none.
@@ -51,6 +54,10 @@ struct HostileNeighbourTests {
             }
         }
         let standard = "org.freedesktop.DBus"
+        let context = Context1Interface.description
+        all[context.name, default: []] += context.properties.map {
+            "\(interfaces[1].path) \(standard).Properties Set ssv \(context.name) \($0.name)"
+        }
         all[standard] = [
             "\(root) \(standard).Introspectable Introspect",
             "\(root) \(standard).Properties Get ss", "\(root) \(standard).Properties GetAll s",
@@ -85,6 +92,20 @@ struct HostileNeighbourTests {
         }
     }
 
+    /// Whether the random calls on contexts found some: they are released, too, and made again.
+    private static func reachesContexts(_ told: String) -> Bool {
+        let shares = told.split(separator: "\n")
+            .compactMap { line -> Double? in
+                // Few calls say nothing.
+                guard let ended = Double(line.prefix(while: \.isNumber)), ended >= 64 else {
+                    return nil
+                }
+                let missed = line.firstMatch(of: /UnknownObject (\d+)/).flatMap { Double($0.1) }
+                return (missed ?? 0) / ended
+            }
+        return !shares.isEmpty && shares.allSatisfy { $0 < 0.7 }
+    }
+
     @Test(
         "L21: whatever three other users do, a person's evaluations end as they would",
         arguments: HostileNeighbourTests.attacks
@@ -96,11 +117,21 @@ struct HostileNeighbourTests {
         let usual = try await person.usesTheService(3)
         print("undisturbed: \(usual)")
         for (target, calls) in Self.calls(of: attack) {
+            let what = "\(attack) on \(target)"
             do {
-                let times = try await person.usesTheService(beside: attack, calls)
-                print("\(attack) on \(target): \(times)")
+                print("\(what): \(try await person.usesTheService(beside: attack, calls))")
+                if attack == "random" { print(person.told) }
+                if attack == "random", target == Context1Interface.description.name {
+                    #expect(Self.reachesContexts(person.told), "\(person.told)")
+                }
             } catch {
-                Issue.record("\(attack) on \(target): \(error); \(person.daemon.errors)")
+                let report: Comment =
+                    "\(what): \(error); \(person.daemon.errors); \(person.told)"
+                guard let known = Self.known[attack], error is Disturbance else {
+                    Issue.record(report)
+                    continue
+                }
+                withKnownIssue(known) { Issue.record(report) }
             }
         }
         if attack == "leaving" { try await person.seesOthersFind() }
@@ -109,9 +140,14 @@ struct HostileNeighbourTests {
     }
 }
 
+/// What a person saw while others attacked; the service went on, and works afterwards.
+private struct Disturbance: Error, CustomStringConvertible {
+    let description: String
+}
+
 /// A person with a finger, a passcode and a prompt agent, beside an installed service.
 @BusActor
-private struct Person {
+private final class Person {
     let system: InstalledSystem
     let daemon: ChildProcess
     private let sensor: ChildProcess
@@ -119,6 +155,12 @@ private struct Person {
     private let verifier: ScriptedVerifier
     /// A service on the same bus that nobody else calls.
     private let plain: Connection
+    /// Has the neighbours make the same random calls again.
+    private static let seed =
+        getenv("LOCALAUTH_SEED").flatMap { UInt64(String(cString: $0)) }
+        ?? UInt64.random(in: 0...UInt64.max)
+    /// What the neighbours of the last attack complained of, and their seed.
+    private(set) var told = ""
 
     init() async throws {
         system = try await InstalledSystem()
@@ -153,13 +195,15 @@ private struct Person {
 
     /// Uses the service while three others attack it; nothing of them stays.
     ///
-    /// - Throws: When an evaluation doesn't end as it would without them.
+    /// - Throws: `Disturbance` when an evaluation doesn't end as it would without them.
     func usesTheService(beside attack: String, _ calls: [String]) async throws -> String {
         let descriptors = try descriptors()
+        var seeds = SeededGenerator(Self.seed)
         var neighbours: [ChildProcess] = []
         for user in HostileNeighbourTests.users {
             let neighbour = try ChildProcess(
                 ["HostileNeighbour", system.site.folder + "/bus", user, attack],
+                environment: ["LOCALAUTH_SEED": "\(seeds.next())"],
                 hasStream: true
             )
             for call in calls { neighbour.tell(call) }
@@ -180,17 +224,26 @@ private struct Person {
         } catch {
             outcome = .failure(error)
         }
-        #expect(daemon.isRunning)
+        told = "LOCALAUTH_SEED=\(Self.seed) is all of them:\n"
+        told += neighbours.map(\.errors).joined()
+        #expect(daemon.isRunning, "\(told)")
         for neighbour in neighbours {
-            #expect(neighbour.isRunning)
+            #expect(neighbour.isRunning, "\(told)")
             await neighbour.end()
         }
-        let times = try outcome.get()
         try await eventually("their descriptors to be closed") {
             try self.descriptors() <= descriptors
         }
+        if HostileNeighbourTests.known[attack] != nil {
+            // What the bus keeps of theirs lies before it.
+            _ = try await agent.manager.canEvaluate(policy: 1, timeout: .seconds(120))
+        }
         _ = try await usesTheService(1)
-        return times
+        do {
+            return try outcome.get()
+        } catch {
+            throw Disturbance(description: "\(error)")
+        }
     }
 
     /// How many descriptors the service has that came from others, or stand for them.

@@ -133,7 +133,7 @@ public final class RawClient: Sendable {
     }
 
     /// Sends a message if there is room for it, which may want no answer; so many copies of the own
-    /// socket go with it.
+    /// socket, or of another descriptor, go with it.
     public func offer(
         _ kind: Kind = .call,
         to destination: String,
@@ -143,6 +143,7 @@ public final class RawClient: Sendable {
         signature: String = "",
         body: [UInt8] = [],
         copies: Int = 0,
+        of descriptor: OwnedDescriptor? = nil,
         wantsAnswer: Bool = true
     ) -> Offer {
         let before = flush()
@@ -158,7 +159,7 @@ public final class RawClient: Sendable {
             count: copies,
             flags: wantsAnswer ? 0 : 1
         )
-        let descriptors = [Int32](repeating: socket.rawValue, count: copies)
+        let descriptors = [Int32](repeating: (descriptor ?? socket).rawValue, count: copies)
         rest.withLock { $0 = (message[...], descriptors) }
         // What isn't written now goes before the next call.
         return flush() == .closed ? .closed : .taken
@@ -186,8 +187,15 @@ public final class RawClient: Sendable {
 
     /// Throws away what has come.
     public func drain() {
+        while takeSome()?.isEmpty == false {}
+    }
+
+    /// Some of what has come, or nothing yet; nil when the bus has ended the connection.
+    public func takeSome() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
-        while recv(socket.rawValue, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
+        let count = recv(socket.rawValue, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+        guard count != 0 else { return nil }
+        return count > 0 ? Array(bytes[..<count]) : errno == EAGAIN ? [] : nil
     }
 
     private func message(

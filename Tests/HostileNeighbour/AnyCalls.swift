@@ -1,0 +1,106 @@
+import Glibc
+import Linux
+import TestSupport
+
+/// What random calls go by: a seed, and what the connection that makes them was given.
+struct Source: RandomNumberGenerator {
+    private var random: SeededGenerator
+    var given = Given()
+
+    init(_ seed: UInt64) { random = SeededGenerator(seed) }
+
+    mutating func next() -> UInt64 { random.next() }
+}
+
+/// Calls with any arguments, as a seed has them, from connections that have something of their own.
+///
+/// It complains, which is no disgrace here, of how many ended how.
+final class AnyCalls {
+    private let calls: [Call]
+    private let address: String
+    private var source: Source
+    private var open: [Conversation] = []
+    private var opened = 0
+    private var made = 0
+    private var ends: [String: Int] = [:]
+    private var ended = 0
+    /// What a call may hand over beside its own connection: a secret, and what takes one.
+    private let secret: OwnedDescriptor
+    private let receiver: (own: OwnedDescriptor, far: OwnedDescriptor)
+
+    /// - Throws: When there is no memory for a secret.
+    init(_ calls: [Call], on address: String, seed: UInt64) throws(TestFailure) {
+        (self.calls, self.address, source) = (calls, address, Source(seed))
+        secret = try sealed("secret")
+        var pair: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        try expect(socketpair(AF_UNIX, kind, 0, &pair) == 0, "expected a pair of sockets")
+        receiver = (OwnedDescriptor(adopting: pair[0]), OwnedDescriptor(adopting: pair[1]))
+    }
+
+    /// One round, over so many connections; it says once that each call was made.
+    ///
+    /// - Returns: Whether no call could be made.
+    func turn(_ connections: Int, _ attacks: () -> Void) -> Bool {
+        while open.count < connections {
+            // Another neighbour of this user has left its items.
+            let name = "\(getpid())-\(opened % 16)"
+            guard
+                let one = Conversation(address, name, after: source.given, secret: secret)
+            else { break }
+            open.append(one)
+            opened += 1
+        }
+        var isStuck = true
+        for one in open {
+            for end in one.hear() { count(end) }
+            source.given = one.given
+            var offer = RawClient.Offer.taken
+            while one.hasRoom, offer == .taken, let call = calls.randomElement(using: &source) {
+                let call = call.anyhow(&source)
+                offer = make(call, on: one.client)
+                guard offer == .taken else { break }
+                one.hasCalled(call.path)
+                made += 1
+                isStuck = false
+            }
+            if offer == .closed { one.leave() }
+        }
+        open.removeAll(where: \.isOver)
+        takeSecrets()
+        if made >= calls.count * connections, open.contains(where: \.given.isComplete) {
+            attacks()
+            made = .min
+        }
+        return isStuck
+    }
+
+    private func make(_ call: Call, on client: RawClient) -> RawClient.Offer {
+        let handed = [nil, secret, receiver.far][Int(source.next() % 3)]
+        return client.offer(
+            to: "org.localauth.Authentication1",
+            path: call.path,
+            interface: call.interface,
+            member: call.member,
+            signature: call.signature,
+            body: call.body,
+            copies: call.descriptors,
+            of: handed
+        )
+    }
+
+    /// What came is read, or there would be no room for more.
+    private func takeSecrets() {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while recv(receiver.own.rawValue, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
+    }
+
+    /// Tells of the ends whenever there are four times as many.
+    private func count(_ end: String) {
+        ends[String(end.split(separator: ".").last ?? ""), default: 0] += 1
+        ended += 1
+        guard ended & (ended - 1) == 0, ended.trailingZeroBitCount % 2 == 0 else { return }
+        let told = ends.sorted { $0.value > $1.value }.map { "\($0.key) \($0.value)" }
+        HostileNeighbour.complain("\(ended) ended: \(told.joined(separator: ", "))")
+    }
+}

@@ -1,0 +1,235 @@
+import Linux
+import TestSupport
+
+/// What the service has given a connection: nobody else has it, or only others of its user.
+struct Given {
+    static let root = "/org/localauth/Authentication1"
+    static let contexts = root + "/context/"
+    private static let nothing = String(repeating: "0", count: 32)
+
+    /// The object of its last context.
+    fileprivate(set) var context = contexts + nothing
+    /// The last prompt that it was to show.
+    fileprivate(set) var prompt = nothing
+    /// Its last two items.
+    fileprivate(set) var items = [nothing, nothing]
+
+    /// As many as ever, so that a seed has the same calls whatever was given.
+    var texts: [String] { items + [context, prompt] }
+    /// Whether there are two items and a context.
+    var isComplete: Bool { !(items + [context]).contains { $0.hasSuffix(Self.nothing) } }
+
+    /// Takes what the first string of an answer is.
+    fileprivate mutating func take(_ text: String) {
+        if text.hasPrefix(Self.contexts) {
+            context = text
+        } else if text.utf8.count == 32, text.allSatisfy(\.isHexDigit) {
+            items = [items[1], text]
+        }
+    }
+}
+
+/// A connection that has a context, an item, a key and a prompt of its own, and reads all answers.
+final class Conversation {
+    let client: RawClient
+    private(set) var given: Given
+    /// Whether the bus has ended it.
+    private(set) var isOver = false
+    private var unread: [UInt8] = []
+    /// The number of the last message; the first one is Hello.
+    private var last: UInt32 = 1
+    /// What is awaited before other calls are made, by the numbers of the calls.
+    private var awaited: Set<UInt32> = [1]
+    /// The objects of the other calls that are not answered yet.
+    private var waiting: [UInt32: String] = [:]
+    private var lastCall = ContinuousClock.now
+
+    private static let service = "org.localauth.Authentication1"
+    private static let keychain = "org.localauth.Keychain1"
+    private static let gone = [
+        "org.freedesktop.DBus.Error.UnknownObject", "org.localauth.Error.InvalidContext",
+    ]
+
+    /// Connects, and asks for all of it.
+    ///
+    /// - Parameters:
+    ///   - address: of the bus.
+    ///   - name: of the item and the key; there may be some of that name.
+    ///   - earlier: What an earlier connection of the user was given: its items are still there.
+    ///   - secret: a sealed memfd.
+    init?(_ address: String, _ name: String, after earlier: Given, secret: OwnedDescriptor) {
+        guard let client = try? RawClient(address, isPatient: false) else { return nil }
+        self.client = client
+        given = Given()
+        given.items = earlier.items
+        let item = Self.attributes(["class": "genp", "acct": name])
+        let key = Self.attributes(["class": "keys", "klbl": name])
+        var path = RawValues()
+        path.append("/agent")
+        path.append(UInt32(0))
+        path.pad(8)
+        // A policy that the passcode is enough for, so that there is a prompt.
+        var evaluation = RawValues()
+        evaluation.append(UInt32(2))
+        evaluation.append("open the vault")
+        evaluation.append(UInt32(0))
+        evaluation.pad(8)
+        askForContext()
+        ask("Add", "a{sv}ha{sv}a{sv}", Self.following(item, isSecret: true), secret)
+        ask("CreateKey", "a{sv}a{sv}a{sv}", Self.following(key, isSecret: false))
+        ask("RegisterAgent", "oa{sv}", path)
+        ask("Evaluate", "usa{sv}", evaluation)
+        // The prompt is nobody's to wait for.
+        awaited.remove(last)
+    }
+
+    private func askForContext() {
+        var none = RawValues()
+        none.append(UInt32(0))
+        none.pad(8)
+        ask("CreateContext", "a{sv}", none)
+    }
+
+    private func ask(
+        _ member: String,
+        _ signature: String,
+        _ body: RawValues,
+        _ secret: OwnedDescriptor? = nil
+    ) {
+        let isItem = ["Add", "CreateKey"].contains(member)
+        let offer = client.offer(
+            to: Self.service,
+            path: isItem ? "/org/localauth/Keychain1" : Given.root,
+            interface: isItem ? Self.keychain : Self.service,
+            member: member,
+            signature: signature,
+            body: body.bytes,
+            copies: secret == nil ? 0 : 1,
+            of: secret
+        )
+        last += 1
+        awaited.insert(last)
+        if offer != .taken { isOver = true }
+    }
+
+    /// A dictionary of texts.
+    private static func attributes(_ attributes: [String: String]) -> RawValues {
+        var values = RawValues()
+        values.array(aligned: 8) { values in
+            for (name, value) in attributes {
+                values.pad(8)
+                values.append(name)
+                values.append(raw: [1, UInt8(ascii: "s"), 0])
+                values.append(value)
+            }
+        }
+        return values
+    }
+
+    /// The same, its secret if there is one, and two empty dictionaries.
+    private static func following(_ attributes: RawValues, isSecret: Bool) -> RawValues {
+        var values = attributes
+        if isSecret { values.append(UInt32(0)) }
+        for _ in 0..<2 {
+            values.append(UInt32(0))
+            values.pad(8)
+        }
+        return values
+    }
+
+    /// As many calls wait at a time: more would be refused for a limit, unread.
+    private static let most = 16
+
+    /// Whether all that was asked for first is answered, and another call may be made.
+    var hasRoom: Bool { awaited.isEmpty && waiting.count < Self.most && !isOver }
+
+    /// Another call was made, on an object.
+    func hasCalled(_ object: String) {
+        last += 1
+        waiting[last] = object
+        lastCall = .now
+    }
+
+    /// Reads what has come: how each call has ended but what was asked for, by the name of an error,
+    /// or `answered`.
+    func hear() -> [String] {
+        var some = client.takeSome()
+        while let bytes = some, !bytes.isEmpty {
+            unread += bytes
+            some = client.takeSome()
+        }
+        if some == nil { isOver = true }
+        var ends: [String] = []
+        var rest = unread[...]
+        while let message = Message(&rest) {
+            if message.kind == 1, message.member == "Begin", let text = message.text {
+                given.prompt = text
+            }
+            guard message.kind == 2 || message.kind == 3 else { continue }
+            if message.kind == 2, let text = message.text { given.take(text) }
+            awaited.remove(message.answered)
+            guard let object = waiting.removeValue(forKey: message.answered) else { continue }
+            ends.append(message.error ?? "answered")
+            // It has been released, or has ended.
+            let isGone = Self.gone.contains(message.error ?? "")
+            if isGone, object == given.context, awaited.isEmpty { askForContext() }
+        }
+        unread = Array(rest)
+        // It waits for prompts that nobody will answer.
+        if waiting.count >= Self.most, lastCall.duration(to: .now) > .seconds(2) { isOver = true }
+        return ends
+    }
+
+    /// Has it end.
+    func leave() { isOver = true }
+}
+
+/// What is to be known of a message that a bus has passed on: it is sound.
+private struct Message {
+    /// 1: a call, 2: an answer, 3: an error.
+    let kind: UInt8
+    private(set) var member: String?
+    private(set) var error: String?
+    /// The number of the call that this answers.
+    private(set) var answered: UInt32 = 0
+    /// The first of its values, if that is a text.
+    private(set) var text: String?
+
+    /// Takes a message from what has come, once all of it has.
+    init?(_ bytes: inout ArraySlice<UInt8>) {
+        let all = bytes
+        func number(_ place: Int) -> Int {
+            (0..<4).reduce(0) { $0 | Int(all[all.startIndex + place + $1]) << (8 * $1) }
+        }
+        func string(_ place: Int) -> String {
+            let start = all.startIndex + place + 4
+            return String(decoding: all[start..<start + number(place)], as: UTF8.self)
+        }
+        guard all.count >= 16 else { return nil }
+        let end = 16 + number(12)
+        let body = (end + 7) / 8 * 8
+        guard all.count >= body + number(4) else { return nil }
+        bytes = all.dropFirst(body + number(4))
+        kind = all[all.startIndex + 1]
+        var place = 16
+        var isText = false
+        while place < end {
+            let (code, type) = (all[all.startIndex + place], all[all.startIndex + place + 2])
+            place += 4
+            switch type {
+            case UInt8(ascii: "u"):
+                if code == 5 { answered = UInt32(number(place)) }
+                place += 4
+            case UInt8(ascii: "g"):
+                isText = code == 8 && "so".utf8.contains(all[all.startIndex + place + 1])
+                place += Int(all[all.startIndex + place]) + 2
+            default:
+                if code == 3 { member = string(place) }
+                if code == 4 { error = string(place) }
+                place += 4 + number(place) + 1
+            }
+            place = (place + 7) / 8 * 8
+        }
+        if isText { text = string(body) }
+    }
+}
