@@ -1,7 +1,7 @@
 /* `bench-client soak ADDRESS CONNECTIONS COUNT SEED`: COUNT evaluations from CONNECTIONS connections of one
  * user. Some are cancelled and some die, at once, when the prompt is shown, or when the sensor looks;
- * some are made on a context. It prints `done N` now and then, at the end a count of each outcome, and
- * fails when one came that nothing here explains.
+ * some are made on a context. It prints `done N` now and then, at the end a count of each outcome, and of
+ * each error by its name; it fails when one came that nothing here explains.
  *
  * `bench-client feed ADDRESS SENSOR SEED`: keeps a simulated sensor in matches, with few misses and hints
  * between them, until its input ends. */
@@ -16,9 +16,8 @@
 /* How many of a user's evaluations run or wait at once: one less than a session takes (L9), because a
  * connection that died is noticed by the service later than by us. */
 enum { most_at_once = 8 };
-enum outcome { granted, cancelled, died, failed, refused, unexpected, outcomes };
-static const char *const names[outcomes] = {"granted", "cancelled", "died",
-                                            "failed",  "refused",   "unexpected"};
+enum outcome { granted, died, explained, unexpected, outcomes };
+static const char *const names[outcomes] = {"granted", "died", "explained", "unexpected"};
 
 /* When an evaluation is disturbed, and how. */
 enum moment { never, at_once, when_shown, when_looking };
@@ -33,8 +32,16 @@ static unsigned chance(unsigned below) {
     return (unsigned)((state >> 16) % below);
 }
 
+/* How many calls were answered with an error; the service has fewer errors than that. */
+enum { most_errors = 32 };
+struct error {
+    char *name;
+    long count;
+};
+
 struct soak {
     const char *address;
+    struct error errors[most_errors];
     long count, begun, ended, of[outcomes];
     int running;
 };
@@ -101,16 +108,26 @@ static int event(sd_bus_message *message, void *userdata, sd_bus_error *error) {
     return 1;
 }
 
+static void count(struct soak *soak, const char *name) {
+    struct error *error = soak->errors;
+    while (error->name && strcmp(error->name, name) != 0)
+        if (++error == soak->errors + most_errors)
+            fail("soak", "more errors than there are");
+    if (!error->name)
+        error->name = strdup(name);
+    error->count++;
+}
+
+/* Three misses end an evaluation, and the feeder has them. */
 static enum outcome outcome_of(struct client *client, sd_bus_message *reply) {
     const sd_bus_error *error = sd_bus_message_get_error(reply);
     if (!error)
         return granted;
-    if (strcmp(error->name, "org.localauth.Error.AppCancel") == 0 && client->disturbance == invalidate)
-        return cancelled;
-    if (strcmp(error->name, "org.localauth.Error.AuthenticationFailed") == 0)
-        return failed;
-    if (strcmp(error->name, "org.freedesktop.DBus.Error.LimitsExceeded") == 0)
-        return refused;
+    count(client->soak, error->name);
+    if ((strcmp(error->name, "org.localauth.Error.AppCancel") == 0 && client->disturbance == invalidate) ||
+        strcmp(error->name, "org.localauth.Error.AuthenticationFailed") == 0 ||
+        strcmp(error->name, "org.freedesktop.DBus.Error.LimitsExceeded") == 0)
+        return explained;
     fprintf(stderr, "bench-client: %s: %s\n", error->name, error->message);
     return unexpected;
 }
@@ -217,6 +234,8 @@ int soak(int argc, char **argv) {
     printf("end");
     for (int i = 0; i < outcomes; i++)
         printf(" %s=%ld", names[i], all.of[i]);
+    for (struct error *error = all.errors; error < all.errors + most_errors && error->name; error++)
+        printf(" %s=%ld", error->name, error->count);
     printf("\n");
     return all.of[unexpected] > 0;
 }
