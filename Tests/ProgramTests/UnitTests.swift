@@ -242,7 +242,7 @@ struct UnitTests {
         #expect(Installation.value("User", in: verifier) == nil)
     }
 
-    @Test("L24: the service's state and its key are not there for a sensor")
+    @Test("L24: the unit of each sensor hides the service's state and its key")
     func state() async throws {
         let site = try await Installation("install", "install-simulated")
         for sensor in Self.sensors {

@@ -261,14 +261,37 @@ struct AuditTests {
         }
     }
 
+    /// The records of templates that changed.
+    @BusActor private static func changes(_ bench: AuditBench) -> [[String: String]] {
+        bench.journal.records.seen.filter { $0["LOCALAUTH_EVENT"] == "enrolment-changed" }
+    }
+
     @Test("L15: templates that change are a record, without their ids")
     func enrolment() async throws {
         try await AuditBench.run { bench in
-            let (_, template) = try await bench.sensor(for: getuid())
-            _ = try await bench.manager().canEvaluate(policy: 1)
-            let record = try await bench.journal.record("enrolment-changed")
-            #expect(record["LOCALAUTH_UID"] == "\(getuid())")
-            #expect(!record.values.contains { $0.contains(template) })
+            let uid = getuid()
+            let (sensor, template) = try await bench.sensor(for: uid)
+            var ids = [template]
+            let changes = ["some are there", "one more", "one less", "one more again", "none"]
+            for (number, what) in changes.enumerated() {
+                switch number {
+                case 1, 3: ids.append(sensor.add(for: uid, announcing: false))
+                case 2: sensor.templates[uid]?.removeFirst()
+                case 4: sensor.templates[uid] = []
+                default: break
+                }
+                // The first ones are found, not announced.
+                if number > 0 { sensor.signals.templatesChanged(uid: uid) }
+                try await eventually("a record: \(what)") {
+                    _ = try await bench.manager().canEvaluate(policy: 1)
+                    return Self.changes(bench).count > number
+                }
+                #expect(Self.changes(bench).count == number + 1, "\(what)")
+            }
+            for record in Self.changes(bench) {
+                #expect(record["LOCALAUTH_UID"] == "\(uid)")
+                #expect(!record.values.contains { value in ids.contains { value.contains($0) } })
+            }
         }
     }
 }

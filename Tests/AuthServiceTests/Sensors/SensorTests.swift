@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Sensors as the daemon sees them", .timeLimit(.minutes(10)))
 struct SensorTests {
-    @Test("L16: a sensor that speaks no common version is incompatible and never called")
+    @Test("L16: a sensor that speaks no common version is incompatible, and only asked how it is")
     func versions() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor(expecting: "incompatible") { $0.versions = [2, 7] }
