@@ -61,7 +61,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation reference \
-    graph mutants fuzz test run-tests test-under-load sanitize nightly lint \
+    graph mutants fuzz test run-tests run-group test-under-load sanitize nightly lint \
     check format generate messages catalogues acceptance bench bench-system hello soak instructions install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam test-faults clean
 
@@ -155,15 +155,20 @@ BAR := $(NOTHING)|$(NOTHING)
 test: build ## Every test
 	@$(MAKE) --no-print-directory run-tests
 
+TEST_GROUPS := others $(BUSY)
+
 # Of what is built.
 run-tests:
-	$(EACH_TEST) $(TRAITS) --skip '^($(subst $(NOTHING) $(NOTHING),$(BAR),$(BUSY)))\.'
-	for target in $(BUSY); do \
-	    $(EACH_TEST) $(TRAITS) --filter "^$$target\." || exit 1; \
+	@for group in $(TEST_GROUPS); do \
+	    $(MAKE) --no-print-directory run-group GROUP=$$group || exit 1; \
 	done
 
+run-group:
+	$(EACH_TEST) $(TRAITS) $(if $(filter others,$(GROUP)), \
+	    --skip '^($(subst $(NOTHING) $(NOTHING),$(BAR),$(BUSY)))\.',--filter '^$(GROUP)\.')
+
 test-under-load: build ## All tests RUNS times (10), COPIES at once (3), as the load of each other
-	scripts/test-under-load $(or $(RUNS),10) $(or $(COPIES),3)
+	scripts/test-under-load $(or $(RUNS),10) $(or $(COPIES),3) $(TEST_GROUPS)
 
 SANITIZER ?= address
 SANITIZED = SWIFT="$(SWIFT)" scripts/sanitize $(SANITIZER)
