@@ -8,7 +8,7 @@ import Testing
 /// told is forgotten, and the next evaluation works.
 ///
 /// Each round has another call fail, until a round has fewer than that. `LA_NIGHTLY` leaves out
-/// none.
+/// fewer.
 @Suite("Calls to the kernel that fail", .timeLimit(.minutes(30)))
 struct FailedCallTests {
     // The functions run on the loop, so it has to run before them.

@@ -260,7 +260,7 @@ private final class Person {
 
     /// So many calls of the plain service may take as long as a use: it takes ten or twenty.
     private static let callsOfUse = 40
-    /// What a use may take beside that.
+    /// What a use may take beside that; L21 says a second, which isn't kept: see SECURITY.md.
     private static let patience = Duration.seconds(10)
 
     /// A call that takes longer is late; a sensor has two seconds for an answer that takes the way
