@@ -6,7 +6,8 @@ extension Connection {
         _ destination: String,
         _ path: ObjectPath,
         _ member: (interface: String, name: String),
-        _ signature: String
+        _ signature: String,
+        within limit: Duration
     ) async throws {
         _ = try await call(
             to: destination,
@@ -14,7 +15,7 @@ extension Connection {
             interface: member.interface,
             member: member.name,
             signature: signature,
-            timeout: .seconds(5)
+            timeout: limit
         ) { writer throws(DBusError) in
             switch signature {
             case "s": try writer.write("text")

@@ -21,7 +21,10 @@ public struct SensorFixture: Sendable {
     public var hasStream: Bool
     /// Whether its touches are calls on the daemon's connection, behind what that has sent before.
     public var touchesByBus: Bool
-    /// How long a failed attempt may take: a face is looked at for three seconds before.
+    /// How long an event or an answer may take before the sensor counts as hung: a face is looked
+    /// at for three seconds before an attempt has failed.
+    ///
+    /// A busy machine wants more.
     public var patience: Duration
     /// How long what has to be done within a second may take: a second, and what a machine needs to
     /// tell.

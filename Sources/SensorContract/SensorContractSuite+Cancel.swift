@@ -27,7 +27,7 @@ extension SensorContractSuite {
                     uid: SensorBench.user,
                     label: "one",
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
             let listed = try await bench.sensor.listTemplates(uid: SensorBench.user)

@@ -19,7 +19,7 @@ extension SensorContractSuite {
                         path: ObjectPath(unchecked: path),
                         interface: interface,
                         member: member,
-                        timeout: .seconds(5)
+                        timeout: bench.fixture.patience
                     )
                 }
             }
@@ -34,7 +34,13 @@ extension SensorContractSuite {
                 for signature in ["", "s", "asas"] {
                     try await expectRefusal("\(member)(\(signature))") {
                         let called = ("org.localauth.Sensor1", member)
-                        try await bench.daemon.callWrongly(bench.owner, path, called, signature)
+                        try await bench.daemon.callWrongly(
+                            bench.owner,
+                            path,
+                            called,
+                            signature,
+                            within: bench.fixture.patience
+                        )
                     }
                 }
             }
@@ -53,7 +59,7 @@ extension SensorContractSuite {
                     interface: "org.localauth.Sensor1",
                     member: "Health",
                     signature: "h",
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 ) { writer throws(DBusError) in try writer.write(end) }
                 _ = try? await call.reply()
             }
@@ -142,7 +148,7 @@ extension SensorContractSuite {
 
     /// Fails unless it still is what it was.
     @BusActor private static func expectHealth(_ bench: SensorBench) async throws {
-        let state = try await bench.sensor.health(timeout: .seconds(5)).state
+        let state = try await bench.sensor.health(timeout: bench.fixture.patience).state
         try expect(["ok", "degraded"].contains(state), "its health, got \(state)")
     }
 }

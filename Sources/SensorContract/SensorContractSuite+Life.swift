@@ -38,7 +38,7 @@ extension SensorContractSuite {
                     operation: bench.nextOperation(),
                     uid: other,
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
             let listed = try await bench.sensor.listTemplates(uid: SensorBench.user)
@@ -72,7 +72,7 @@ extension SensorContractSuite {
                     uid: SensorBench.user,
                     label: "one more",
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
         },

@@ -12,7 +12,7 @@ extension SensorContractSuite {
                     operation: 1,
                     uid: SensorBench.user,
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
         },
@@ -72,7 +72,7 @@ extension SensorContractSuite {
                     operation: bench.nextOperation(),
                     uid: SensorBench.user,
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
             try await expectError(.sensorBusy, of: "Enroll") {
@@ -81,7 +81,7 @@ extension SensorContractSuite {
                     uid: SensorBench.user,
                     label: "two",
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
             let matched = try await bench.presenting(true) { try await call.answer() }
@@ -150,7 +150,7 @@ extension SensorContractSuite {
                     operation: number,
                     uid: SensorBench.user,
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
         },

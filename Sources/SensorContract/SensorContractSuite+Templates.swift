@@ -105,7 +105,7 @@ extension SensorContractSuite {
                     operation: 1,
                     uid: .max,
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
             try await expectError(.invalidArgs, of: "ListTemplates") {
@@ -118,7 +118,7 @@ extension SensorContractSuite {
                     uid: SensorBench.user,
                     label: label,
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
         },

@@ -46,6 +46,7 @@ struct Subject: Sendable {
             let isSimulated = (try? await simulated.pending()) != nil
             var described = Self.fixture(words, name, touching, isSimulated: isSimulated)
             described.promptness = touching.patience
+            described.patience = max(described.patience, touching.patience)
             fixture = described
         } catch {
             await bus.end()

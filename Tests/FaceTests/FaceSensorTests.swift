@@ -142,7 +142,7 @@ struct FaceSensorTests {
                     operation: 1,
                     uid: SensorBench.user,
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             } catch let error as DBusError {
                 try expect(error.name == .sensorFailed, "Failed, got \(error)")
@@ -185,6 +185,7 @@ struct FaceSensorWithoutModelsTests {
             program: ["localauth-sensor-face", "--state-directory", folder.path + "/state"]
                 + options,
             name: "Face",
+            patience: .seconds(60),
             promptness: .seconds(20),
             present: { _, _ in }
         )
@@ -207,7 +208,7 @@ struct FaceSensorWithoutModelsTests {
                     uid: SensorBench.user,
                     label: "one",
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
             try await expectError(.sensorNoTemplates, of: "Verify") {
@@ -215,7 +216,7 @@ struct FaceSensorWithoutModelsTests {
                     operation: 2,
                     uid: SensorBench.user,
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
         }

@@ -158,7 +158,7 @@ struct FaceServiceTests {
                     uid: SensorBench.user,
                     label: "x",
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
                 seen.insert(try await bench.sensor.unavailability())
                 seen.insert(try await bench.sensor.health().state)

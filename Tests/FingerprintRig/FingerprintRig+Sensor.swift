@@ -10,6 +10,7 @@ extension FingerprintRig {
         return SensorFixture(
             program: words(["localauth-sensor-fingerprint"]),
             name: name,
+            patience: .seconds(60),
             promptness: .seconds(20)
         ) { isMatching, _ in
             guard await self.isFingerNeeded() else { return }

@@ -32,6 +32,7 @@ import VirtualKey
             program: program,
             name: "Fido2",
             touchesByBus: false,
+            patience: .seconds(60),
             promptness: .seconds(20),
             plug: { isIn, _ in
                 if isIn { try key.plug() } else { key.unplug() }

@@ -6,12 +6,14 @@ extension SensorFixture {
     /// An example sensor, whose finger and device are lines on its standard input.
     static func doorbell(
         _ program: [String],
+        patience: Duration = .seconds(60),
         promptness: Duration = .seconds(20)
     ) -> SensorFixture {
         SensorFixture(
             program: program,
             name: "Doorbell",
             hasStream: true,
+            patience: patience,
             promptness: promptness,
             plug: { @BusActor isIn, bench in
                 bench.program.tell(isIn ? "plug" : "unplug")

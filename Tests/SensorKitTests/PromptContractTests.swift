@@ -246,6 +246,12 @@ struct PromptContractTests {
             "A service that comes back"
         ),
         PlantedFault(
+            "a service asked again and again",
+            "if owner: self.ask(",
+            "if owner: self.owner = GLib.timeout_add(100, self.serve, owner); self.ask(",
+            "A service that refuses"
+        ),
+        PlantedFault(
             "prompts of a service that is gone",
             #"for handle in list(self.prompts): self.over(handle, "system")"#,
             "pass",

@@ -29,6 +29,7 @@ struct PythonSensorTests {
         // As strict as whoever calls the program finds it.
         let fixture = SensorFixture.doorbell(
             ["/usr/bin/python3", folder.path + "/sensor.py"],
+            patience: .seconds(5),
             promptness: .milliseconds(1500)
         )
         let outcome = try await #require(check).outcome(fixture)

@@ -219,7 +219,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     }
 
     /// How long an answer may take before the prompt counts as hung.
-    private var limit: Duration { max(.seconds(5), fixture.patience * 3) }
+    var limit: Duration { max(.seconds(5), fixture.patience * 3) }
 
     // MARK: The service
 

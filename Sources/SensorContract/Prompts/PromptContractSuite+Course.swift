@@ -130,7 +130,7 @@ extension PromptContractSuite {
                 .map {
                     PromptAct.packet(channel: $0, bytes, isOwn: true)
                 }
-            let got = try await bench.desk.acts.first("a packet", within: .seconds(10)) {
+            let got = try await bench.desk.acts.first("a packet", within: bench.limit * 2) {
                 packets.contains($0)
             }
             let (shown, other) = got == packets[0] ? (first, second) : (second, first)

@@ -92,7 +92,8 @@ extension PromptContractSuite {
                             agent.destination,
                             agent.path,
                             ("org.localauth.Agent1", member),
-                            signature
+                            signature,
+                            within: bench.limit
                         )
                     }
                 }
@@ -113,7 +114,7 @@ extension PromptContractSuite {
             let proxy = try bench.desk.proxy()
             try await expectRefusal("Begin") {
                 let details = PromptBench.details
-                let limit = Duration.seconds(5)
+                let limit = bench.limit
                 try await proxy.begin(
                     prompt: handle,
                     details: details,
@@ -143,7 +144,7 @@ extension PromptContractSuite {
             let proxy = Agent1Proxy(stranger, destination: agent.destination, path: agent.path)
             try await expectError(.accessDenied, of: "a stranger's Begin") {
                 let (details, end) = (PromptBench.details, try bench.desk.open("stranger"))
-                let limit = Duration.seconds(5)
+                let limit = bench.limit
                 try await proxy.begin(prompt: "1", details: details, passcode: end, timeout: limit)
             }
             try await expectError(.accessDenied, of: "a stranger's Update") {
@@ -152,11 +153,11 @@ extension PromptContractSuite {
                     prompt: handle,
                     kind: kind,
                     detail: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.limit
                 )
             }
             try await expectError(.accessDenied, of: "a stranger's End") {
-                try await proxy.end(prompt: handle, outcome: "success", timeout: .seconds(5))
+                try await proxy.end(prompt: handle, outcome: "success", timeout: bench.limit)
             }
             try await bench.type(secret, on: handle)
         },

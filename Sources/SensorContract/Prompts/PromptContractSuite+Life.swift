@@ -19,7 +19,7 @@ extension PromptContractSuite {
                 try await expectRefusal("Begin with \(name)") {
                     let handle = bench.desk.nextHandle()
                     let details = PromptBench.details
-                    let limit = Duration.seconds(5)
+                    let limit = bench.limit
                     try await proxy.begin(
                         prompt: handle,
                         details: details,
@@ -58,7 +58,7 @@ extension PromptContractSuite {
                     prompt: handle,
                     details: PromptBench.details,
                     passcode: theirs,
-                    timeout: .seconds(5)
+                    timeout: bench.limit
                 )
             await bench.settle()
             try await bench.act(.type(secret))
@@ -85,7 +85,7 @@ extension PromptContractSuite {
                     prompt: "none",
                     kind: "application-password-required",
                     detail: ["channel": .descriptor(end)],
-                    timeout: .seconds(5)
+                    timeout: bench.limit
                 )
             }
             // Some languages close what is left only now and then.
@@ -135,7 +135,7 @@ extension PromptContractSuite {
             try await bench.meet()
             try await expectError(.accessDenied, of: "the old service's Update") {
                 let detail = ["attempts-left": Variant.uint32(1)]
-                let limit = Duration.seconds(5)
+                let limit = bench.limit
                 try await proxy.update(
                     prompt: handle,
                     kind: "no-match",
@@ -149,6 +149,7 @@ extension PromptContractSuite {
             "A service that refuses it is not asked again and again",
             .asking("A service that refuses it is asked again at most once a second")
         ) { bench in
+            let start = ContinuousClock.now
             bench.leave()
             try await bench.replaceService()
             let error = DBusError("org.localauth.Error.AgentExists", "There is one.")
@@ -158,7 +159,9 @@ extension PromptContractSuite {
             }
             await pause(.milliseconds(1500))
             let count = bench.desk.acts.seen.count { $0 == .registered }
-            try expect(count <= 4, "a few registrations, got \(count)")
+            // On a busy machine the pause is longer.
+            let seconds = Int((ContinuousClock.now - start).components.seconds)
+            try expect(count <= seconds + 3, "a few registrations, got \(count) in \(seconds) s")
         },
         PromptCheck("SIGTERM ends it with status 0 within a second", .endsAtTerm) { bench in
             bench.program.signal(SIGTERM)
@@ -201,7 +204,7 @@ extension PromptContractSuite {
                     path: agent.path,
                     interface: interface,
                     member: member,
-                    timeout: .seconds(5)
+                    timeout: bench.limit
                 )
                 guard member == "Introspect" else { continue }
                 let text = try reply.read("s") { (reader) throws(DBusError) in
