@@ -11,6 +11,7 @@ struct SimulatedSensorTests {
         program: ["localauth-sensor-simulated"],
         name: "Simulated",
         keepsTemplates: false,
+        patience: .seconds(60),
         promptness: .seconds(20),
         present: { matching, bench in
             try? await control(bench).touch(matching: matching)
@@ -38,6 +39,7 @@ struct SimulatedSensorTests {
             SensorFixture(
                 program: ["localauth-sensor-simulated", "--name", "Other", "--type", word],
                 name: "Other",
+                patience: .seconds(60),
                 promptness: .seconds(20),
                 present: Self.fixture.present
             )
@@ -47,23 +49,24 @@ struct SimulatedSensorTests {
     @Test("An idle sensor ends in good order, but not one whose templates are in memory alone")
     @BusActor func idle() async throws {
         try await PrivateBus.run { bus in
-            let busy = try bus.start(
-                ["localauth-sensor-simulated", "--name", "Busy", "--idle-timeout", "5"]
-            )
-            let owner = try await bus.waitForOwner(of: "org.localauth.Sensor1.Busy")
+            let name = "org.localauth.Sensor1.Busy"
+            let words = ["localauth-sensor-simulated", "--name", "Busy", "--idle-timeout", "5"]
+            // The bus starts it with the first call, so that it isn't idle before.
+            try await bus.offer(name, words)
             let control = SimulatedSensor1Proxy(
                 try bus.connect(),
-                destination: try #require(owner),
+                destination: name,
                 path: ObjectPath(trusted: "/org/localauth/Sensor1")
             )
             _ = try await control.addTemplate(uid: SensorBench.user, label: "one")
+            let busy = try await bus.process(of: name)
             let idle = try bus.start(
                 ["localauth-sensor-simulated", "--name", "Idle", "--idle-timeout", "10"]
             )
             #expect(try await idle.exitStatus(within: .seconds(50)) == 0, "\(idle.errors)")
-            #expect(busy.isRunning)
+            #expect(try await bus.process(of: name) == busy && busy != nil)
             try await control.reset()
-            #expect(try await busy.exitStatus(within: .seconds(30)) == 0, "\(busy.errors)")
+            try await bus.waitForOwner(of: name, false)
         }
     }
 
@@ -147,7 +150,7 @@ struct SimulatedSensorTests {
                     operation: bench.nextOperation(),
                     uid: SensorBench.user,
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
             try await control(bench).reset()
@@ -255,7 +258,7 @@ struct SimulatedSensorTests {
                     uid: SensorBench.user,
                     label: "more",
                     options: [:],
-                    timeout: .seconds(5)
+                    timeout: bench.fixture.patience
                 )
             }
         },
