@@ -13,7 +13,7 @@ struct DemoTests {
             [package.path + "/scripts/demo", ChildProcess.folder],
             mergesErrors: true
         )
-        #expect(try await demo.exitStatus(within: .seconds(100)) == 0, "\(demo.output)")
+        #expect(try await demo.exitStatus(within: .seconds(300)) == 0, "\(demo.output)")
         #expect(demo.output.contains("nothing is left running"), "\(demo.output)")
     }
 }

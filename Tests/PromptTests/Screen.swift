@@ -19,6 +19,7 @@ import TestSupport
     private let compositor: Compositor?
     private let size: (width: Int, height: Int)
     private let server: ChildProcess
+    private var manager: ChildProcess?
     private var accessibility: ChildProcess?
 
     /// Starts it, and waits until each part is ready.
@@ -42,7 +43,8 @@ import TestSupport
             throw TestFailure("Xvfb did not start: \(server.errors)")
         }
         display = ":\(number)"
-        try bus.run(["/usr/bin/openbox", "--sm-disable"], environment: environment)
+        let words = ["/usr/bin/openbox", "--sm-disable", "--debug"]
+        manager = try bus.run(words, environment: environment)
         accessibility = try bus.run(
             ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately"],
             environment: environment
@@ -135,6 +137,20 @@ import TestSupport
             "HOME": bus.folder, "GSETTINGS_BACKEND": "memory", "NO_AT_BRIDGE": "0",
         ]
     }
+
+    /// How often a window came so far.
+    var windowsSoFar: Int { managed.count { $0.contains("Managed window 0x") } }
+
+    /// The titles of all windows so far, as they were when they came.
+    var titlesSoFar: [String] {
+        managed.compactMap { line in
+            guard line.contains("Window name: ") else { return nil }
+            return line.firstRange(of: " title: ").map { String(line[$0.upperBound...]) }
+        }
+    }
+
+    /// What the window manager says of windows: who looks for one now and then may miss it.
+    private var managed: [Substring] { manager?.output.split(separator: "\n") ?? [] }
 
     /// Runs a tool to its end.
     /// - Returns: what it wrote.

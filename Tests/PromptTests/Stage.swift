@@ -77,9 +77,14 @@ import TestSupport
     /// Waits until the prompt takes what is typed.
     func waitUntilTyping() async throws {
         try await eventually("a field that takes keys", within: .seconds(60)) {
-            guard let field = try await self.reader.find("text box") else { return false }
-            return field.has(.editable) && field.has(.focused)
+            try await self.isTyping()
         }
+    }
+
+    /// Whether the prompt takes what is typed.
+    func isTyping() async throws -> Bool {
+        guard let field = try await reader.find("text box") else { return false }
+        return field.has(.editable) && field.has(.focused)
     }
 
     /// Waits until the prompt takes keys at all.
