@@ -74,18 +74,26 @@ struct BusyTests {
     @BusActor func isFree() async throws {
         try await ReaderBench.run { reader in
             let other = try reader.rig.bus.connect()
-            let id = try await reader.enroll()
+            let image = try Fingerprints.image(1)
+            var start = ContinuousClock.now
+            let id = try await reader.enroll {
+                start = .now
+                reader.rig.readers[0].touch(image)
+            }
             for _ in 0..<3 {
-                try await reader.rig.device("Claim", "bob", by: other)
+                try await Self.claim(reader, by: other, start)
                 try await reader.rig.device("Release", by: other)
                 let (_, call) = try await reader.bench.verify()
+                try await reader.rig.waitForFingerNeeded()
+                start = .now
                 try await reader.rig.touch(1, again: true)
                 #expect(try await call.reply() == id)
             }
-            try await reader.rig.device("Claim", "bob", by: other)
+            try await Self.claim(reader, by: other, start)
             try await reader.rig.device("Release", by: other)
+            start = .now
             try await reader.sensor.removeTemplate(uid: SensorBench.user, id: id)
-            try await reader.rig.device("Claim", "bob", by: other)
+            try await Self.claim(reader, by: other, start)
         }
     }
 
@@ -96,9 +104,31 @@ struct BusyTests {
             let other = try reader.rig.bus.connect()
             let (number, _) = try Self.verify(reader)
             _ = try await reader.bench.event("ready", of: number)
+            let start = ContinuousClock.now
             reader.bench.program.signal(SIGTERM)
             #expect(try await reader.bench.program.exitStatus() == 0)
+            try await Self.claim(reader, by: other, start, waits: .milliseconds(600))
+        }
+    }
+
+    /// Another program gets the reader at once when the sensor has ended what it did since `start`.
+    ///
+    /// For longer than `waits` the sensor doesn't wait until fprintd has let go of it: what a busy
+    /// machine took that long for is had a little later.
+    @BusActor private static func claim(
+        _ reader: ReaderBench,
+        by other: Connection,
+        _ start: ContinuousClock.Instant,
+        waits limit: Duration = .seconds(1)
+    ) async throws {
+        let took = ContinuousClock.now - start
+        do {
             try await reader.rig.device("Claim", "bob", by: other)
+        } catch {
+            guard took >= limit else { throw error }
+            try await eventually("another program to get the reader") {
+                (try? await reader.rig.device("Claim", "bob", by: other)) != nil
+            }
         }
     }
 

@@ -114,27 +114,20 @@ struct DaemonTests {
             _ = try await bench.enroll("slow", image: slow)
             let call = try bench.evaluate()
             try await bench.rig.waitForFingerNeeded()
+            // Stopped, it matches for as long as this machine takes to ask.
+            let fprintd = try #require(bench.rig.fprintd)
+            fprintd.signal(SIGSTOP)
+            defer { fprintd.signal(SIGCONT) }
             bench.rig.readers[0].touch(slow)
-            let clock = ContinuousClock()
-            var slowest = Duration.zero
-            var answers = 0
             let answered = Witness<Bool>()
-            onLoop {
-                _ = try? await call.reply()
-                answered.record(true)
-            }
-            let begin = clock.now
-            while answered.seen.isEmpty {
-                let start = clock.now
+            onLoop { answered.record((try? await call.reply()) != nil) }
+            for _ in 0..<20 {
                 #expect(try await bench.manager.canEvaluate(policy: 1).available)
-                slowest = max(slowest, clock.now - start)
-                answers += 1
-                await pause(.milliseconds(20))
             }
-            print("\(answers) CanEvaluate while fprintd matched, the slowest took \(slowest)")
-            // However slow the machine is.
-            #expect(slowest < (clock.now - begin) / 2)
-            #expect(answers > 10)
+            #expect(answered.seen.isEmpty)
+            fprintd.signal(SIGCONT)
+            let isMatch = try await answered.first("the match", within: .seconds(60)) { _ in true }
+            #expect(isMatch)
         }
     }
 }
