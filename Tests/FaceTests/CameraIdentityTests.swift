@@ -344,19 +344,28 @@ import Testing
         let hook = try hook(
             """
             pipe='\(path)'
-            mkfifo "$pipe.ready"
+            [ -p "$pipe.ready" ] || mkfifo "$pipe.ready"
             { echo >"$pipe.ready"; exec tail -f /dev/null; } >"$pipe" 2>/dev/null &
             read line <"$pipe.ready"
+            : >"$pipe.open"
             \(end)
             """
         )
-        do throws(CameraFault) {
-            try hook.run("", Interruption(), limit: 1_000)
-        } catch {
-            #expect(end == "wait" && error == .failed("The hook took longer than 1000 ms."))
+        var isOver = false
+        // On a busy machine the shell may not come so far in a second: then once more.
+        for limit in [1_000, 20_000, 120_000] where !isOver {
+            do throws(CameraFault) {
+                try hook.run("", Interruption(), limit: Int32(limit))
+                isOver = true
+                #expect(end == "exit 0")
+            } catch {
+                #expect(error == .failed("The hook took longer than \(limit) ms."))
+                isOver = end == "wait" && access(path + ".open", F_OK) == 0
+            }
         }
+        #expect(isOver)
         var query = [pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)]
-        #expect(poll(&query, 1, 5_000) == 1 && query[0].revents & Int16(POLLHUP) != 0)
+        #expect(poll(&query, 1, 60_000) == 1 && query[0].revents & Int16(POLLHUP) != 0)
     }
 
     @Test("A hook gets nothing of the sensor's environment, and signals as they are by default")
