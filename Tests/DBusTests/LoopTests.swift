@@ -10,12 +10,21 @@ struct LoopTests {
     @Test("Timers fire in the order of their deadlines, and canceled ones never")
     @BusActor
     func timers() async {
-        let fired = Collected<Int>()
-        for number in [3, 1, 2] {
-            _ = EventLoop.shared.schedule(after: .milliseconds(100 * number)) { fired.add(number) }
+        var took = Duration.seconds(1)
+        // Whoever is held up in between gives them other deadlines: then once more.
+        while took >= .milliseconds(100) {
+            let fired = Collected<Int>()
+            let start = ContinuousClock.now
+            for number in [3, 1, 2] {
+                let delay = Duration.milliseconds(100 * number)
+                _ = EventLoop.shared.schedule(after: delay) { fired.add(number) }
+            }
+            EventLoop.shared.schedule(after: .zero) { fired.add(0) }.cancel()
+            took = .now - start
+            let numbers = await fired.first(3)
+            #expect(numbers == [1, 2, 3] || took >= .milliseconds(100))
+            #expect(!numbers.contains(0))
         }
-        EventLoop.shared.schedule(after: .zero) { fired.add(0) }.cancel()
-        #expect(await fired.first(3) == [1, 2, 3])
     }
 
     @Test("Rest is told once after nothing has happened for a while, and again after something has")
