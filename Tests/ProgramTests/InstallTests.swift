@@ -67,7 +67,7 @@ struct InstallTests {
         #expect(unit.contains("\nExecStart=/opt/localauth/libexec/localauth/localauthd "))
     }
 
-    @Test("Units and activation files name what is installed, and systemd accepts the units")
+    @Test("Units and activation files name what is installed")
     func units() async throws {
         let site = try await Installation("install", "install-simulated")
         let files = try site.files()
@@ -91,10 +91,20 @@ struct InstallTests {
                     == Installation.value("Name", in: text)
             )
         }
-        let analyze = "/usr/bin/systemd-analyze"
-        guard FileManager.default.isExecutableFile(atPath: analyze) else { return }
+    }
+
+    private static let analyze = "/usr/bin/systemd-analyze"
+
+    @Test(
+        "systemd accepts the units",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: analyze), "needs \(analyze)")
+    )
+    func accepted() async throws {
+        let site = try await Installation("install", "install-simulated")
+        let units = try site.files().filter { $0.hasSuffix(".service") }
         let system = units.filter { $0.contains("/system/") }.map { "\(site.folder)/\($0)" }
-        let said = try await Installation.run(analyze, ["verify", "--man=no"] + system)
+        let said = try await Installation.run(Self.analyze, ["verify", "--man=no"] + system)
+        #expect(!system.isEmpty)
         #expect(said.status == 0 && said.output.isEmpty, "\(said.output)")
     }
 
