@@ -24,7 +24,7 @@ extension CrashBench {
             let call = try daemon.evaluateStream(
                 policy: 1,
                 reason: "test",
-                options: ["sensors": .strings(["One"]), "timeout": .uint64(20_000)]
+                options: ["sensors": .strings(["One"]), "timeout": .uint64(60_000)]
             )
             for await event in call.events {
                 guard event.kind == "sensor-ready" || event.kind == "no-match" else { continue }
@@ -44,7 +44,8 @@ extension CrashBench {
     /// The passcode and the finger let the user in.
     func letIn(_ what: Comment = "at first") async throws {
         mood = .right
-        #expect(await evaluate(2, Self.passcodeAlone) == nil, what)
+        let options = Self.passcodeAlone.merging(["timeout": .uint64(60_000)]) { $1 }
+        #expect(await evaluate(2, options) == nil, what)
         mood = .watching
         #expect(await evaluate(touching: [true]) == nil, what)
     }

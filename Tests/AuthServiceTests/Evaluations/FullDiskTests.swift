@@ -156,7 +156,8 @@ struct FullDiskTests {
                 #expect(try await context.evaluatedPolicyDomainState().isEmpty)
             }
             await expectName(.biometryNotAvailable) {
-                _ = try await bench.begin(person.connection, 1, ["timeout": .uint64(2000)]).reply()
+                _ = try await bench.begin(person.connection, 1, ["timeout": .uint64(60_000)])
+                    .reply()
             }
 
             try disk.free()

@@ -321,6 +321,7 @@ struct KeychainContextTests {
                 let app = try person.app(bench.bus)
                 let id = try await keychain.add("guarded \(flags.rawValue)", flags: flags)
                 sensor.isSilent = true
+                let start = ContinuousClock.now
                 let calls = try (0..<8).map { _ in try bench.keychain(app).reading(id) }
                 let ninth = try bench.keychain(app).reading(id)
                 // It waits for no sensor, whose patience is 2 s.
@@ -329,7 +330,9 @@ struct KeychainContextTests {
                         try await ninth.value()
                     }
                 }
-                for call in calls { #expect(call.isPending) }
+                // On a busy machine its patience may be over.
+                let arePending = calls.allSatisfy { $0.isPending }
+                #expect(arePending || ContinuousClock.now - start > .seconds(2))
                 #expect(try await keychain.read(free) == "secret")
                 app.close()
                 sensor.speak()

@@ -78,27 +78,43 @@ struct KeychainTurnTests {
             let keychain = bench.keychain(person.connection)
             let ours = bench.keychain()
             _ = try await ours.add("ours")
-            // An item with a password is one long call.
-            let calls = try (0..<60)
-                .map { number in
-                    let secret = try sealed("x")
-                    return RunningCall { () throws(DBusError) in
-                        try await keychain.proxy.add(
-                            attributes: [
-                                "class": .string("genp"), "svce": .string("\(number)"),
-                            ],
-                            secret: secret,
-                            accessControl: KeychainClient.control(.applicationPassword),
-                            options: KeychainClient.options(context)
-                        )
-                    }
-                }
-            // Answered in the order of the connection: all of the others have arrived.
-            _ = try await bench.canEvaluate(2, as: person.connection)
-            #expect(try await ours.services() == ["ours"])
-            // In one queue ours would be the last.
-            #expect(calls.count { $0.isPending } >= 10)
+            var round = 0
+            // On a busy machine all may be done when ours is heard of: then once more.
+            try await eventually("ours to be before others", within: .seconds(300)) {
+                round += 1
+                let calls = try Self.addSixty("round \(round)", keychain, context)
+                // Answered in the order of the connection: all of the others have arrived.
+                _ = try await bench.canEvaluate(2, as: person.connection)
+                #expect(try await ours.services() == ["ours"])
+                // In one queue ours would be the last.
+                if calls.count(where: { $0.isPending }) >= 10 { return true }
+                for call in calls { _ = try? await call.value() }
+                return false
+            }
         }
+    }
+
+    /// Adds items with a password, each of which is one long call.
+    @BusActor
+    private static func addSixty(
+        _ name: String,
+        _ keychain: KeychainClient,
+        _ context: Context1Proxy
+    ) throws -> [RunningCall<String>] {
+        try (0..<60)
+            .map { number in
+                let secret = try sealed("x")
+                return RunningCall { () throws(DBusError) in
+                    try await keychain.proxy.add(
+                        attributes: [
+                            "class": .string("genp"), "svce": .string("\(name), \(number)"),
+                        ],
+                        secret: secret,
+                        accessControl: KeychainClient.control(.applicationPassword),
+                        options: KeychainClient.options(context)
+                    )
+                }
+            }
     }
 
     @Test("L16: a read counts for its connection until it is answered")

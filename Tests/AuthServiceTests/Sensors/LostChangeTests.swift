@@ -69,7 +69,8 @@ struct LostChangeTests {
             // A question that a full bus refuses is no fault of the sensor: it stays, unused.
             sensor.propertyError = .limitsExceeded
             await expectName(.biometryNotAvailable) {
-                _ = try await bench.begin(person.connection, 1, ["timeout": .uint64(5000)]).reply()
+                _ = try await bench.begin(person.connection, 1, ["timeout": .uint64(60_000)])
+                    .reply()
             }
             #expect(sensor.operations.seen.isEmpty && sensor.count(of: "ListTemplates") > 0)
             sensor.propertyError = nil
