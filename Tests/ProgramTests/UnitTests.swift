@@ -172,6 +172,73 @@ struct UnitTests {
         }
     }
 
+    /// All that a unit of a user's session says, but for its texts and where programs are.
+    private static let sessions: [String: [String: String]] = [
+        "localauth-agent": [
+            "PartOf": "graphical-session.target", "After": "graphical-session.target",
+            "StartLimitIntervalSec": "60s", "StartLimitBurst": "5", "Type": "notify",
+            "ExecStart": "localauth-agent --bus system --resident", "Restart": "on-failure",
+            "RestartSec": "2s", "TimeoutStopSec": "2s", "Slice": "session.slice",
+            "LimitCORE": "0", "MemoryMax": "256M", "TasksMax": "64", "UMask": "0077",
+            "WantedBy": "graphical-session.target",
+        ],
+        "localauthd": [
+            "Type": "notify", "BusName": "org.localauth.Authentication1",
+            "ExecStart": "localauthd --bus session --refuse-on-mistake",
+            "TimeoutStopSec": "5s", "LimitCORE": "0", "MemoryMax": "512M", "TasksMax": "64",
+            "UMask": "0077",
+        ],
+        "localauth-passcode": [
+            "Type": "notify", "BusName": "org.localauth.Passcode1",
+            "ExecStart": "localauth-passcode --bus session", "TimeoutStopSec": "5s",
+            "LimitCORE": "0", "UMask": "0077",
+        ],
+        "localauth-sensor-face": [
+            "Type": "notify", "BusName": "org.localauth.Sensor1.Face",
+            "ExecStart": "localauth-sensor-face --bus session", "TimeoutStopSec": "5s",
+            "LimitCORE": "0", "UMask": "0077",
+        ],
+        "localauth-sensor-fido2": [
+            "Type": "notify", "BusName": "org.localauth.Sensor1.Fido2",
+            "ExecStart": "localauth-sensor-fido2 --bus session", "TimeoutStopSec": "5s",
+            "LimitCORE": "0", "UMask": "0077",
+        ],
+        "localauth-sensor-fingerprint": [
+            "Type": "notify", "BusName": "org.localauth.Sensor1.Fingerprint",
+            "ExecStart": "localauth-sensor-fingerprint --bus session", "TimeoutStopSec": "5s",
+            "LimitCORE": "0", "UMask": "0077",
+        ],
+        "localauth-sensor-simulated": [
+            "Type": "notify", "BusName": "org.localauth.Sensor1.Simulated",
+            "ExecStart": "localauth-sensor-simulated --bus session", "TimeoutStopSec": "5s",
+            "LimitCORE": "0", "UMask": "0077",
+        ],
+    ]
+
+    @Test("A unit of a user's session says all that it is meant to say, and nothing else")
+    func ofSessions() async throws {
+        let site = try await Installation("install", "install-simulated")
+        let installed = try site.files().filter { $0.contains("/systemd/user/") }
+        let folder = "usr/lib/systemd/user"
+        #expect(installed == Set(Self.sessions.keys.map { "\(folder)/\($0).service" }))
+        for (service, meant) in Self.sessions {
+            let lines = try site.text("\(folder)/\(service).service").split(separator: "\n")
+            let pairs = lines.filter { !$0.hasPrefix("#") && $0.contains("=") }
+                .map { $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false) }
+                .filter { !["Description", "Documentation"].contains($0[0]) }
+            let keys = pairs.map { String($0[0]) }
+            let said = Set(keys)
+            #expect(said == Set(meant.keys), "\(service): \(said.symmetricDifference(meant.keys))")
+            #expect(said.count == keys.count, "\(service): a key stands there twice")
+            for pair in pairs {
+                let key = String(pair[0])
+                let program = pair[1].split(separator: "/").last.map(String.init)
+                let value = key == "ExecStart" ? program ?? "" : String(pair[1])
+                #expect(value == meant[key], "\(service): \(key)=\(value)")
+            }
+        }
+    }
+
     @Test("No sensor sees the state, keys or credentials; its unit says so path by path")
     func hidden() async throws {
         let site = try await Installation("install", "install-simulated")

@@ -10,7 +10,7 @@ struct PageTests {
         #expect(said.status == 0, "\(said.text)")
     }
 
-    @Test("What each planted fault changes is found once in its file")
+    @Test("Each planted fault is found once in its file, and the page is what the entries say")
     func mutants() async throws {
         let said = try await Self.check("scripts/mutants")
         #expect(said.status == 0, "\(said.text)")

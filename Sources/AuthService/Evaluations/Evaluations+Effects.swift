@@ -314,7 +314,7 @@ extension Evaluations {
 
 extension SensorFault {
     /// Why an operation was refused; nil: not because of a fault.
-    fileprivate init?(_ error: DBusError) {
+    init?(_ error: DBusError) {
         switch error.name {
         case .sensorDenied: self.init(.denied, error.message)
         case .sensorDisconnected: self.init(.missing, error.message)

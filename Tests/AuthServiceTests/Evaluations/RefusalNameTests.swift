@@ -4,6 +4,7 @@ import LocalAuthBus
 import Testing
 
 @testable import AuthService
+@testable import KeychainStore
 
 @Suite("The names of errors")
 struct RefusalNameTests {
@@ -30,6 +31,104 @@ struct RefusalNameTests {
             let error = DBusError(Refusal(code, "why"))
             #expect(error.name == names[code], "\(code)")
             #expect(error.message == "why")
+        }
+    }
+
+    @Test("Each kind of a keychain's refusal is the error that the contract has for it")
+    func keychainNames() {
+        let names: [KeychainError.Code: DBusError.Name] = [
+            .duplicate: "org.localauth.Keychain1.Error.Duplicate",
+            .notFound: "org.localauth.Keychain1.Error.NotFound",
+            .authFailed: "org.localauth.Keychain1.Error.AuthFailed",
+            .parameter: "org.localauth.Keychain1.Error.Parameter",
+            .decode: "org.localauth.Keychain1.Error.Decode",
+            .notAvailable: "org.localauth.Keychain1.Error.NotAvailable",
+            .limitsExceeded: "org.freedesktop.DBus.Error.LimitsExceeded",
+            // A kind of a later version.
+            KeychainError.Code(rawValue: "later"): "org.localauth.Keychain1.Error.NotAvailable",
+        ]
+        for (code, name) in names {
+            let error = DBusError(KeychainError(code, "why"))
+            #expect(error.name == name, "\(code.rawValue)")
+            #expect(error.message == "why")
+        }
+    }
+
+    @Test("R68: each refusal of an authentication for an item has its name of the keychain")
+    func keychainRefusals() {
+        let failed: DBusError.Name = "org.localauth.Keychain1.Error.AuthFailed"
+        let canceled: DBusError.Name = "org.localauth.Keychain1.Error.UserCanceled"
+        let names: [Refusal.Code: DBusError.Name] = [
+            .authenticationFailed: failed, .userCancel: canceled, .userFallback: failed,
+            .systemCancel: canceled, .passcodeNotSet: failed, .biometryNotAvailable: failed,
+            .biometryNotEnrolled: failed, .biometryLockout: failed, .appCancel: canceled,
+            .invalidContext: failed, .companionNotAvailable: failed, .biometryNotPaired: failed,
+            .biometryDisconnected: failed,
+            .notInteractive: "org.localauth.Keychain1.Error.InteractionNotAllowed",
+            .limitsExceeded: "org.freedesktop.DBus.Error.LimitsExceeded",
+        ]
+        for code in Refusal.Code.allCases {
+            let error = DBusError(keychain: Refusal(code, "why"))
+            #expect(error.name == names[code], "\(code)")
+            #expect(error.message == "why")
+        }
+    }
+
+    @Test("Each error of a sensor has its name, in our own words; any other is that it failed")
+    func sensorNames() {
+        let words = [
+            "Canceled": "The operation was canceled.", "Busy": "The sensor is busy.",
+            "NoTemplates": "There is no such template.",
+            "Full": "There is no room for another template.",
+            "Duplicate": "This is enrolled already.",
+            "Disconnected": "The sensor is not connected.",
+            "Denied": "The sensor is not allowed to.", "Failed": "The sensor failed.",
+        ]
+        for (word, text) in words {
+            let name = DBusError.Name(rawValue: "org.localauth.Sensor1.Error.\(word)")
+            // What says nothing more than we do is not repeated.
+            for error in [DBusError(sensor: name), DBusError(sensor: DBusError(name, text))] {
+                #expect(error.name == name)
+                #expect(error.message == text, "\(word)")
+            }
+        }
+        let others: [DBusError.Name] = [
+            "org.localauth.Sensor1.Error.Later", "org.freedesktop.DBus.Error.NoReply",
+            "org.localauth.Error.UserCancel",
+        ]
+        for name in others {
+            let error = DBusError(sensor: DBusError(name, "its words"))
+            #expect(error.name == "org.localauth.Sensor1.Error.Failed", "\(name)")
+            #expect(error.message == "The sensor failed.", "\(name)")
+        }
+    }
+
+    @Test("Only why a sensor failed, and what it is not allowed to, is told in its own words")
+    func sensorReasons() {
+        let told = [
+            "Failed": "The sensor failed: its words", "Busy": "The sensor is busy.",
+            "Denied": "The sensor is not allowed to: its words",
+            "Disconnected": "The sensor is not connected.",
+        ]
+        for (word, text) in told {
+            let name = DBusError.Name(rawValue: "org.localauth.Sensor1.Error.\(word)")
+            #expect(DBusError(sensor: DBusError(name, "its words")).message == text, "\(word)")
+        }
+    }
+
+    @Test("Of a sensor's errors three are faults, of which prompt and app are told the kind")
+    func faults() {
+        let kinds: [DBusError.Name: SensorFault.Kind] = [
+            "org.localauth.Sensor1.Error.Denied": .denied,
+            "org.localauth.Sensor1.Error.Disconnected": .missing,
+            "org.localauth.Sensor1.Error.Failed": .failed,
+        ]
+        for (name, kind) in kinds {
+            #expect(SensorFault(DBusError(name, "why")) == SensorFault(kind, "why"), "\(kind)")
+        }
+        for word in ["Canceled", "Busy", "NoTemplates", "Full", "Duplicate", "Later"] {
+            let name = DBusError.Name(rawValue: "org.localauth.Sensor1.Error.\(word)")
+            #expect(SensorFault(DBusError(name, "why")) == nil, "\(word)")
         }
     }
 }
