@@ -51,9 +51,20 @@ extension CrashBench {
     }
 
     /// What is on the disk of this user, while no daemon has it.
-    func record() throws -> UserRecord {
+    func record() throws -> UserRecord { try record(in: bus.folder + "/state") }
+
+    /// The same while a daemon has it, which has nothing to write.
+    func recordOfRunningDaemon() throws -> UserRecord {
+        let folder = try TemporaryFolder()
+        let copy = folder.path + "/state"
+        let words = ["/bin/cp", "--archive", bus.folder + "/state", copy]
+        try expect(try ChildProcess.run(words).status == 0, "expected a copy of the state")
+        return try record(in: copy)
+    }
+
+    private func record(in folder: String) throws -> UserRecord {
         let (store, state) = try AuthStore.open(
-            directory: bus.folder + "/state",
+            directory: folder,
             now: .now(),
             bootID: Boot.id() ?? "",
             settings: Settings()
@@ -61,4 +72,21 @@ extension CrashBench {
         store.close()
         return state.record(of: getuid())
     }
+
+    // MARK: - Checks of passcodes
+
+    private var held: String { bus.folder + "/held" }
+    private var holding: String { bus.folder + "/holding" }
+
+    /// The verifier says nothing of a passcode from now on.
+    func holdChecks() throws {
+        unlink(holding)
+        try TemporaryFolder.write(held, [])
+    }
+
+    /// Whether the verifier has a passcode, and says nothing of it.
+    var isCheckHeld: Bool { access(holding, F_OK) == 0 }
+
+    /// The verifier says what it has to say.
+    func letChecksGoOn() { unlink(held) }
 }

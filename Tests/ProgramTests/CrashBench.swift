@@ -49,6 +49,8 @@ import Testing
     var wrongPasscodes = 0
     /// Whether a wrong passcode was told.
     var isRejected = false
+    /// Whether the last prompt asks for an app's own password.
+    private(set) var isAskedForPassword = false
     /// What goes wrong in which program.
     private let faults: [String: Faults]
     private var channels: [String: OwnedDescriptor] = [:]
@@ -231,6 +233,7 @@ import Testing
             }
         }
         _ = try? await call.reply()
+        try expect(left != nil, "expected a non-match to be told")
         return left
     }
 
@@ -266,6 +269,7 @@ import Testing
     ) throws(DBusError) -> Answer<Void> {
         messages += 1
         channels[prompt] = passcode
+        isAskedForPassword = false
         react(to: prompt, isPolicy2: details["policy"] == .uint32(2))
         return .now(())
     }
@@ -280,6 +284,7 @@ import Testing
         if kind == "no-match", case .uint32(let left)? = detail["attempts-left"] {
             told = max(told, Self.lockout - Int(left))
         }
+        if kind == "application-password-required" { isAskedForPassword = true }
         if kind == "passcode-rejected" {
             isRejected = true
             if mood == .wrongOnce { cancel(prompt) } else { react(to: prompt, isPolicy2: true) }
@@ -321,6 +326,8 @@ import Testing
         Task { [manager] in try? await manager.submitCancel(prompt: prompt) }
     }
 
+    var hasPrompt: Bool { !channels.isEmpty }
+
     /// Gives every prompt a passcode.
     func typeEverywhere(_ passcode: String) {
         for prompt in channels.keys { type(passcode, into: prompt) }
@@ -335,5 +342,6 @@ import Testing
     /// The prompts of a daemon that was killed are nobody's.
     func forgetPrompts() {
         channels = [:]
+        isAskedForPassword = false
     }
 }
