@@ -31,7 +31,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         do {
             wakeUp = try EventDescriptor()
         } catch {
-            preconditionFailure("\(error)")
+            endWithout(error)
         }
     }
 
@@ -98,7 +98,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             },
             nil
         )
-        precondition(code == 0, "The kernel refuses a thread.")
+        if code != 0 { endWithout("a thread", code) }
         pthread_detach(identifier)
     }
 

@@ -37,8 +37,9 @@ final class EventSources {
             CLOCK_BOOTTIME,
             Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK)
         )
+        if timerDescriptor < 0 { endWithout("a timer", errno) }
         poller = epoll_create1(Int32(EPOLL_CLOEXEC))
-        precondition(timerDescriptor >= 0 && poller >= 0, "The kernel refuses a timer.")
+        if poller < 0 { endWithout("a list of descriptors", errno) }
         arrange(timerDescriptor)
     }
 
@@ -102,7 +103,7 @@ final class EventSources {
         }
         let flags = Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK)
         let descriptor = signalfd(signalDescriptor, &mask, flags)
-        precondition(descriptor >= 0, "The kernel refuses a signal descriptor.")
+        if descriptor < 0 { endWithout("a signal descriptor", errno) }
         signalDescriptor = descriptor
         arrange(descriptor)
     }
@@ -216,7 +217,7 @@ final class EventSources {
     private func renewPoller() {
         close(poller)
         poller = epoll_create1(Int32(EPOLL_CLOEXEC))
-        precondition(poller >= 0, "The kernel refuses a list of descriptors.")
+        if poller < 0 { endWithout("a list of descriptors", errno) }
         let wanted = interest
         interest = [:]
         for (descriptor, events) in wanted { arrange(descriptor, for: events) }

@@ -4,6 +4,8 @@
  * $FAULTS is a folder: each path goes to a line of its `synchronised`; while there is a file
  * `fails` in it, nothing reaches the disk. Its `plan` is what `Tests/TestSupport/Faults.swift`
  * writes: which call of a kind fails, and how. */
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +18,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { NONE, DISK, DESCRIPTOR, MEMORY, BARRIER };
+enum kind { NONE, DISK, DESCRIPTOR, MEMORY, BARRIER, WATCH };
 
 /* What the test and this process share. */
 struct plan {
@@ -131,31 +135,55 @@ int rename(const char *from, const char *to) {
     return fails(DISK) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
-/* ---- Descriptors */
+/* ---- Descriptors
 
-static int opened(const char *path, int flags, mode_t mode) {
+   Whatever the programs and their libraries ask for one with; `nm -D --undefined-only` tells. What
+   a caller names the number of, such as dup2(), needs none that is free. */
+
+static int opened(int folder, const char *path, int flags, mode_t mode) {
     if (fails(DESCRIPTOR) || ((flags & O_CREAT) != 0 && fails(DISK))) return -1;
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    return (int)syscall(SYS_openat, folder, path, flags, mode);
 }
 
 static mode_t mode_of(int flags, va_list rest) {
     return (flags & (O_CREAT | __O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0;
 }
 
-int open64(const char *path, int flags, ...) {
-    va_list rest;
-    va_start(rest, flags);
-    mode_t mode = mode_of(flags, rest);
-    va_end(rest);
-    return opened(path, flags, mode);
+#define OPEN(name, folder, ...)                                                                    \
+    int name(__VA_ARGS__, int flags, ...) {                                                        \
+        va_list rest;                                                                              \
+        va_start(rest, flags);                                                                     \
+        mode_t mode = mode_of(flags, rest);                                                        \
+        va_end(rest);                                                                              \
+        return opened(folder, path, flags, mode);                                                  \
+    }
+OPEN(open, AT_FDCWD, const char *path)
+OPEN(open64, AT_FDCWD, const char *path)
+OPEN(openat, folder, int folder, const char *path)
+OPEN(openat64, folder, int folder, const char *path)
+
+/* What the compiler makes of them where no file is made. */
+int __open_2(const char *path, int flags) { return opened(AT_FDCWD, path, flags, 0); }
+int __open64_2(const char *path, int flags) { return opened(AT_FDCWD, path, flags, 0); }
+int __openat_2(int folder, const char *path, int flags) { return opened(folder, path, flags, 0); }
+int __openat64_2(int folder, const char *path, int flags) { return opened(folder, path, flags, 0); }
+
+DIR *opendir(const char *path) {
+    int flags = O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_CLOEXEC;
+    int descriptor = opened(AT_FDCWD, path, flags, 0);
+    DIR *folder = descriptor < 0 ? NULL : fdopendir(descriptor);
+    if (folder == NULL && descriptor >= 0) close(descriptor);
+    return folder;
 }
-int open(const char *path, int flags, ...) {
-    va_list rest;
-    va_start(rest, flags);
-    mode_t mode = mode_of(flags, rest);
-    va_end(rest);
-    return opened(path, flags, mode);
+
+static FILE *opened_stream(const char *name, const char *path, const char *mode) {
+    if (fails(DESCRIPTOR) || (*mode != 'r' && fails(DISK))) return NULL;
+    FILE *(*next)(const char *, const char *) = dlsym(RTLD_NEXT, name);
+    return next(path, mode);
 }
+FILE *fopen(const char *path, const char *mode) { return opened_stream("fopen", path, mode); }
+FILE *fopen64(const char *path, const char *mode) { return opened_stream("fopen64", path, mode); }
+
 int socket(int domain, int type, int protocol) {
     return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_socket, domain, type, protocol);
 }
@@ -172,11 +200,27 @@ int memfd_create(const char *name, unsigned flags) {
 int pidfd_open(pid_t process, unsigned flags) {
     return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_pidfd_open, process, flags);
 }
+int dup(int descriptor) { return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_dup, descriptor); }
+
+/* What a program waits with. */
+static int watch_fails(void) { return fails(DESCRIPTOR) || fails(WATCH); }
+
 int epoll_create1(int flags) {
-    return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_epoll_create1, flags);
+    return watch_fails() ? -1 : (int)syscall(SYS_epoll_create1, flags);
 }
 int eventfd(unsigned value, int flags) {
-    return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_eventfd2, value, flags);
+    return watch_fails() ? -1 : (int)syscall(SYS_eventfd2, value, flags);
+}
+int timerfd_create(int clock, int flags) {
+    return watch_fails() ? -1 : (int)syscall(SYS_timerfd_create, clock, flags);
+}
+int signalfd(int descriptor, const sigset_t *signals, int flags) {
+    /* One that is there only hears of other signals from now on. */
+    if (descriptor < 0 && watch_fails()) return -1;
+    return (int)syscall(SYS_signalfd4, descriptor, signals, 8, flags);
+}
+int inotify_init1(int flags) {
+    return watch_fails() ? -1 : (int)syscall(SYS_inotify_init1, flags);
 }
 int fcntl64(int descriptor, int command, ...) {
     va_list rest;

@@ -91,24 +91,47 @@ import Testing
 
     /// Starts one of the programs and waits until it is of use.
     func start(_ name: String) async throws {
+        try expect(try await startOrEnd(name), "expected \(name): \(errors(of: name))")
+    }
+
+    /// Starts one of the programs; whether it is of use, or has ended.
+    func startOrEnd(_ name: String) async throws -> Bool {
         let environment = faults[name]?.environment ?? [:]
-        switch name {
-        case "verifier":
-            programs[name] = try await bus.startVerifier(environment: environment)
-        case "daemon":
-            programs[name] = try bus.start(
-                ["localauthd", "--state-directory", bus.folder + "/state"]
-                    + ["--config", bus.folder + "/localauth.conf"],
-                environment: environment
-            )
-            try await bus.waitForOwner(of: TestDaemon.name)
-        default:
-            programs[name] = try bus.start(
-                ["localauth-sensor-simulated", "--name", name],
-                environment: environment
-            )
-            try await bus.waitForOwner(of: "org.localauth.Sensor1." + name)
+        let program =
+            switch name {
+            case "verifier": try bus.runVerifier(environment: environment)
+            case "daemon":
+                try bus.start(
+                    ["localauthd", "--state-directory", bus.folder + "/state"]
+                        + ["--config", bus.folder + "/localauth.conf"],
+                    environment: environment
+                )
+            default:
+                try bus.start(
+                    ["localauth-sensor-simulated", "--name", name],
+                    environment: environment
+                )
+            }
+        programs[name] = program
+        var isThere = false
+        try await eventually("\(name) on the bus, or its end") {
+            isThere = try await connection.nameOwner(Self.busName(of: name)) != nil
+            return isThere || !program.isRunning
+        }
+        guard isThere else { return false }
+        if Self.sensorNames.contains(name) {
             _ = try await sensor(name).addTemplate(uid: getuid(), label: "finger")
+        }
+        return true
+    }
+
+    private func errors(of name: String) -> String { programs[name]?.errors ?? "" }
+
+    private static func busName(of name: String) -> String {
+        switch name {
+        case "verifier": ScriptedVerifier.name
+        case "daemon": TestDaemon.name
+        default: "org.localauth.Sensor1." + name
         }
     }
 
@@ -124,13 +147,7 @@ import Testing
     /// Waits until a program has ended and the bus knows; gives its status.
     func ended(_ name: String) async throws -> Int32 {
         let status = try await #require(programs[name]).exitStatus()
-        let busName =
-            switch name {
-            case "verifier": "org.localauth.Passcode1"
-            case "daemon": TestDaemon.name
-            default: "org.localauth.Sensor1." + name
-            }
-        while try await connection.nameOwner(busName) != nil { await Task.yield() }
+        while try await connection.nameOwner(Self.busName(of: name)) != nil { await Task.yield() }
         return status
     }
 

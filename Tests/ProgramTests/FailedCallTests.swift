@@ -48,6 +48,40 @@ struct FailedCallTests {
     }
 
     @Test(
+        "L17: a program that can't have a descriptor at its start ends with a line, or works",
+        arguments: ["daemon", "verifier", "One"],
+        getenv("LA_NIGHTLY") == nil ? [Faults.Kind.watch] : [.watch, .descriptor]
+    )
+    @BusActor
+    func start(_ program: String, _ kind: Faults.Kind) async throws {
+        let faults = try Faults()
+        try await CrashBench.run([program: faults]) { bench in
+            var (number, failed) = (1, 0)
+            repeat {
+                let what: Comment = "\(program), call \(number) of \(kind) at the start"
+                try await bench.kill(program)
+                if program == "daemon" { bench.forgetPrompts() }
+                faults.arm(kind, number, with: EMFILE)
+                let isThere = try await bench.startOrEnd(program)
+                faults.disarm()
+                if !isThere {
+                    let ended = try #require(bench.programs[program])
+                    #expect(try await ended.exitStatus() == EXIT_FAILURE, what)
+                    #expect(ended.errors.contains("\n"), what)
+                    try await bench.start(program)
+                }
+                if program == "daemon" { try await bench.register() }
+                try await bench.sensorsAreThere()
+                try await bench.letIn(what)
+                failed += faults.failed
+                number += 1
+            } while faults.failed > 0
+            #expect(failed > 0, "\(program), \(kind): no call failed")
+            print("\(program), \(kind), at the start: \(faults.count) calls in the last round")
+        }
+    }
+
+    @Test(
         "L17: a daemon without memory ends or goes on, and nothing is forgotten",
         .enabled(if: !isSanitized, "a sanitizer has memory of its own, and asks malloc for none")
     )

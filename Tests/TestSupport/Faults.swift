@@ -14,6 +14,8 @@ public final class Faults: Sendable {
         case memory = 3
         /// Whatever writes a file through.
         case barrier = 4
+        /// Whatever makes a descriptor that a program waits with.
+        case watch = 5
     }
 
     /// Where the numbers lie that the program shares.

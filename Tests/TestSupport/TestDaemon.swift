@@ -146,13 +146,19 @@ extension PrivateBus {
     /// Starts the real verifier, which asks PAM whether the passcode is ``PAMService/passcode``.
     @BusActor @discardableResult
     public func startVerifier(environment: [String: String] = [:]) async throws -> ChildProcess {
+        let program = try runVerifier(environment: environment)
+        try await waitForOwner(of: ScriptedVerifier.name)
+        return program
+    }
+
+    /// The same without the wait.
+    @BusActor
+    public func runVerifier(environment: [String: String] = [:]) throws -> ChildProcess {
         try PAMService.install(in: folder)
-        let program = try start(
+        return try start(
             ["localauth-passcode", "--pam-service", PAMService.name]
                 + ["--pam-directory", folder, "--passcode-set", "always"],
             environment: environment
         )
-        try await waitForOwner(of: ScriptedVerifier.name)
-        return program
     }
 }
