@@ -458,7 +458,7 @@ let package = Package(
         ),
         // Reads any bytes as whatever comes from outside: scripts/fuzz runs it in libFuzzer, and a
         // test replays Tests/Corpora through it.
-        .target(name: "CFuzz", dependencies: ["CReceive"], path: "Tests/CFuzz"),
+        .target(name: "CFuzz", dependencies: ["CFace", "CReceive"], path: "Tests/CFuzz"),
         .executableTarget(
             name: "fuzzers",
             dependencies: [

@@ -12,6 +12,9 @@ enum Target {
     typealias Reading = @Sendable ([UInt8]) -> Void
 
     static let all: [String: Reading] = [
+        "frames": { bytes in
+            _ = bytes.withUnsafeBufferPointer { fuzz_frames($0.baseAddress, $0.count) }
+        },
         "headers": { bytes in
             _ = bytes.withUnsafeBufferPointer { fuzz_headers($0.baseAddress, $0.count) }
         },
