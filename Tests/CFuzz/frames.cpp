@@ -8,11 +8,11 @@
 
 namespace {
 
-// As large as any picture of a format with two bytes a pixel.
-constexpr size_t most_bytes = 2 * CFACE_LONGEST_SIDE * CFACE_LONGEST_SIDE;
+// Enough for lines of every length; more would only take longer.
+constexpr size_t most_bytes = 1 << 16;
 
 // The first bytes say the format, width, height and bytes of a line, and how often the rest comes:
-// so a few bytes are a large picture, too.
+// so a few bytes are a wide picture, too.
 constexpr size_t start = 10;
 
 int number(const uint8_t *data) { return int16_t(data[0] | data[1] << 8); }

@@ -97,6 +97,8 @@ struct PAMTerminalTests {
         }
     }
 
+    /// The conversation runs in a process of its own, whose status nobody asks for: each process
+    /// has its own log.
     @Test(
         "Under valgrind no memory is lost or read that isn't there",
         arguments: ["finger", "say \(PAMService.passcode)", "say 1", "nothing", "huge"]
@@ -104,10 +106,11 @@ struct PAMTerminalTests {
     func valgrind(conversation: String) async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
+            let logs = try TemporaryFolder()
             let launcher = [
                 "/usr/bin/valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full",
                 "--errors-for-leak-kinds=definite,indirect,possible", "--track-fds=no",
-                "--child-silent-after-fork=yes",
+                "--log-file=\(logs.path)/%p",
             ]
             let isFinger = conversation == "finger"
             let program = try bench.start(isFinger ? "wait" : conversation, launcher: launcher)
@@ -121,6 +124,11 @@ struct PAMTerminalTests {
                 }
             #expect(ended.status == expected, "\(ended.errors)")
             #expect(ended.output.contains("told"))
+            let reports = TemporaryFolder.names(in: logs.path)
+            #expect(reports.count >= 2, "\(reports)")
+            for report in reports {
+                #expect(String(decoding: try logs.read(report), as: UTF8.self).isEmpty)
+            }
         }
     }
 }
