@@ -14,12 +14,12 @@ struct ClockJumpTests {
 
     @Test(
         "L10, L17: a wall clock that jumps ends no lockout and no delay, and makes none",
-        .enabled(if: getenv("LA_NIGHTLY") != nil, "it types passcodes for a while")
+        arguments: getenv("LA_NIGHTLY") == nil ? [CrashBench.Checks.scripted] : [.scripted, .real]
     )
     @BusActor
-    func wall() async throws {
+    func wall(_ checks: CrashBench.Checks) async throws {
         let faults = try Faults()
-        try await CrashBench.run(["daemon": faults]) { bench in
+        try await CrashBench.run(["daemon": faults], checks) { bench in
             for jump in Self.jumps {
                 try await bench.letIn()
                 let state = try await bench.domainState()

@@ -17,6 +17,16 @@ import Testing
         case client
     }
 
+    /// What takes the passcode.
+    enum Checks {
+        /// The real verifier, of which each takes three seconds.
+        case real
+        /// One of the test's own, which answers at once.
+        case scripted
+
+        var passcode: String { self == .real ? PAMService.passcode : ScriptedVerifier.passcode }
+    }
+
     /// What the person at the prompt does.
     enum Mood {
         case watching
@@ -53,10 +63,17 @@ import Testing
     private(set) var isAskedForPassword = false
     /// What goes wrong in which program.
     private let faults: [String: Faults]
+    /// What takes the passcode.
+    private let checks: Checks
+    private var scriptedVerifier: ScriptedVerifier?
     private var channels: [String: OwnedDescriptor] = [:]
 
-    private init(_ bus: PrivateBus, _ faults: [String: Faults]) async throws {
-        (self.bus, self.faults) = (bus, faults)
+    private init(
+        _ bus: PrivateBus,
+        _ faults: [String: Faults],
+        _ checks: Checks
+    ) async throws {
+        (self.bus, self.faults, self.checks) = (bus, faults, checks)
         try PAMService.install(in: bus.folder)
         let settings = "[Biometry]\nLockoutAttempts=\(Self.lockout)\nAttemptsFingerprint=10\n"
         try TemporaryFolder.write(bus.folder + "/localauth.conf", settings.utf8)
@@ -78,10 +95,11 @@ import Testing
     /// Gives a test a bench of its own, and takes it down whatever happens.
     static func run(
         _ faults: [String: Faults] = [:],
+        _ checks: Checks = .real,
         _ body: @BusActor (CrashBench) async throws -> Void
     ) async throws {
         try await PrivateBus.run { bus in
-            let bench = try await CrashBench(bus, faults)
+            let bench = try await CrashBench(bus, faults, checks)
             try await bench.sensorsAreThere()
             try await body(bench)
         }
@@ -96,6 +114,10 @@ import Testing
 
     /// Starts one of the programs; whether it is of use, or has ended.
     func startOrEnd(_ name: String) async throws -> Bool {
+        if name == "verifier", checks == .scripted {
+            scriptedVerifier = try ScriptedVerifier(on: bus)
+            return true
+        }
         let environment = faults[name]?.environment ?? [:]
         let program =
             switch name {
@@ -327,7 +349,7 @@ import Testing
             wrongPasscodes += 1
             type("1357", into: prompt)
         case .wrong: break
-        case .right: if isPolicy2 { type("2468", into: prompt) }
+        case .right: if isPolicy2 { type(checks.passcode, into: prompt) }
         case .wrongOnce: if isPolicy2 { type("1357", into: prompt) }
         case .canceling: cancel(prompt)
         }

@@ -29,9 +29,9 @@ struct KilledStepTests {
     @BusActor
     func killed(_ victim: Victim) async throws {
         try await CrashBench.run { bench in
+            try await bench.letIn()
             for step in Step.allCases {
                 let what: Comment = "\(victim), \(step)"
-                try await bench.letIn(what)
                 try await live(bench, victim, step, what)
             }
         }
