@@ -68,6 +68,12 @@ public struct ServiceProgram: Sendable {
     }
 
     private func argumentsOrExit() -> ProgramArguments {
+        // They are read from a file of the kernel's. Where that can't be opened there is not even
+        // the name: it would be another bus, another folder, and settings that nobody made.
+        guard CommandLine.arguments.first?.isEmpty == false else {
+            writeAll(2, "\(name): can't start: The command line can't be read.\n")
+            exit(EXIT_FAILURE)
+        }
         do {
             switch try parse(Array(CommandLine.arguments.dropFirst())) {
             case .run(let arguments): return arguments

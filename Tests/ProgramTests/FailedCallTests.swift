@@ -82,6 +82,24 @@ struct FailedCallTests {
     }
 
     @Test(
+        "L17: a program that can't read its command line goes by no other",
+        arguments: ["localauthd", "localauth-passcode", "localauth-sensor-simulated"]
+    )
+    func commandLine(_ program: String) throws {
+        let faults = try Faults()
+        // A library may open something before.
+        for number in 1...3 {
+            faults.arm(.descriptor, number, with: EMFILE)
+            let words = [program, "--version"]
+            let ended = try ChildProcess.run(words, environment: faults.environment)
+            guard ended.errors.contains("The command line") else { continue }
+            #expect(ended.status == EXIT_FAILURE)
+            return
+        }
+        Issue.record("the command line was always read")
+    }
+
+    @Test(
         "L17: a daemon without memory ends or goes on, and nothing is forgotten",
         .enabled(if: !isSanitized, "a sanitizer has memory of its own, and asks malloc for none")
     )
