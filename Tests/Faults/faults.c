@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { NONE, DISK, DESCRIPTOR, MEMORY, BARRIER, WATCH };
+enum kind { NONE, DISK, DESCRIPTOR, MEMORY, BARRIER, WATCH, FOLDERS };
 
 /* What the test and this process share. */
 struct plan {
@@ -220,7 +220,7 @@ int signalfd(int descriptor, const sigset_t *signals, int flags) {
     return (int)syscall(SYS_signalfd4, descriptor, signals, 8, flags);
 }
 int inotify_init1(int flags) {
-    return watch_fails() ? -1 : (int)syscall(SYS_inotify_init1, flags);
+    return watch_fails() || fails(FOLDERS) ? -1 : (int)syscall(SYS_inotify_init1, flags);
 }
 int fcntl64(int descriptor, int command, ...) {
     va_list rest;

@@ -125,6 +125,42 @@ struct SensorTrustTests {
         connection.close()
     }
 
+    @Test("L24: a file that is removed counts also where the kernel watches no folder")
+    @BusActor func unwatched() async throws {
+        let faults = try Faults()
+        faults.arm(.folders, 1, lasts: true, with: EMFILE)
+        try await PrivateBus.run { bus in
+            let environment = ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
+            let file = bus.folder + "/Simulated.conf"
+            try TemporaryFolder.write(file, "[Sensor]\n".utf8)
+            try TemporaryFolder.write(bus.folder + "/localauth.conf", [])
+            let programs = ChildProcess.folder
+            _ = try bus.run(
+                ["\(programs)/localauthd", "--bus", "system", "--sensors", bus.folder]
+                    + ["--state-directory", bus.folder + "/state"]
+                    + ["--config", bus.folder + "/localauth.conf"],
+                environment: environment.merging(faults.environment) { $1 }
+            )
+            try await bus.waitForOwner(of: TestDaemon.name)
+            _ = try bus.run(
+                ["\(programs)/localauth-sensor-simulated", "--bus", "system"],
+                environment: environment
+            )
+            let device = Device1Proxy(
+                try bus.connect(),
+                destination: TestDaemon.name,
+                path: TestDaemon.devicePath("Simulated")
+            )
+            for unavailability in ["", "untrusted"] {
+                try await eventually("a sensor that is “\(unavailability)”") {
+                    (try? await device.unavailability()) == unavailability
+                }
+                unlink(file)
+            }
+            #expect(faults.failed > 0)
+        }
+    }
+
     @Test("L24: a verifier that isn't root is not asked on the system bus")
     @BusActor func verifier() async throws {
         // A bus that lets everybody own everything: what the service believes is tried alone.

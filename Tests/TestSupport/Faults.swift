@@ -16,6 +16,8 @@ public final class Faults: Sendable {
         case barrier = 4
         /// Whatever makes a descriptor that a program waits with.
         case watch = 5
+        /// Whatever tells of changes in folders.
+        case folders = 6
     }
 
     /// Where the numbers lie that the program shares.

@@ -27,6 +27,8 @@ final class SensorDirectory {
     private let listings = ConditionVariable()
     private let connection: Connection
     private let descriptions: SensorDescriptions?
+    /// How often they are read where the kernel has no more watches.
+    private static let pause = Duration.seconds(1)
     private var descriptionWatch: FolderWatch?
     private let devices: DeviceRecords?
     private let events: any SensorEvents
@@ -64,7 +66,17 @@ final class SensorDirectory {
             self.hasListed()
         }
         guard let descriptions else { return }
-        descriptionWatch = FolderWatch(descriptions.watched) { [weak self] in self?.reviewTrust() }
+        let watch = FolderWatch(descriptions.watched) { [weak self] in self?.reviewTrust() }
+        descriptionWatch = watch
+        if watch.isBlind { reviewLater() }
+    }
+
+    /// Who may be a sensor no more isn't one for long, also where the kernel has no more watches.
+    private func reviewLater() {
+        _ = EventLoop.shared.schedule(after: Self.pause) { [weak self] in
+            self?.reviewTrust()
+            self?.reviewLater()
+        }
     }
 
     private func hasListed() {
