@@ -148,7 +148,7 @@ demo: setup-demo ## A private bus, the programs, and real busctl calls; ends by 
 # All tests at once are too much for a small machine: those that start many programs, or compute for
 # minutes, come by turns.
 BUSY := AuthEngineTests AuthServiceTests ProgramTests KeychainTests FingerprintTests FaceTests
-EACH_TEST := SWIFT="$(SWIFT)" scripts/run-tests
+EACH_TEST := scripts/run-tests
 NOTHING :=
 BAR := $(NOTHING)|$(NOTHING)
 
@@ -164,7 +164,7 @@ run-tests:
 	done
 
 run-group:
-	$(EACH_TEST) $(TRAITS) $(if $(filter others,$(GROUP)), \
+	$(EACH_TEST) $(if $(filter others,$(GROUP)), \
 	    --skip '^($(subst $(NOTHING) $(NOTHING),$(BAR),$(BUSY)))\.',--filter '^$(GROUP)\.')
 
 test-under-load: build ## All tests RUNS times (10), COPIES at once (3), as the load of each other
