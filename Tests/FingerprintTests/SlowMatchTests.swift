@@ -57,8 +57,8 @@ struct SlowMatchTests {
 }
 
 extension ReaderBench {
-    /// Cancels a Verify while fprintd matches, stops fprintd there, and asks what nobody may have to
-    /// wait for; the number of the operation.
+    /// Cancels a Verify while fprintd matches, stops fprintd there, and asks what nobody may have
+    /// to wait for; the number of the operation.
     ///
     /// Stopped, it matches for as long as this machine takes for that. On a busy machine the match
     /// can be over before it is stopped: then once more.

@@ -203,7 +203,8 @@ struct ToldTests {
     @BusActor private static func inLessThanASecond(
         _ body: @BusActor () async throws -> Bool
     ) async throws -> Bool {
-        for _ in 0..<30 {
+        let end = ContinuousClock.now + .seconds(300)
+        while ContinuousClock.now < end {
             let start = ContinuousClock.now
             let isSo = try await body()
             if ContinuousClock.now - start < .seconds(1) { return isSo }
