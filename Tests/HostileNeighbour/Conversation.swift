@@ -150,8 +150,8 @@ final class Conversation {
         lastCall = .now
     }
 
-    /// Reads what has come: how each call has ended but what was asked for, by the name of an error,
-    /// or `answered`.
+    /// Reads what has come: how each call has ended but what was asked for, by the name of an
+    /// error, or `answered`.
     func hear() -> [String] {
         var some = client.takeSome()
         while let bytes = some, !bytes.isEmpty {
