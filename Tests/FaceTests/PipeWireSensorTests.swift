@@ -139,7 +139,7 @@ struct PipeWireSensorTests {
                 "--regid=\(PipeWireRig.nobody)", "--clear-groups", "/usr/bin/pw-mon", "-r",
                 socket,
             ])
-            // Connected before, it is there still; whom everybody may connect to is refused for that.
+            // Connected before, it stays; whom everybody may connect to is refused for that alone.
             try await eventually("the visitor") { !visitor.output.isEmpty }
             chmod(socket, 0o700)
             try await becomes("untrusted", "A program of the user 65534")
