@@ -28,6 +28,9 @@ struct KilledCall {
 
         /// Whether the verifier doesn't answer until it is over.
         var isHeld: Bool { self == .typed || self == .verifying }
+
+        /// Whether a passcode is typed before it.
+        var isTyped: Bool { isHeld || self == .rejected || self == .enrolling }
     }
 
     private static let password = "an app's own"

@@ -45,7 +45,11 @@ struct KilledStepTests {
         _ step: Step,
         _ what: Comment
     ) async throws {
-        let doomed = try await bench.connectByProcess()
+        // What is typed counts from the prompt's own process alone, which the test's is then.
+        let isOurs = victim == .agent && step.isTyped
+        let doomed =
+            isOurs
+            ? (connection: try bench.bystander(), pid: 0) : try await bench.connectByProcess()
         defer { doomed.connection.close() }
         if victim == .agent {
             try await bench.unregister()
@@ -64,6 +68,9 @@ struct KilledStepTests {
         case .daemon: try await bench.kill("daemon")
         case .verifier: try await bench.kill("verifier")
         case .sensor: try await bench.kill("One")
+        case .agent where isOurs:
+            doomed.connection.close()
+            bench.forgetPrompts()
         case .agent, .client: kill(doomed.pid, SIGKILL)
         case .bus: try await bench.killBus()
         }

@@ -127,7 +127,7 @@ struct PAMTerminalTests {
             let reports = TemporaryFolder.names(in: logs.path)
             #expect(reports.count >= 2, "\(reports)")
             for report in reports {
-                #expect(String(decoding: try logs.read(report), as: UTF8.self).isEmpty)
+                #expect(String(decoding: try logs.read(report), as: UTF8.self) == "")
             }
         }
     }
