@@ -71,7 +71,8 @@ public struct ServiceProgram: Sendable {
         // They are read from a file of the kernel's. Where that can't be opened there is not even
         // the name: it would be another bus, another folder, and settings that nobody made.
         guard CommandLine.arguments.first?.isEmpty == false else {
-            writeAll(2, "\(name): can't start: The command line can't be read.\n")
+            let hint = "mount /proc, or allow more open files."
+            writeAll(2, "\(name): can't start: The command line can't be read: \(hint)\n")
             exit(EXIT_FAILURE)
         }
         do {

@@ -279,3 +279,18 @@ extension Person {
         try await bench.manager(connection).submitCancel(prompt: handle)
     }
 }
+
+extension Context1Proxy {
+    /// Has a person type an app's own password ahead, for items that are read afterwards.
+    func ask(_ person: Person, typing password: String) async throws {
+        let call = try evaluateAccessControlStream(
+            accessControl: KeychainClient.control(.applicationPassword),
+            operation: AccessOperation.useItem.rawValue,
+            reason: "test",
+            options: [:]
+        )
+        _ = try await person.prompt()
+        try await person.type(password)
+        _ = try await call.reply()
+    }
+}

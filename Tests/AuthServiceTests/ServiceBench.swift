@@ -163,6 +163,11 @@ final class ServiceBench {
         return states
     }
 
+    /// What the diagnosis says, check by check.
+    func diagnosis(on connection: Connection) async throws -> [String] {
+        try await manager(connection).diagnose().compactMap { $0["message"]?.asString }
+    }
+
     func waitForNoDevice(_ name: String = "Third") async throws {
         try await eventually("\(name) to be gone") {
             (try? await self.device(name).unavailability()) == nil

@@ -91,8 +91,10 @@ extension KeychainObject {
 
     /// Asks anew for what items hold on to, so that the next turn knows it.
     ///
-    /// - Returns: Whether it has changed since the enrolment was `before`, and the passcode
-    ///   withheld or not; nil: as it is now.
+    /// `before` is the enrolment, and `wasWithheld` whether the passcode was withheld, when the
+    /// items were looked at; nil: as that is now.
+    ///
+    /// - Returns: Whether it has changed since.
     @discardableResult
     func refresh(
         enrolment: Bool,

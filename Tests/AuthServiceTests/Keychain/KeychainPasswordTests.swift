@@ -170,15 +170,7 @@ struct KeychainPasswordTests {
             let right = try await Self.context(bench, person, "right")
             let id = try await keychain.add("locked", flags: .applicationPassword, context: right)
             let context = try await bench.context(on: person.connection)
-            let call = try context.evaluateAccessControlStream(
-                accessControl: KeychainClient.control(.applicationPassword),
-                operation: AccessOperation.useItem.rawValue,
-                reason: "test",
-                options: [:]
-            )
-            _ = try await person.prompt()
-            try await person.type("wrong")
-            _ = try await call.reply()
+            try await context.ask(person, typing: "wrong")
             await expectName(.keychainAuthFailed) {
                 _ = try await keychain.read(id, context: context)
             }

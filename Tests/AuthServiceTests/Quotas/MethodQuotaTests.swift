@@ -255,15 +255,7 @@ struct MethodQuotaTests {
             let before = quota.bytes(of: person.peer.uid)
             let other = try await context()
             try await other.setLocalizedReason(String(repeating: "a", count: 1000))
-            let call = try other.evaluateAccessControlStream(
-                accessControl: KeychainClient.control(.applicationPassword),
-                operation: AccessOperation.useItem.rawValue,
-                reason: "test",
-                options: [:]
-            )
-            _ = try await person.prompt()
-            try await person.type("wrong")
-            _ = try await call.reply()
+            try await other.ask(person, typing: "wrong")
             let reading = try keychain.reading(id, context: other)
             try await other.release()
             await expectName(.keychainAuthFailed) { _ = try await reading.value() }

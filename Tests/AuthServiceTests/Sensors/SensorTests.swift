@@ -129,8 +129,7 @@ struct SensorTests {
             sensor.announce(name, as: .string("fnord"))
             _ = try await states.first("failed") { $0 == "failed" }
             try await bench.waitForDevice(is: "")
-            let checks = try await bench.manager(sensor.connection).diagnose()
-            let told = checks.compactMap { $0["message"]?.asString }
+            let told = try await bench.diagnosis(on: sensor.connection)
             #expect(told.contains { $0.contains("Its property \(name) has a wrong") }, "\(told)")
         }
     }
@@ -147,8 +146,7 @@ struct SensorTests {
             try await eventually("Health") { sensor.count(of: "Health") > 1 }
             sensor.state = "ok"
             try await bench.waitForDevice(is: "")
-            let checks = try await bench.manager(sensor.connection).diagnose()
-            let told = checks.compactMap { $0["message"]?.asString }
+            let told = try await bench.diagnosis(on: sensor.connection)
             #expect(told.contains { $0.contains("Its property Present has a wrong") }, "\(told)")
         }
     }
