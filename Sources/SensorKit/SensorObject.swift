@@ -90,7 +90,15 @@ import ServiceProgram
                 let id = try await sensor.enroll(operation, label: label)
                 // The caller will be answered Canceled, so no template may be kept.
                 guard !operation.isCanceled else {
-                    try await sensor.remove(id, of: uid)
+                    // Not in this task: a driver's calls would end as canceled as well.
+                    await onLoop { [host] in
+                        do throws(SensorFault) {
+                            try await sensor.remove(id, of: uid)
+                        } catch {
+                            host.templatesChanged(of: uid)
+                        }
+                    }
+                    .value
                     throw .canceled
                 }
                 host.templatesChanged(of: uid)

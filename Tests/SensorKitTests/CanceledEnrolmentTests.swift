@@ -47,6 +47,8 @@ struct CanceledEnrolmentTests {
         func rename(_ id: String, of user: UInt32, to label: String) async throws(SensorFault) {}
 
         func remove(_ id: String, of user: UInt32) async throws(SensorFault) {
+            // As a driver that asks another program, whose call ends with its task.
+            guard !Task.isCancelled else { throw .canceled }
             ids.removeAll { $0 == id }
         }
 
@@ -77,7 +79,7 @@ struct CanceledEnrolmentTests {
             sensor.finish()
             let error = await #expect(throws: DBusError.self) { _ = try await canceled.reply() }
             #expect(error?.name == SensorFault.canceled.error.name)
-            try await eventually("it to be removed") { sensor.ids.isEmpty }
+            #expect(sensor.ids.isEmpty)
 
             let kept = try proxy.enrollStream(operation: 2, uid: 7, label: "a", options: [:])
             _ = try await sensor.begun.first("the second one") { _ in sensor.begun.seen.count == 2 }
