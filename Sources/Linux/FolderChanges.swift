@@ -6,6 +6,8 @@ import Glibc
 package struct FolderChanges {
     /// Readable when something has changed.
     package let descriptor: OwnedDescriptor
+    /// Whether the kernel had no watch left for one of the folders.
+    package private(set) var isBlind = false
     /// What is looked at, with the events of each.
     private var folders: [String: Int32] = [:]
 
@@ -14,7 +16,7 @@ package struct FolderChanges {
 
     private static let mostFolders = 1024
 
-    /// Nil when the kernel has no more watches.
+    /// Nil when the kernel lets nobody watch any more.
     package init?() {
         let number = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard number >= 0 else { return nil }
@@ -34,14 +36,16 @@ package struct FolderChanges {
     }
 
     /// Takes what has been told.
-    package func clear() {
+    package mutating func clear() {
         var events = [UInt8](repeating: 0, count: 4096)
         while read(descriptor.rawValue, &events, events.count) > 0 {}
+        isBlind = false
         // Folders that were made, or made anew; the others keep the watch that they have.
         for (folder, events) in folders { watch(folder, events) }
     }
 
-    private func watch(_ folder: String, _ events: Int32) {
-        inotify_add_watch(descriptor.rawValue, folder, UInt32(events))
+    private mutating func watch(_ folder: String, _ events: Int32) {
+        let watch = inotify_add_watch(descriptor.rawValue, folder, UInt32(events))
+        if watch < 0, [ENOSPC, ENOMEM].contains(errno) { isBlind = true }
     }
 }

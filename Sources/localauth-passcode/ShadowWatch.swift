@@ -10,18 +10,13 @@ import Linux
     private var watch: FolderWatch?
     private let changed: @BusActor () -> Void
 
-    /// How often the file is looked at where the kernel has no more watches.
-    private static let pause = Duration.seconds(1)
-
     /// The folder tells of a file that is renamed to it, and the file of what is written to it
     /// where it is bound over that name, as in a container.
     init(_ changed: @escaping @BusActor () -> Void) {
         self.changed = changed
-        let watch = FolderWatch([Self.folder, Self.file]) { [weak self] in self?.look() }
-        self.watch = watch
+        watch = FolderWatch([Self.folder, Self.file]) { [weak self] in self?.look() }
         // Later than the watch: what is written in between is told.
         last = FileStamp(of: Self.file)
-        if watch.isBlind { lookLater() }
     }
 
     private func look() {
@@ -29,12 +24,5 @@ import Linux
         guard now != last else { return }
         last = now
         changed()
-    }
-
-    private func lookLater() {
-        _ = EventLoop.shared.schedule(after: Self.pause) { [weak self] in
-            self?.look()
-            self?.lookLater()
-        }
     }
 }

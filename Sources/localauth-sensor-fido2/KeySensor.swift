@@ -33,8 +33,6 @@ import ServiceProgram
     /// Operations that have not ended.
     var running = 0
 
-    /// How often is looked where nothing is told.
-    private static let blindPause = Duration.seconds(1)
     private static let stopPatience = Duration.milliseconds(600)
 
     init(host: SensorHost, _ arguments: ProgramArguments) async throws {
@@ -61,13 +59,11 @@ import ServiceProgram
         properties.maximumTemplates = UInt32(CredentialStore.maximum)
         await look()
         // To look at a key is to open and close it, which must not be told as a change.
-        let watch = FolderWatch([state], devices: [source.folder]) { [weak self] in
+        watch = FolderWatch([state], devices: [source.folder]) { [weak self] in
             onLoop { await self?.lookAtAll() }
         }
-        self.watch = watch
         // What changed before it was watched.
         await lookAtAll()
-        if watch.isBlind { lookLater() }
     }
 
     var health: SensorHealth {
@@ -114,16 +110,6 @@ import ServiceProgram
     private func lookAtAll() async {
         await look()
         await lookAtCredentials()
-    }
-
-    /// The kernel has no more watches: keys come and go all the same.
-    private func lookLater() {
-        _ = EventLoop.shared.schedule(after: Self.blindPause) { [weak self] in
-            onLoop {
-                await self?.lookAtAll()
-                self?.lookLater()
-            }
-        }
     }
 
     /// Reports credentials that another program added, removed or damaged.

@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { NONE, DISK, DESCRIPTOR, MEMORY, BARRIER, WATCH, FOLDERS };
+enum kind { NONE, DISK, DESCRIPTOR, MEMORY, BARRIER, WATCH, FOLDERS, PLACES };
 
 /* What the test and this process share. */
 struct plan {
@@ -221,6 +221,9 @@ int signalfd(int descriptor, const sigset_t *signals, int flags) {
 }
 int inotify_init1(int flags) {
     return watch_fails() || fails(FOLDERS) ? -1 : (int)syscall(SYS_inotify_init1, flags);
+}
+int inotify_add_watch(int descriptor, const char *path, uint32_t events) {
+    return fails(PLACES) ? -1 : (int)syscall(SYS_inotify_add_watch, descriptor, path, events);
 }
 int fcntl64(int descriptor, int command, ...) {
     va_list rest;

@@ -125,10 +125,13 @@ struct SensorTrustTests {
         connection.close()
     }
 
-    @Test("L24: a file that is removed counts also where the kernel watches no folder")
-    @BusActor func unwatched() async throws {
+    @Test(
+        "L24: a file that is removed counts also where the kernel watches no folder",
+        arguments: [(Faults.Kind.folders, EMFILE), (.places, ENOSPC)]
+    )
+    @BusActor func unwatched(_ kind: Faults.Kind, _ error: Int32) async throws {
         let faults = try Faults()
-        faults.arm(.folders, 1, lasts: true, with: EMFILE)
+        faults.arm(kind, 1, lasts: true, with: error)
         try await PrivateBus.run { bus in
             let environment = ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
             let file = bus.folder + "/Simulated.conf"

@@ -18,6 +18,8 @@ public final class Faults: Sendable {
         case watch = 5
         /// Whatever tells of changes in folders.
         case folders = 6
+        /// Whatever adds a folder to those of which changes are told.
+        case places = 7
     }
 
     /// Where the numbers lie that the program shares.

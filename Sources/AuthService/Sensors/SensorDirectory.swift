@@ -27,8 +27,6 @@ final class SensorDirectory {
     private let listings = ConditionVariable()
     private let connection: Connection
     private let descriptions: SensorDescriptions?
-    /// How often they are read where the kernel has no more watches.
-    private static let pause = Duration.seconds(1)
     private var descriptionWatch: FolderWatch?
     private let devices: DeviceRecords?
     private let events: any SensorEvents
@@ -66,17 +64,7 @@ final class SensorDirectory {
             self.hasListed()
         }
         guard let descriptions else { return }
-        let watch = FolderWatch(descriptions.watched) { [weak self] in self?.reviewTrust() }
-        descriptionWatch = watch
-        if watch.isBlind { reviewLater() }
-    }
-
-    /// Who may be a sensor no more isn't one for long, also where the kernel has no more watches.
-    private func reviewLater() {
-        _ = EventLoop.shared.schedule(after: Self.pause) { [weak self] in
-            self?.reviewTrust()
-            self?.reviewLater()
-        }
+        descriptionWatch = FolderWatch(descriptions.watched) { [weak self] in self?.reviewTrust() }
     }
 
     private func hasListed() {
