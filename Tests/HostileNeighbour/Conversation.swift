@@ -63,7 +63,7 @@ final class Conversation {
         given = Given()
         given.items = earlier.items
         let item = Self.attributes(["class": "genp", "acct": name])
-        let key = Self.attributes(["class": "keys", "klbl": name])
+        let key = Self.attributes(["class": "keys"], tag: name)
         var path = RawValues()
         path.append("/agent")
         path.append(UInt32(0))
@@ -112,10 +112,19 @@ final class Conversation {
         if offer != .taken { isOver = true }
     }
 
-    /// A dictionary of texts.
-    private static func attributes(_ attributes: [String: String]) -> RawValues {
+    /// A dictionary of texts, and of the bytes that a key goes by.
+    private static func attributes(
+        _ attributes: [String: String],
+        tag: String? = nil
+    ) -> RawValues {
         var values = RawValues()
         values.array(aligned: 8) { values in
+            if let tag {
+                values.pad(8)
+                values.append("atag")
+                values.append(raw: [2, UInt8(ascii: "a"), UInt8(ascii: "y"), 0])
+                values.array(aligned: 1) { $0.append(raw: Array(tag.utf8)) }
+            }
             for (name, value) in attributes {
                 values.pad(8)
                 values.append(name)
