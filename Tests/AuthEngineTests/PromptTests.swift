@@ -305,7 +305,7 @@ struct PromptTests {
     @Test("R33: A success ends after ten minutes, a lockout, an enrolment change, Release")
     func reuseEnds() {
         let ends: [(inout Desk) -> Void] = [
-            { $0.now = $0.now + .seconds(600) },
+            { $0.now = $0.now + .milliseconds(500) },
             { $0.fail(5) },
             { $0.send(.enrolmentChanged(uid: Desk.uid)) },
             { $0.send(.passcodeRequired(uid: Desk.uid, cause: .remote)) },

@@ -31,6 +31,17 @@ struct DescriptorFloodTests {
         return client
     }
 
+    /// Returns when the daemon has read what a client sent.
+    private func waitUntilRead(_ client: RawClient) throws {
+        try client.send(
+            to: TestDaemon.name,
+            path: TestDaemon.root.rawValue,
+            interface: TestDaemon.name,
+            member: "Nonexistent"
+        )
+        _ = try client.receive(until: DBusError.Name.unknownMethod.rawValue)
+    }
+
     @Test("L21: with 1024 descriptors at most, a flood of them is refused, and the daemon goes on")
     @BusActor
     func flood() async throws {
@@ -47,7 +58,7 @@ struct DescriptorFloodTests {
             }
             // A path that the bus takes and sd-bus doesn't: it forgets the descriptors.
             let long = "/" + String(repeating: "a", count: 70_000)
-            _ = try flood(bus, calls: 100, path: long)
+            try waitUntilRead(try flood(bus, calls: 100, path: long))
             try await eventually("the descriptors to be closed") {
                 _ = try await daemon.manager.canEvaluate(policy: 2)
                 return try daemon.process.descriptors() <= before + 1
@@ -69,7 +80,7 @@ struct DescriptorFloodTests {
                 ["/usr/bin/prlimit", "--pid=\(daemon.process.pid)", "--nofile=\(room):\(room)"]
             )
             #expect(changed.status == 0, "\(changed.errors)")
-            _ = try flood(bus, calls: 20)
+            try waitUntilRead(try flood(bus, calls: 20))
             try await eventually("the descriptors to be closed") {
                 _ = try await daemon.manager.canEvaluate(policy: 2)
                 return try daemon.process.descriptors() <= before + 1

@@ -96,7 +96,10 @@ struct LockScreenTests {
             screen.enter(StandInSession("c9", at: logind, uid: Self.uid))
             logind.current = nil
         }
-        #expect(await screen.ask() != nil)
+        let refusal = await screen.ask()
+        let expected: DBusError.Name =
+            hindrance == .remote ? .biometryNotAvailable : .notInteractive
+        #expect(refusal?.name == expected, "\(hindrance): \(refusal?.message ?? "")")
         #expect(screen.bench.agent.count == 0)
         #expect(try await screen.bench.simulated.pending() == ["match"])
     }

@@ -79,7 +79,7 @@ struct OutsideTests {
         withExtendedLifetime(desk) {}
     }
 
-    @Test("L2: an agent in no session is no agent, whatever it offers to serve")
+    @Test("L2: an agent in no session is no agent, but root's of a process")
     @BusActor
     func agent() async throws {
         let bench = try await SessionBench()

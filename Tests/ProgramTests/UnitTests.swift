@@ -314,8 +314,10 @@ struct UnitTests {
         let site = try await Installation("install", "install-simulated")
         for sensor in Self.sensors {
             let unit = try site.text("usr/lib/systemd/system/\(sensor).service")
-            let hidden = Installation.values("InaccessiblePaths", in: unit)
-                .flatMap { $0.split(separator: " ") }
+            let values = Installation.values("InaccessiblePaths", in: unit)
+            // One without a value takes back those before it.
+            #expect(!values.contains(""), "\(sensor)")
+            let hidden = values.flatMap { $0.split(separator: " ") }
             for secret in [
                 "/var/lib/localauth", "/run/credentials", "/run/credstore", "/etc/credstore",
                 "/etc/credstore.encrypted",

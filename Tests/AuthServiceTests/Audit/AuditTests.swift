@@ -234,7 +234,9 @@ struct AuditTests {
             #expect(record["LOCALAUTH_SENSOR"] == "Third")
             let cause = record["LOCALAUTH_CAUSE"] ?? ""
             #expect(cause.hasPrefix("failed: Its property Strength "), "\(cause)")
-            sensor.changed("Strength")
+            // It is asked again, and still is what no sensor is.
+            let asked = sensor.count(of: "Health")
+            try await eventually("a question") { sensor.count(of: "Health") > asked + 1 }
             _ = try await bench.manager(sensor.connection).version()
             let count = bench.journal.records.seen.count {
                 $0["LOCALAUTH_EVENT"] == "sensor-failed"

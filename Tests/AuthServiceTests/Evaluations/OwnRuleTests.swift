@@ -127,7 +127,9 @@ struct OwnRuleTests {
     func fresh() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
-            var before = (lists: 0, isSet: 0)
+            var before = (
+                lists: sensor.count(of: "ListTemplates"), isSet: bench.verifier.asked.seen.count
+            )
             @BusActor func expectAsked(_ what: String) {
                 let now = (
                     lists: sensor.count(of: "ListTemplates"),
@@ -205,6 +207,11 @@ struct OwnRuleTests {
                     break
                 }
             }
+            person.enter("wrong", into: channel)
+            for await event in call.events where event.kind == "passcode-rejected" {
+                #expect(event.detail["attempts-left"] == .uint32(4))
+                break
+            }
             person.enter(ScriptedVerifier.passcode, into: channel)
             #expect(try await call.reply()["mechanism"] == .string("passcode"))
 
@@ -213,7 +220,7 @@ struct OwnRuleTests {
             let prompt = try await person.prompt(1)
             person.enter(ScriptedVerifier.passcode, into: prompt.channel)
             _ = try await bench.verifier.verified.first("the question") { _ in
-                bench.verifier.verified.seen.count == 4
+                bench.verifier.verified.seen.count == 5
             }
             bench.verifier.connection.close()
             for await event in second.events where event.kind == "passcode-required" { break }

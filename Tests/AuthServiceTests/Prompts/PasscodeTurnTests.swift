@@ -212,10 +212,8 @@ struct PasscodeTurnTests {
             let prompt = try await person.prompt()
             person.enter("right", into: prompt.channel)
             person.enter(ScriptedVerifier.passcode, into: prompt.channel)
-            _ = try await bench.manager(person.connection).version()
-            #expect(call.isPending)
-            try await person.type("right")
-            #expect(try await call.value() == "secret")
+            try await person.type("wrong")
+            await expectName(.keychainAuthFailed) { _ = try await call.value() }
             #expect(bench.verifier.verified.seen.count == 1, "no password was given to it")
 
             // The old channel is closed: whoever sends on it learns that.

@@ -1,4 +1,5 @@
 import DBus
+import Foundation
 import Glibc
 import LocalAuthBus
 import TestSupport
@@ -39,7 +40,10 @@ struct PromptRuleTests {
             #expect(details["pid"] == .uint32(UInt32(person.peer.pid)))
             let name = try #require(details["app-name"]?.asString)
             #expect(details["process"] == .string(name))
-            #expect(!name.isEmpty && name != "Bank")
+            let program = try FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/\(person.peer.pid)/exe"
+            )
+            #expect(program.hasSuffix("/" + name), "\(name) of \(program)")
             #expect(details["app-verified"] == .bool(false))
             let long = String(repeating: "a", count: 600)
             let second = try bench.begin(person.connection, 2, reason: long)

@@ -258,6 +258,7 @@ struct MethodQuotaTests {
             try await other.ask(person, typing: "wrong")
             let reading = try keychain.reading(id, context: other)
             try await other.release()
+            #expect(reading.isPending)
             await expectName(.keychainAuthFailed) { _ = try await reading.value() }
             #expect(quota.bytes(of: person.peer.uid) == before)
             person.connection.close()

@@ -102,14 +102,16 @@ struct SensorTests {
     @Test(
         "L16: a list of templates that no sound sensor has makes the sensor failed",
         arguments: [
-            ["a", "a"], [""], [String(repeating: "x", count: 257)], (0...256).map { "t\($0)" },
+            templates(["a", "a"]), templates([""]), templates([String(repeating: "x", count: 257)]),
+            templates((0...256).map { "t\($0)" }),
+            templates(["a"], label: String(repeating: "x", count: 1025)),
         ]
     )
-    func lists(_ ids: [String]) async throws {
+    func lists(_ list: [Template]) async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
             let states = try await bench.announcedStates()
-            sensor.templates[bench.uid] = ids.map { Template(id: $0, label: "", created: 0) }
+            sensor.templates[bench.uid] = list
             let answer = try await bench.canEvaluate()
             #expect(answer.code == -6 && answer.message.contains("doesn't work"), "\(answer)")
             _ = try await states.first("failed") { $0 == "failed" }
@@ -118,15 +120,24 @@ struct SensorTests {
         }
     }
 
+    private static func templates(_ ids: [String], label: String = "") -> [Template] {
+        ids.map { Template(id: $0, label: label, created: 0) }
+    }
+
     @Test(
         "L16: a property of a wrong type, or none of those that exist, makes the sensor failed",
-        arguments: ["Present", "BiometryType", "Strength", "ProtocolVersions", "EnrollStages"]
+        arguments: [
+            "Present", "BiometryType", "Strength", "ProtocolVersions", "EnrollStages",
+            "Description", "Unavailability",
+        ]
     )
     func properties(_ name: String) async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
             let states = try await bench.announcedStates()
-            sensor.announce(name, as: .string("fnord"))
+            // Any text is a description.
+            let isText = ["Description", "Unavailability"].contains(name)
+            sensor.announce(name, as: isText ? .uint32(1) : .string("fnord"))
             _ = try await states.first("failed") { $0 == "failed" }
             try await bench.waitForDevice(is: "")
             let told = try await bench.diagnosis(on: sensor.connection)
@@ -134,7 +145,7 @@ struct SensorTests {
         }
     }
 
-    @Test("L16: what a sensor did wrong is told though it fails otherwise before it works")
+    @Test("L16: what a sensor did wrong is told though it says that it failed, until it works")
     func kept() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
