@@ -15,6 +15,9 @@ import Windows
     private var state: PromptState
     private let parts: WindowParts
     private var isSettling = true
+    /// How often it has begun to settle.
+    private var settlings = 0
+    private var hasBeenActive = false
     private var hasOfferedConfirmation = false
     private var timers: [EventSource] = []
     private var sensorImages: [Widget] = []
@@ -284,7 +287,7 @@ import Windows
     private func present() {
         let details = state.details
         window.on("map") { [weak self] in self?.isMapped() }
-        window.on("notify::is-active") { [weak self] in self?.takeKeyboard() }
+        window.on("notify::is-active") { [weak self] in self?.activityChanged() }
         gtk_widget_realize(window.asWidget)
         Display.setParent(of: window, details.parentWindow)
         Display.setActivation(of: window, details.activationToken)
@@ -298,14 +301,26 @@ import Windows
         takeKeyboard()
     }
 
+    /// Keys come once it is active, which may be long after it was mapped.
+    private func activityChanged() {
+        if !hasBeenActive, gtk_window_is_active(window.asWindow) != 0 {
+            hasBeenActive = true
+            settle()
+        }
+        takeKeyboard()
+    }
+
     private func settle() {
         isSettling = true
+        settlings += 1
+        let number = settlings
         draw()
         timers.append(
             EventLoop.shared.schedule(after: Self.settling) { [weak self] in
                 // On a busy machine a key of that time may still be on its way.
                 GLibLoop.afterInput {
-                    guard let self, !self.timers.isEmpty else { return }
+                    guard let self, !self.timers.isEmpty, self.settlings == number
+                    else { return }
                     self.isSettling = false
                     self.draw()
                 }

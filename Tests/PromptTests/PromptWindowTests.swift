@@ -82,6 +82,30 @@ struct PromptWindowTests {
         }
     }
 
+    @Test("A window that is seen late takes no keys at first, however long it has been there")
+    func seenLate() async throws {
+        try await Stage.run { stage in
+            stage.screen.holdWindows(true)
+            defer { stage.screen.holdWindows(false) }
+            let evaluation = stage.evaluate(1, "open it")
+            try await eventually("a button that can be pressed", within: .seconds(60)) {
+                try await stage.reader.find("button", "Cancel")?.has(.sensitive) == true
+            }
+            #expect(try await !stage.reader.isActive())
+            let button = try await stage.reader.wait(for: "button", "Cancel")
+            let heard = Witness<String>()
+            let listening = stage.reader.listen(to: button) { heard.record($0) }
+            defer { listening.cancel() }
+            stage.screen.holdWindows(false)
+            try await eventually("a button that can't be pressed, and then can") {
+                heard.seen.count { $0 == "StateChanged" } >= 2
+            }
+            try await stage.waitUntilSettled()
+            try await stage.screen.press("Escape")
+            try await expectError(.userCancel, of: "a cancel") { _ = try await evaluation.value }
+        }
+    }
+
     @Test("R2, R22: the fallback button comes with the first miss, and is pressed")
     func fallback() async throws {
         try await Stage.run { stage in

@@ -16,7 +16,7 @@ import TestSupport
     let bus: PrivateBus
     /// As X clients name it.
     let display: String
-    private let compositor: Compositor?
+    let compositor: Compositor?
     private let size: (width: Int, height: Int)
     private let server: ChildProcess
     private var manager: ChildProcess?
@@ -151,6 +151,9 @@ import TestSupport
 
     /// What the window manager says of windows: who looks for one now and then may miss it.
     private var managed: [Substring] { manager?.output.split(separator: "\n") ?? [] }
+
+    /// Whether the window manager stands still: a window is neither seen nor active until it goes on.
+    func holdWindows(_ isHeld: Bool) { manager?.signal(isHeld ? SIGSTOP : SIGCONT) }
 
     /// Runs a tool to its end.
     /// - Returns: what it wrote.

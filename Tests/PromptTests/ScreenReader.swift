@@ -16,6 +16,7 @@ import TestSupport
     }
 
     enum State: UInt64 {
+        case active = 1
         case editable = 7
         case enabled = 8
         case focused = 12
@@ -109,6 +110,9 @@ import TestSupport
             return nil
         }
     }
+
+    /// Whether keys come to the window.
+    func isActive() async throws -> Bool { try await find("window")?.has(.active) == true }
 
     /// Waits until it can be seen.
     func wait(for role: String, _ name: String? = nil) async throws -> Element {

@@ -83,14 +83,19 @@ import TestSupport
 
     /// Whether the prompt takes what is typed.
     func isTyping() async throws -> Bool {
-        guard let field = try await reader.find("text box") else { return false }
+        guard try await reader.isActive(), let field = try await reader.find("text box")
+        else { return false }
         return field.has(.editable) && field.has(.focused)
     }
 
     /// Waits until the prompt takes keys at all.
     func waitUntilSettled() async throws {
         try await eventually("a prompt that takes keys", within: .seconds(60)) {
-            try await self.reader.find("button", "Cancel")?.has(.sensitive) == true
+            // Once it is active it settles again; sway leaves it where it is.
+            if self.screen.compositor == nil {
+                guard try await self.reader.isActive() else { return false }
+            }
+            return try await self.reader.find("button", "Cancel")?.has(.sensitive) == true
         }
     }
 }
