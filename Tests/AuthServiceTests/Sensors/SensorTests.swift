@@ -128,7 +128,7 @@ struct SensorTests {
         "L16: a property of a wrong type, or none of those that exist, makes the sensor failed",
         arguments: [
             "Present", "BiometryType", "Strength", "ProtocolVersions", "EnrollStages",
-            "Description", "Unavailability",
+            "Description", "Unavailability", "BuiltIn",
         ]
     )
     func properties(_ name: String) async throws {
