@@ -236,7 +236,22 @@ struct AuditTests {
             #expect(cause.hasPrefix("failed: Its property Strength "), "\(cause)")
             // It is asked again, and still is what no sensor is.
             let asked = sensor.count(of: "Health")
-            try await eventually("a question") { sensor.count(of: "Health") > asked + 1 }
+            try await eventually("a question") { sensor.count(of: "Health") > asked }
+            // And when it has come anew.
+            let name = "org.localauth.Sensor1.Third"
+            sensor.connection.releaseName(name)
+            _ = try await bench.bus.waitForOwner(of: name, false)
+            let before = sensor.count(of: "Health")
+            try sensor.appear()
+            let device = Device1Proxy(
+                sensor.connection,
+                destination: bench.service.connection.uniqueName,
+                path: TestDaemon.devicePath("Third")
+            )
+            try await eventually("the same fault") {
+                let state = try? await device.unavailability()
+                return state == "failed" && sensor.count(of: "Health") > before
+            }
             _ = try await bench.manager(sensor.connection).version()
             let count = bench.journal.records.seen.count {
                 $0["LOCALAUTH_EVENT"] == "sensor-failed"
