@@ -153,8 +153,8 @@ struct FailedCallTests {
         var wrongPasscodes = 0
     }
 
-    /// Failed attempts, and one match, which writes anew what failed before: every second round goes
-    /// without.
+    /// Failed attempts, and one match, which writes anew what failed before: every second round
+    /// goes without.
     @BusActor
     private func live(
         _ bench: CrashBench,

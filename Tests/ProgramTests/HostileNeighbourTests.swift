@@ -276,7 +276,8 @@ private final class Person {
         slowestCall = .zero
         let watch = onLoop {
             while !Task.isCancelled {
-                self.slowestCall = max(self.slowestCall, (try? await self.callsPlainService()) ?? .zero)
+                let time = (try? await self.callsPlainService()) ?? .zero
+                self.slowestCall = max(self.slowestCall, time)
                 await pause(.milliseconds(20))
             }
         }

@@ -152,7 +152,8 @@ import TestSupport
     /// What the window manager says of windows: who looks for one now and then may miss it.
     private var managed: [Substring] { manager?.output.split(separator: "\n") ?? [] }
 
-    /// Whether the window manager stands still: a window is neither seen nor active until it goes on.
+    /// Whether the window manager stands still: until it goes on a window is neither seen nor
+    /// active.
     func holdWindows(_ isHeld: Bool) { manager?.signal(isHeld ? SIGSTOP : SIGCONT) }
 
     /// Runs a tool to its end.
