@@ -66,8 +66,23 @@ import TestSupport
         connection = try Connection(.address(address))
     }
 
-    /// Everything that is in a window of the program now.
+    /// What is said of an element that went while it was looked at.
+    private static let gone: [DBusError.Name] = [.unknownObject, .unknownMethod, .failed, .noReply]
+
+    /// Everything that is in a window of the program now; looked at again when that changes
+    /// meanwhile.
     func elements() async throws -> [Element] {
+        for _ in 0..<5 {
+            do {
+                return try await elementsAtOnce()
+            } catch let error as DBusError where Self.gone.contains(error.name) {
+                continue
+            }
+        }
+        return try await elementsAtOnce()
+    }
+
+    private func elementsAtOnce() async throws -> [Element] {
         var found: [Element] = []
         let root = Reference(
             "org.a11y.atspi.Registry",
@@ -99,14 +114,12 @@ import TestSupport
     /// What can be seen, nil while nothing fits; a window that goes meanwhile counts as nothing.
     func find(_ role: String, _ name: String? = nil) async throws -> Element? {
         do throws {
-            let all = try await elements()
+            let all = try await elementsAtOnce()
             seen = all.map { "\($0.role) '\($0.name)' \(String($0.states, radix: 16))" }
             return all.first { $0.role == role && (name == nil || $0.name == name) }
         } catch let error as DBusError {
             // The window went while it was looked at.
-            guard [.unknownObject, .unknownMethod, .failed, .noReply].contains(error.name) else {
-                throw error
-            }
+            guard Self.gone.contains(error.name) else { throw error }
             return nil
         }
     }
