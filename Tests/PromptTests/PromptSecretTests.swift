@@ -9,7 +9,10 @@ import Testing
 struct PromptSecretTests {
     private static let secret = "longer than what free overwrites zqhorsexbattzq"
 
-    @Test("What is typed is once in the memory of the agent, and nowhere after it was sent")
+    @Test(
+        "What is typed is once in the memory of the agent, and nowhere after it was sent",
+        .enabled(if: !isSanitized, "a sanitizer's memory takes long to search")
+    )
     func memory() async throws {
         try await Stage.run { stage in
             let evaluation = stage.evaluate(2, "open it")
@@ -23,9 +26,10 @@ struct PromptSecretTests {
             for _ in 0..<6 { try await stage.screen.press("Left") }
             try await stage.screen.press("BackSpace")
             try await eventually("a character less", within: .seconds(60)) {
-                try occurrences(of: Self.secret, in: stage.agent.pid) == 0
+                let isWhole = try occurrences(of: Self.secret, in: stage.agent.pid) > 0
+                let rest = "overwrites zqhorsebattzq"
+                return try !isWhole && occurrences(of: rest, in: stage.agent.pid) == 1
             }
-            #expect(try occurrences(of: "overwrites zqhorsebattzq", in: stage.agent.pid) == 1)
             try await stage.screen.type("x")
             try await stage.screen.press("Return")
             _ = try await stage.reader.wait(for: "status", "Wrong password. 4 attempts are left.")
