@@ -178,6 +178,11 @@ final class ScriptedSensor: Sensor1Service {
         .noMatch(operation: operation.number, attempt: attempt)
     }
 
+    /// The most of its signals that are passed on since then: 20 a second.
+    static func most(since start: ContinuousClock.Instant) -> Int {
+        20 * (Int((ContinuousClock.now - start) / .seconds(1)) + 2)
+    }
+
     func count(of member: String) -> Int { calls.seen.filter { $0 == member }.count }
 
     /// Answers again, also what it left unanswered.
