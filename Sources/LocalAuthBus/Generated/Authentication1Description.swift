@@ -70,11 +70,12 @@ private let introspection = """
     Evaluate would start with, and `message` is one sentence for people (empty when \
     available).&#10;&#10;Codes: -5 PasscodeNotSet, -6 BiometryNotAvailable, -7 \
     BiometryNotEnrolled, -8 BiometryLockout, -11 CompanionNotAvailable, -12 BiometryNotPaired, -13 \
-    BiometryDisconnected. Policy 1 refuses in the order -6 (or -13), -7, -8, -5.&#10;&#10;It is \
-    answered from what sensors and the passcode verifier said last; they are asked behind the \
-    answer, at most once a second for each user, and a difference is told by \
-    PropertiesChanged.&#10;&#10;Errors: `org.freedesktop.DBus.Error.InvalidArgs` for an unknown \
-    policy, never an error for a known one.&#10;&#10;Source: R4, R10, R12, R14, L11b."/>
+    BiometryDisconnected; -4 SystemCancel while the service's settings have a mistake. Policy 1 \
+    refuses in the order -6 (or -13), -7, -8, -5.&#10;&#10;It is answered from what sensors and \
+    the passcode verifier said last; they are asked behind the answer, at most once a second for \
+    each user, and a difference is told by PropertiesChanged.&#10;&#10;Errors: \
+    `org.freedesktop.DBus.Error.InvalidArgs` for an unknown policy, never an error for a known \
+    one.&#10;&#10;Source: R4, R10, R12, R14, L11b."/>
         <arg name="policy" type="u" direction="in"/>
         <arg name="available" type="b" direction="out"/>
         <arg name="code" type="i" direction="out"/>

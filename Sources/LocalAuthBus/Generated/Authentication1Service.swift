@@ -24,8 +24,9 @@ public protocol Authentication1Service: AnyObject {
     /// `message` is one sentence for people (empty when available).
     ///
     /// Codes: -5 PasscodeNotSet, -6 BiometryNotAvailable, -7 BiometryNotEnrolled, -8
-    /// BiometryLockout, -11 CompanionNotAvailable, -12 BiometryNotPaired, -13 BiometryDisconnected.
-    /// Policy 1 refuses in the order -6 (or -13), -7, -8, -5.
+    /// BiometryLockout, -11 CompanionNotAvailable, -12 BiometryNotPaired, -13 BiometryDisconnected;
+    /// -4 SystemCancel while the service's settings have a mistake. Policy 1 refuses in the order
+    /// -6 (or -13), -7, -8, -5.
     ///
     /// It is answered from what sensors and the passcode verifier said last; they are asked behind
     /// the answer, at most once a second for each user, and a difference is told by

@@ -52,10 +52,10 @@ private let introspection = """
     the person has proved already.&#10;&#10;Made by `org.localauth.Authentication1.CreateContext`; \
     only its creator sees or calls it, anybody else is answered \
     `org.freedesktop.DBus.Error.UnknownObject`. A success stays with the context until Invalidate, \
-    Release, a lockout, an enrolment change or 10 minutes: biometry satisfies policies 1, 2 and 4, \
-    a companion 3 and 4, a passcode 2 only. A sensor's success satisfies only requests whose \
-    `minimum-strength` is at most the strength of that sensor. PropertiesChanged goes to the \
-    creator only.&#10;&#10;Source: R30 to R37."/>
+    Release, a lockout, an enrolment change or 10 minutes (`SuccessMinutes`): biometry satisfies \
+    policies 1, 2 and 4, a companion 3 and 4, a passcode 2 only. A sensor's success satisfies only \
+    requests whose `minimum-strength` is at most the strength of that sensor. PropertiesChanged \
+    goes to the creator only.&#10;&#10;Source: R30 to R37."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Error.AuthenticationFailed&#10; org.localauth.Error.UserCancel&#10; \
     org.localauth.Error.UserFallback&#10; org.localauth.Error.SystemCancel&#10; \

@@ -6,10 +6,10 @@ public import Linux
 ///
 /// Made by `org.localauth.Authentication1.CreateContext`; only its creator sees or calls it,
 /// anybody else is answered `org.freedesktop.DBus.Error.UnknownObject`. A success stays with the
-/// context until Invalidate, Release, a lockout, an enrolment change or 10 minutes: biometry
-/// satisfies policies 1, 2 and 4, a companion 3 and 4, a passcode 2 only. A sensor's success
-/// satisfies only requests whose `minimum-strength` is at most the strength of that sensor.
-/// PropertiesChanged goes to the creator only.
+/// context until Invalidate, Release, a lockout, an enrolment change or 10 minutes
+/// (`SuccessMinutes`): biometry satisfies policies 1, 2 and 4, a companion 3 and 4, a passcode 2
+/// only. A sensor's success satisfies only requests whose `minimum-strength` is at most the
+/// strength of that sensor. PropertiesChanged goes to the creator only.
 ///
 /// Source: R30 to R37.
 @BusActor

@@ -68,11 +68,13 @@ private let introspection = """
     `context` (o, an evaluated context that satisfies the item needs no prompt; another one is \
     prompted on)&#10;- `timeout` (t, milliseconds, default 120000, 0 is the default, at most \
     600000)&#10;- `interaction-not-allowed` (b, default false)&#10;&#10;Calls of one user are \
-    served one at a time, in order, and `timeout` doesn't count that wait; when more than 256 \
-    wait, the next is `org.freedesktop.DBus.Error.LimitsExceeded`, whatever its \
-    method.&#10;&#10;Errors map to OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293, \
-    InteractionNotAllowed -25308, UserCanceled -128, Parameter -50, Decode -26275, NotAvailable \
-    -25291.&#10;&#10;Source: R35, R36, R60 to R71, L8, L18."/>
+    served one at a time, in order, and `timeout` doesn't count that wait. One too many is \
+    `org.freedesktop.DBus.Error.LimitsExceeded`: of Read, Sign, Decrypt and KeyExchange, together \
+    with evaluations, 8 of a connection and 64 of a user may be unanswered (by default); of all \
+    else 64 and 256, together with what is asked of other interfaces.&#10;&#10;Errors map to \
+    OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293, InteractionNotAllowed -25308, \
+    UserCanceled -128, Parameter -50, Decode -26275, NotAvailable -25291.&#10;&#10;Source: R35, \
+    R36, R60 to R71, L8, L18."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Keychain1.Error.Duplicate&#10; org.localauth.Keychain1.Error.NotFound&#10; \
     org.localauth.Keychain1.Error.AuthFailed&#10; \

@@ -49,9 +49,10 @@ public import Linux
 /// - `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)
 /// - `interaction-not-allowed` (b, default false)
 ///
-/// Calls of one user are served one at a time, in order, and `timeout` doesn't count that wait;
-/// when more than 256 wait, the next is `org.freedesktop.DBus.Error.LimitsExceeded`, whatever its
-/// method.
+/// Calls of one user are served one at a time, in order, and `timeout` doesn't count that wait. One
+/// too many is `org.freedesktop.DBus.Error.LimitsExceeded`: of Read, Sign, Decrypt and KeyExchange,
+/// together with evaluations, 8 of a connection and 64 of a user may be unanswered (by default); of
+/// all else 64 and 256, together with what is asked of other interfaces.
 ///
 /// Errors map to OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293,
 /// InteractionNotAllowed -25308, UserCanceled -128, Parameter -50, Decode -26275, NotAvailable
