@@ -16,7 +16,7 @@ import Windows
     private var stages: [Widget] = []
     private var hint = ""
     private var isDone = false
-    private var isClosed = false
+    private(set) var isClosed = false
 
     /// Asks for a name first.
     init(_ settings: Settings, _ sensor: RemoteSensor, over parent: Widget) throws(DBusError) {

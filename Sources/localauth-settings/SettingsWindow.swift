@@ -12,6 +12,7 @@ import Windows
     private let parts: WindowParts
     private let ended: @BusActor () -> Void
     private var rows: [(group: String, row: Row)] = []
+    private var drawn: Settings.Content?
     private var test: Row?
     private var testButton: Widget?
     private var enrollment: EnrollmentWindow?
@@ -62,20 +63,33 @@ import Windows
 
     // MARK: Rows
 
+    /// Rows that say what they said before stay: with them what is typed, and a press, which GTK
+    /// takes a quarter of a second for.
     private func draw() {
         tell(nil)
-        for (group, row) in rows {
+        let content = settings.content
+        if drawn?.sensors != content.sensors || drawn?.lessons != content.lessons {
+            removeRows(of: ["sensors", "templates"])
+            for sensor in content.sensors { addSensor(sensor) }
+            if content.sensors.isEmpty { add(Row(localized("No sensor."), ""), to: "sensors") }
+            for lesson in content.lessons { addLesson(lesson) }
+            if content.lessons.isEmpty {
+                let words = localized("Nothing yet: add a finger or a face above.")
+                add(Row(words, ""), to: "templates")
+            }
+        }
+        if drawn?.findings != content.findings {
+            removeRows(of: ["findings"])
+            for finding in content.findings { addFinding(finding) }
+        }
+        drawn = content
+    }
+
+    private func removeRows(of groups: Set<String>) {
+        for (group, row) in rows where groups.contains(group) {
             adw_preferences_group_remove(asGroup(group), row.widget.asWidget)
         }
-        rows = []
-        let content = settings.content
-        for sensor in content.sensors { addSensor(sensor) }
-        if content.sensors.isEmpty { add(Row(localized("No sensor."), ""), to: "sensors") }
-        for lesson in content.lessons { addLesson(lesson) }
-        if content.lessons.isEmpty {
-            add(Row(localized("Nothing yet: add a finger or a face above."), ""), to: "templates")
-        }
-        for finding in content.findings { addFinding(finding) }
+        rows.removeAll { groups.contains($0.group) }
     }
 
     private func add(_ row: Row?, to group: String) {
@@ -154,6 +168,8 @@ import Windows
     // MARK: What the person does
 
     private func enroll(on sensor: RemoteSensor) {
+        // Pressed twice it is one window.
+        guard enrollment?.isClosed != false else { return }
         do throws(DBusError) {
             enrollment = try EnrollmentWindow(settings, sensor, over: part("window"))
         } catch {
