@@ -67,6 +67,30 @@ struct InstallTests {
         #expect(unit.contains("\nExecStart=/opt/localauth/libexec/localauth/localauthd "))
     }
 
+    @Test("What an administrator changed of PAM and of sensors stays when it is installed again")
+    func again() async throws {
+        let site = try await Installation(staged: "/usr/local")
+        let changed = ["etc/pam.d/localauth", "etc/localauth/sensors/Fingerprint.conf"]
+        let texts = try changed.map(site.text)
+        for file in changed {
+            try Data("# another\n".utf8).write(to: URL(filePath: "\(site.folder)/\(file)"))
+        }
+        // So it is distrusted for good.
+        let masked = "\(site.folder)/etc/localauth/sensors/Face.conf"
+        try? FileManager.default.removeItem(atPath: masked)
+        try FileManager.default.createSymbolicLink(
+            atPath: masked,
+            withDestinationPath: "/dev/null"
+        )
+        try await site.install(staged: "/usr/local")
+        for (file, text) in zip(changed, texts) {
+            #expect(try site.text(file) == "# another\n")
+            #expect(try site.text(file + ".new") == text)
+        }
+        let destination = try FileManager.default.destinationOfSymbolicLink(atPath: masked)
+        #expect(destination == "/dev/null")
+    }
+
     @Test("Units and activation files name what is installed")
     func units() async throws {
         let site = try await Installation("install", "install-simulated")

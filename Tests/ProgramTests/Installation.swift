@@ -13,6 +13,11 @@ final class Installation: Sendable {
     /// Files for a package, whose prefix will be this one.
     init(staged prefix: String) async throws {
         temporary = try TemporaryFolder()
+        try await install(staged: prefix)
+    }
+
+    /// The same, over what is there.
+    func install(staged prefix: String) async throws {
         try await Self.make("install", "DESTDIR=\(folder)", "PREFIX=\(prefix)")
     }
 
