@@ -73,6 +73,8 @@ final class ScriptedSensor: Sensor1Service {
     var learnError: DBusError.Name?
     /// What RemoveLearned is refused with; nil: it is answered.
     var removeError: DBusError.Name?
+    /// What RemoveTemplate is refused with; nil: it is answered.
+    var removalError: DBusError.Name?
     /// What the question what it is is refused with; nil: it is answered.
     var propertyError: DBusError.Name?
     /// Answers no method any more.
@@ -291,7 +293,10 @@ final class ScriptedSensor: Sensor1Service {
         id: String,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        answer("RemoveTemplate") { () throws(DBusError) in
+        // As it was when the call came.
+        let removalError = removalError
+        return answer("RemoveTemplate") { () throws(DBusError) in
+            if let removalError { throw DBusError(removalError, "scripted") }
             let position = try self.position(of: id, uid)
             self.templates[uid]?.remove(at: position)
             self.signals.templatesChanged(uid: uid)

@@ -21,11 +21,16 @@ final class ServiceBench {
     /// Gives a test a bench of its own, and takes it down whatever happens.
     nonisolated static func run(
         configuration: String = "",
+        environment: [String: String] = [:],
         _ body: @escaping @BusActor (ServiceBench) async throws -> Void
     ) async throws {
         try await PrivateBus.run { bus in
             let verifier = try ScriptedVerifier(on: bus)
-            let daemon = try await TestDaemon(on: bus, configuration: configuration)
+            let daemon = try await TestDaemon(
+                on: bus,
+                configuration: configuration,
+                environment: environment
+            )
             try await body(ServiceBench(daemon, verifier))
         }
     }

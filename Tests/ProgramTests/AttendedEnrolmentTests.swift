@@ -43,22 +43,27 @@ struct AttendedEnrolmentTests {
             }
         }
 
-        /// The option of a context that was just given the passcode.
-        func lentPasscode() async throws -> [String: Variant] {
+        /// A context of the person's.
+        func context() async throws -> Context1Proxy {
             let manager = Authentication1Proxy(
                 person.connection,
                 destination: bench.owner,
                 path: TestDaemon.root
             )
             let path = try await manager.createContext(properties: [:])
-            let context = Context1Proxy(person.connection, destination: bench.owner, path: path)
+            return Context1Proxy(person.connection, destination: bench.owner, path: path)
+        }
+
+        /// The option of a context that was just given the passcode.
+        func lentPasscode() async throws -> [String: Variant] {
+            let context = try await context()
             let result = try await context.evaluate(
                 policy: 2,
                 reason: "test",
                 options: ["sensors": .strings([])]
             )
             #expect(result["mechanism"] == .string("passcode"))
-            return ["context": .objectPath(path)]
+            return ["context": .objectPath(context.path)]
         }
 
         /// Starts an enrolment and waits until the sensor has seen one of its stages.
@@ -198,6 +203,28 @@ struct AttendedEnrolmentTests {
             #expect(refusal?.name == .systemCancel)
             #expect(try await seat.templates() == before)
         }
+    }
+
+    @Test("R50: an enrolment that is canceled while the login manager is asked shows no prompt")
+    @BusActor
+    func canceled() async throws {
+        let seat = try await Seat()
+        let logind = seat.bench.logind
+        let context = try await seat.context()
+        let (device, before) = (seat.device, logind.questions)
+        var isCanceled = false
+        logind.preparation = {
+            // It has looked where the caller sits, and asks about the context that is lent.
+            let hasLooked = ["LidClosed", "PreparingForSleep"]
+                .allSatisfy { logind.questions[$0, default: 0] > before[$0, default: 0] }
+            guard !isCanceled, hasLooked else { return }
+            isCanceled = true
+            try? await device.cancelEnroll()
+        }
+        let refusal = try await seat.refusal(["context": .objectPath(context.path)])
+        #expect(refusal?.name == .appCancel)
+        #expect(isCanceled)
+        #expect(seat.person.prompts.seen.isEmpty)
     }
 
     @Test("L4: what is enrolled while logind can't be asked is removed")

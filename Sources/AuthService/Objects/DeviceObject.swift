@@ -167,8 +167,7 @@ final class DeviceObject: Device1Service {
                 try await enrolment.checkSession(sessions)
             } catch {
                 // Nobody knows whose finger it is.
-                try? await remove(id, of: options.uid)
-                await enrolments.refresh(options.uid)
+                await sensor.templates.discard(id, of: options.uid).value
                 throw error
             }
             await enrolments.refresh(options.uid)

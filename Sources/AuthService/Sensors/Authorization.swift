@@ -66,7 +66,12 @@ final class Authorization {
             parentWindow: options.parentWindow,
             activationToken: options.activationToken
         )
-        let outcome = await evaluations.outcome(of: request, text, audience)
+        let outcome = await evaluations.outcome(
+            of: request,
+            text,
+            audience,
+            isReleased: { isOver }
+        )
         evaluations.handle(.released(context))
         if case .refused(let refusal) = outcome { throw DBusError(refusal) }
     }

@@ -30,6 +30,7 @@ final class SensorLink: SensorProcessEvents {
         templates = SensorTemplates(process: process) { await events.listAnew($0) }
         operations = SensorOperations(process: process, templates: templates)
         process.events = self
+        templates.isEnrolling = { [weak operations] in operations?.isEnrolling($0) == true }
     }
 
     /// What it says of itself.

@@ -88,6 +88,9 @@ final class SensorOperations {
                 options: mayLearn ? ["learn": .bool(true)] : [:]
             )
             try self.expectOwner(proxy)
+            guard !self.templates.isUnwanted(template, of: uid) else {
+                throw DBusError(sensor: .sensorFailed)
+            }
             // A match with a template that isn't the user's doesn't count.
             guard await self.templates.contains(template, of: uid) else {
                 // What another process lists by now is no fault of that one.
@@ -212,6 +215,11 @@ final class SensorOperations {
         return operations.contains { $0.key != number && (!own.isEnrolment || $0.value.isCanceled) }
     }
 
+    /// Whether an enrolment of a user has not ended.
+    func isEnrolling(_ uid: UInt32) -> Bool {
+        operations.values.contains { $0.isEnrolment && $0.uid == uid }
+    }
+
     /// Whether this is the connection that an operation was asked of, and still runs it.
     func runs(_ number: UInt64, on peer: Peer) -> Bool {
         guard let operation = operations[number], !operation.isCanceled else { return false }
@@ -221,6 +229,14 @@ final class SensorOperations {
     private func finish(_ number: UInt64, _ end: SensorProgress) {
         guard let operation = operations.removeValue(forKey: number) else { return }
         operation.overdue?.cancel()
+        if operation.isEnrolment, case .finished(let template) = end {
+            if operation.isCanceled {
+                // It was finished when Cancel came.
+                templates.discard(template, of: operation.uid)
+            } else {
+                templates.accept(template, of: operation.uid)
+            }
+        }
         resumeWaiters()
         operation.report(operation.isCanceled ? .ended : end)
     }

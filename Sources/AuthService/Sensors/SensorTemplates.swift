@@ -17,6 +17,13 @@ final class SensorTemplates {
     private var unanswered: Set<UInt32> = []
     /// Users whose templates it did not list because it was busy.
     private var busy: Set<UInt32> = []
+    /// Templates that an enrolment made which was refused nevertheless: until they are removed they
+    /// count for nothing.
+    private var unwanted: [UInt32: Set<String>] = [:]
+    /// Users of whom such templates are being removed, or will be in a moment.
+    private var removals: Set<UInt32> = []
+    /// Whether the sensor enrols a user: what it makes may have an id that is unwanted.
+    var isEnrolling: @BusActor (UInt32) -> Bool = { _ in false }
     private let process: SensorProcess
     /// Has all that depends on a user's templates know them as they are now.
     private let listAnew: @BusActor (UInt32) async -> Void
@@ -60,9 +67,18 @@ final class SensorTemplates {
 
     /// Asks for a user's templates; nil when the sensor can't say.
     func list(of uid: UInt32) async -> [Template]? {
-        guard let list = await ask(uid) else {
+        let asked = unwanted[uid] ?? []
+        guard var list = await ask(uid) else {
             doubt(uid)
             return nil
+        }
+        // What it lists no more is gone; another one may have that id later.
+        for id in asked where !list.contains(where: { $0.id == id }) { accept(id, of: uid) }
+        // It may be from before what was removed meanwhile.
+        let unwanted = asked.union(unwanted[uid] ?? [])
+        if !unwanted.isEmpty {
+            list.removeAll { unwanted.contains($0.id) }
+            onLoop { await self.removeUnwanted(of: uid) }
         }
         if lists.count > Self.limit { (lists, listers) = ([:], [:]) }
         lists[uid] = list
@@ -110,6 +126,8 @@ final class SensorTemplates {
             // One that has left is not at fault, even if nobody heard of it.
             guard await process.isOwner(proxy.destination) || isSame() else { return nil }
             busy.remove(uid)
+            // Of others it may say what they have: only this user's list is unknown.
+            if error.name == .sensorFailed, await isDegraded(proxy) { return nil }
             switch error.name {
             // It does not know this daemon yet, does something else, or never got the question: no
             // fault of its own.
@@ -121,6 +139,12 @@ final class SensorTemplates {
             }
             return nil
         }
+    }
+
+    /// Whether the sensor says that it works, but not for everybody or everything.
+    private func isDegraded(_ proxy: Sensor1Proxy) async -> Bool {
+        let health = try? await process.health(proxy)
+        return health.flatMap { HealthState(rawValue: $0.state) } == .degraded
     }
 
     /// Whether a user has a template; it is asked for when the last list does not say so.
@@ -162,6 +186,62 @@ final class SensorTemplates {
     ) async throws(DBusError) -> Value {
         try await proxy.connection.budget.run(.changes, for: uid) { () throws(DBusError) in
             try await body(proxy)
+        }
+    }
+
+    // MARK: - What nobody wants
+
+    /// Has the sensor remove a template whose enrolment was refused; it counts for nothing from now
+    /// on.
+    ///
+    /// A sensor that is busy is asked again, any other when it lists the template the next time.
+    ///
+    /// - Returns: What ends when the user's templates were listed anew.
+    @discardableResult
+    func discard(_ id: String, of uid: UInt32) -> Task<Void, Never> {
+        unwanted[uid, default: []].insert(id)
+        lists[uid]?.removeAll { $0.id == id }
+        return onLoop {
+            await self.removeUnwanted(of: uid)
+            await self.listAnew(uid)
+        }
+    }
+
+    /// What is enrolled under this id is the user's, or nothing is.
+    func accept(_ id: String, of uid: UInt32) {
+        unwanted[uid]?.remove(id)
+        if unwanted[uid]?.isEmpty == true { unwanted[uid] = nil }
+    }
+
+    /// Whether it waits for its removal.
+    func isUnwanted(_ id: String, of uid: UInt32) -> Bool { unwanted[uid]?.contains(id) == true }
+
+    private func removeUnwanted(of uid: UInt32) async {
+        guard removals.insert(uid).inserted else { return }
+        var isBusy = false
+        var tried: Set<String> = []
+        while let id = unwanted[uid]?.subtracting(tried).first {
+            tried.insert(id)
+            do throws(DBusError) {
+                // Not behind what the user's programs have the sensor change.
+                try await change(of: CallBudget.service) { proxy throws(DBusError) in
+                    guard isUnwanted(id, of: uid) else { return }
+                    guard !isEnrolling(uid) else { throw DBusError(sensor: .sensorBusy) }
+                    try await proxy.removeTemplate(uid: uid, id: id, timeout: Self.patience)
+                }
+                accept(id, of: uid)
+            } catch {
+                isBusy = isBusy || error.name == .sensorBusy
+            }
+        }
+        guard isBusy else {
+            removals.remove(uid)
+            return
+        }
+        _ = EventLoop.shared.schedule(after: SensorOperations.busyPause) { [weak self] in
+            guard let self else { return }
+            removals.remove(uid)
+            onLoop { await self.removeUnwanted(of: uid) }
         }
     }
 
@@ -211,7 +291,9 @@ final class SensorTemplates {
         guard list.count <= 256, Set(list.map { Array($0.id.utf8) }).count == list.count,
             list.allSatisfy({ Self.isIdentifier($0.id) })
         else { throw DBusError(sensor: .sensorFailed) }
-        return list.filter { entry in lists[uid]?.contains { $0.id == entry.template } == true }
+        return
+            list.filter { entry in lists[uid]?.contains { $0.id == entry.template } == true }
+            .map { LearnedEntry(id: $0.id, template: $0.template, learned: Self.date($0.learned)) }
     }
 
     /// Whether a template could have this id.
@@ -224,9 +306,12 @@ final class SensorTemplates {
         else { return nil }
         return list.map { template in
             let label = DisplayText.cleaned(template.label, limit: DeviceObject.longestLabel)
-            return Template(id: template.id, label: label, created: template.created)
+            return Template(id: template.id, label: label, created: date(template.created))
         }
     }
+
+    /// A time that programs can show, in Unix seconds: from 1970 to the end of 9999.
+    private static func date(_ seconds: Int64) -> Int64 { min(max(seconds, 0), 253_402_300_799) }
 }
 
 extension DBusError {

@@ -135,6 +135,30 @@ struct EnrolmentTests {
         }
     }
 
+    @Test("R50: a context whose passcode is 60 s old on the boot's clock is asked for another")
+    func staleContext() async throws {
+        let faults = try Faults()
+        try await ServiceBench.run(environment: faults.environment) { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            let ids = (0..<2).map { _ in sensor.add(for: person.peer.uid) }
+            let context = try await bench.context(on: person.connection)
+            let device = bench.device(on: person.connection)
+            let options: [String: Variant] = ["context": .objectPath(context.path)]
+            _ = try await context.evaluate(
+                policy: 2,
+                reason: "test",
+                options: ["sensors": .strings([])]
+            )
+            faults.setClocks(wall: 61)
+            try await device.removeTemplate(id: ids[0], options: options)
+            #expect(person.prompts.seen.count == 1)
+            faults.setClocks(boot: 61)
+            try await device.removeTemplate(id: ids[1], options: options)
+            #expect(person.prompts.seen.count == 2)
+        }
+    }
+
     @Test("R50: a passcode counts for templates for 60 s after it was given, and no longer")
     @BusActor
     func freshness() throws {
@@ -371,7 +395,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("Labels are cleaned and bounded, theirs and the sensor's")
+    @Test("Labels and dates are bounded, theirs and the sensor's")
     func labels() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -388,6 +412,12 @@ struct EnrolmentTests {
                 Template(id: id, label: "\u{7}bell\u{2066}", created: 1)
             ]
             #expect(try await device.listTemplates(options: [:]).map(\.label) == ["bell"])
+            // Nor has a calendar every number of seconds.
+            let dates: [(Int64, Int64)] = [(.max, 253_402_300_799), (-1, 0), (77, 77)]
+            for (said, shown) in dates {
+                sensor.templates[person.peer.uid] = [Template(id: id, label: "", created: said)]
+                #expect(try await device.listTemplates(options: [:]).map(\.created) == [shown])
+            }
         }
     }
 }

@@ -52,6 +52,26 @@ struct UnansweredListTests {
         }
     }
 
+    @Test("L11b: a sensor that says that it can't list one user is there for the others")
+    func degraded() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let device = bench.device(on: person.connection)
+            #expect(try await device.listTemplates(options: [:]).count == 1)
+            sensor.state = "degraded"
+            sensor.listError = .sensorFailed
+            await #expect(throws: DBusError.self) {
+                _ = try await device.listTemplates(options: [:])
+            }
+            #expect(try await device.unavailability() == "")
+            #expect(try await bench.state(bench.context(on: person.connection)).isEmpty)
+            // What can't be listed can be removed nevertheless.
+            #expect(try await device.removeAllTemplates(options: [:]) == 1)
+            sensor.listError = nil
+            #expect(try await device.listTemplates(options: [:]).isEmpty)
+        }
+    }
+
     @Test(
         "L11b: a verifier that doesn't answer has nobody asked, whatever it said before",
         arguments: [false, true]
