@@ -19,6 +19,8 @@ let servicePatterns = [
         + "the recovery key.",
     "%1$s is a virtual camera: whoever feeds it decides what is seen. Use the camera "
         + "itself.",
+    "A template is damaged or can't be read: %1$s. Mend it, or remove it and enrol "
+        + "again.",
     "A program of the user %1$s is connected to PipeWire, and could feed it any "
         + "picture.",
     "There is no master key in %1$s: the service makes one when something is stored.",
@@ -40,7 +42,6 @@ let servicePatterns = [
     "Keychain items of yours: %1$s; the key %2$s is a credential.",
     "Others can change %1$s, the folder of PipeWire's socket.",
     "%1$s became another camera while it was opened: %2$s, not %3$s.",
-    "A template is damaged: %1$s. Remove it and enrol again.",
     "%1$s has no name in /dev/v4l/by-path: is udev running?",
     "%1$s is no USB camera: it has no identity to remember.",
     "Get them, as root, with: %1$s --fetch-models --models %2$s",

@@ -3,7 +3,7 @@ public import AuthEngine
 /// Keys: made here, used here.
 extension KeychainStore {
     /// The longest data that a call with a key takes, in bytes.
-    public static let dataLimit = secretLimit + 81
+    public static let dataLimit = secretLimit + PrivateKey.overhead
 
     /// Makes a P-256 key; the result is its id and its X9.63 point, uncompressed.
     ///
@@ -51,6 +51,7 @@ extension KeychainStore {
         caller: Caller
     ) throws(KeychainError) -> [UInt8] {
         let key = try key(id, for: .useKeySign, authorization, password, caller)
+        try Self.checkSigning(data, algorithm)
         return try key.sign(data, algorithm)
     }
 
@@ -64,10 +65,9 @@ extension KeychainStore {
         password: SecretBytes?,
         caller: Caller
     ) throws(KeychainError) -> SecretBytes {
-        guard data.count <= Self.dataLimit else {
-            throw KeychainError(.limitsExceeded, "The data has more than \(Self.dataLimit) bytes.")
-        }
-        return try key(id, for: .useKeyDecrypt, authorization, password, caller).decrypt(data)
+        let key = try key(id, for: .useKeyDecrypt, authorization, password, caller)
+        try Self.checkDecryption(data)
+        return try key.decrypt(data)
     }
 
     /// Agrees on a secret with the X9.63 point of another key.
@@ -82,6 +82,7 @@ extension KeychainStore {
         caller: Caller
     ) throws(KeychainError) -> SecretBytes {
         let key = try key(id, for: .useKeyKeyExchange, authorization, password, caller)
+        try Self.checkExchange(point, algorithm)
         return try key.exchange(point, algorithm)
     }
 
@@ -96,5 +97,38 @@ extension KeychainStore {
         guard item.isOwnKey else { throw .parameter("the item is no key of the keychain") }
         try check(authorization, for: operation, of: item)
         return PrivateKey(scalar: try envelope.open(item, password: password, ring: ring))
+    }
+}
+
+/// What is wrong with a call whatever its key is: nobody has to be asked for that key.
+extension KeychainStore {
+    /// - Throws: `parameter` for a digest that hasn't 32 bytes.
+    public static func checkSigning(
+        _ data: [UInt8],
+        _ algorithm: SignatureAlgorithm
+    ) throws(KeychainError) {
+        guard algorithm == .message || data.count == GivenDigest.byteCount else {
+            throw PrivateKey.noDigest
+        }
+    }
+
+    /// - Throws: `decode` for data that is too short, `limitsExceeded` for data that is too long.
+    public static func checkDecryption(_ data: [UInt8]) throws(KeychainError) {
+        guard data.count <= dataLimit else {
+            throw KeychainError(.limitsExceeded, "The data has more than \(dataLimit) bytes.")
+        }
+        guard data.count >= PrivateKey.overhead else { throw PrivateKey.undecryptable }
+    }
+
+    /// - Throws: `parameter` for what is as long as no point, or a size out of range.
+    public static func checkExchange(
+        _ point: [UInt8],
+        _ algorithm: ExchangeAlgorithm
+    ) throws(KeychainError) {
+        guard point.count == PrivateKey.pointSize else { throw PrivateKey.noPoint }
+        guard case .x963(_, let size) = algorithm else { return }
+        guard ExchangeAlgorithm.sizes.contains(size) else {
+            throw .parameter("the size is from 1 to \(ExchangeAlgorithm.sizes.upperBound)")
+        }
     }
 }

@@ -7,8 +7,10 @@ struct PrivateKey {
     let scalar: SecretBytes
 
     static let scalarSize = 32
-    private static let pointSize = 65
+    static let pointSize = 65
     private static let tagSize = 16
+    /// How many bytes encrypted data has more than what was encrypted.
+    static let overhead = pointSize + tagSize
 
     /// A new one.
     static func random() throws(KeychainError) -> PrivateKey {
@@ -34,7 +36,7 @@ struct PrivateKey {
             case .message: return Array(try key.signature(for: data).derRepresentation)
             case .digest:
                 guard let digest = GivenDigest(data) else {
-                    throw KeychainError.parameter("a SHA-256 digest has 32 bytes")
+                    throw Self.noDigest
                 }
                 return Array(try key.signature(for: digest).derRepresentation)
             }
@@ -50,7 +52,7 @@ struct PrivateKey {
     /// The data is the sender's point, the cipher text and a tag of 16 bytes. The key derivation
     /// gives 16 bytes of AES key, then 16 of IV; its shared info is the sender's point.
     func decrypt(_ data: [UInt8]) throws(KeychainError) -> SecretBytes {
-        guard data.count >= Self.pointSize + Self.tagSize else { throw Self.undecryptable }
+        guard data.count >= Self.overhead else { throw Self.undecryptable }
         let point = Array(data.prefix(Self.pointSize))
         let box = data.dropFirst(Self.pointSize)
         do {
@@ -86,15 +88,12 @@ struct PrivateKey {
         do {
             shared = try agree(point)
         } catch {
-            throw .parameter("the public key is no X9.63 point of P-256")
+            throw Self.noPoint
         }
         var bytes: [UInt8]
         switch algorithm {
         case .plain: bytes = shared.withUnsafeBytes { Array($0) }
         case .x963(let info, let size):
-            guard ExchangeAlgorithm.sizes.contains(size) else {
-                throw .parameter("the size is from 1 to \(ExchangeAlgorithm.sizes.upperBound)")
-            }
             bytes =
                 shared.x963DerivedSymmetricKey(
                     using: SHA256.self,
@@ -106,7 +105,9 @@ struct PrivateKey {
         return SecretBytes(wiping: &bytes)
     }
 
-    private static let undecryptable = KeychainError(
+    static let noDigest = KeychainError.parameter("a SHA-256 digest has 32 bytes")
+    static let noPoint = KeychainError.parameter("the public key is no X9.63 point of P-256")
+    static let undecryptable = KeychainError(
         .decode,
         "The data was not encrypted for this key, or was changed."
     )
@@ -152,7 +153,7 @@ public enum ExchangeAlgorithm: Hashable, Sendable {
 }
 
 /// A digest that was computed elsewhere.
-private struct GivenDigest: Digest {
+struct GivenDigest: Digest {
     static let byteCount = 32
 
     private let bytes: [UInt8]

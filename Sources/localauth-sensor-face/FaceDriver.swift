@@ -111,7 +111,9 @@ import ServiceProgram
     private var damage: SensorHealth {
         guard !damaged.isEmpty else { return .ok }
         let paths = damaged.prefix(3).joined(separator: ", ")
-        return .degraded("A template is damaged: \(paths). Remove it and enrol again.")
+        return .degraded(
+            "A template is damaged or can't be read: \(paths). Mend it, or remove it and enrol again."
+        )
     }
 
     /// Reports templates that another program added, removed or damaged.
@@ -120,9 +122,13 @@ import ServiceProgram
             for user in (try? await self.store().changedUsers()) ?? [] {
                 self.host.templatesChanged(of: user)
             }
-            self.damaged = (try? await self.store().damaged()) ?? []
-            self.refresh()
+            await self.lookForDamage()
         }
+    }
+
+    private func lookForDamage() async {
+        damaged = (try? await store().damaged()) ?? []
+        refresh()
     }
 
     /// Loads the engine before the first operation needs it.
@@ -145,8 +151,16 @@ import ServiceProgram
     // MARK: Templates
 
     func templates(of user: UInt32) async throws(SensorFault) -> [Template] {
-        try await faults { () async throws(FaceFault) in try await self.store().entries(of: user) }
+        do throws(SensorFault) {
+            return try await faults { () async throws(FaceFault) in
+                try await self.store().entries(of: user)
+            }
             .map { Template(id: $0.id, label: $0.label, created: $0.created) }
+        } catch {
+            // Then that is the health, before anybody asks for it.
+            await lookForDamage()
+            throw error
+        }
     }
 
     func rename(_ id: String, of user: UInt32, to label: String) async throws(SensorFault) {

@@ -70,9 +70,31 @@ struct LockScreenTests {
         #expect(screen.bench.agent.count == 1)
     }
 
+    @Test("L4: a face that is confirmed for root after a switch that nobody told of is none")
+    @BusActor
+    func confirmed() async throws {
+        let screen = try await Screen()
+        try await screen.register()
+        let bench = screen.bench
+        try await bench.simulated.setBiometryType(biometryType: 2)
+        try await eventually("a face sensor") {
+            try await bench.device("Simulated").biometryType() == 2
+        }
+        let call = try bench.manager.evaluateStream(
+            policy: 1,
+            reason: "unlock",
+            options: ["uid": .uint32(Self.uid), "require-confirmation": .bool(true)]
+        )
+        for await event in call.events where event.kind == "confirmation-required" { break }
+        bench.logind.losesSignals = true
+        screen.session.activate(false)
+        try await bench.manager.submitConfirm(prompt: bench.agent.last)
+        #expect(await bench.end(of: call)?.name == .systemCancel)
+    }
+
     /// What keeps root from asking there.
     enum Hindrance: CaseIterable {
-        case inactive, remote, otherUser, ended
+        case inactive, remote, remoteRoot, otherUser, ended
     }
 
     @Test(
@@ -83,9 +105,11 @@ struct LockScreenTests {
     func refused(by hindrance: Hindrance) async throws {
         let screen = try await Screen(isRemote: hindrance == .remote)
         let logind = screen.bench.logind
-        if hindrance == .otherUser {
+        if hindrance == .otherUser || hindrance == .remoteRoot {
             // The user's own is in front as well, on another seat.
-            screen.enter(StandInSession("c8", at: logind, uid: Self.uid + 1))
+            let isRemote = hindrance == .remoteRoot
+            let uid = isRemote ? 0 : Self.uid + 1
+            screen.enter(StandInSession("c8", at: logind, uid: uid, isRemote: isRemote))
             logind.display = screen.session
         }
         try await screen.register()
@@ -99,7 +123,7 @@ struct LockScreenTests {
         let refusal = await screen.ask()
         let reasons: [DBusError.Name] =
             switch hindrance {
-            case .remote: [.biometryNotAvailable]
+            case .remote, .remoteRoot: [.biometryNotAvailable]
             case .inactive, .otherUser: [.notInteractive]
             // Whether or not its agent is known to be gone.
             case .ended: [.notInteractive, .biometryNotAvailable]

@@ -146,7 +146,8 @@ struct AuditRecord: Hashable, Sendable {
                 || "._:/+-".unicodeScalars.contains($0)
         }
         guard !isPlain || value.isEmpty else { return value }
-        let escaped = value.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }
+        // By scalars: with an accent a quotation mark is another character.
+        let escaped = value.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }
         return "\"\(escaped.joined())\""
     }
 }

@@ -254,8 +254,10 @@ extension Evaluations {
 
     /// Handles that a person confirmed, which may grant, once a lock or a sleep that was missed has
     /// ended the evaluation.
-    func confirmed(_ id: EvaluationID, by uid: UInt32) {
-        guard !facts.sessions.isAbsent else { return handle(.confirmed(id)) }
+    func confirmed(_ id: EvaluationID) {
+        guard !facts.sessions.isAbsent, let uid = pending[id]?.request.uid else {
+            return handle(.confirmed(id))
+        }
         onLoop {
             let isKnown = await self.facts.sessions.catchUp(uid)
             self.handle(isKnown ? .confirmed(id) : .promptFailed(id))

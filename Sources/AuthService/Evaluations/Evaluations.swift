@@ -75,12 +75,15 @@ final class Evaluations {
 
     /// Evaluates: a prompt, if one is needed.
     ///
+    /// `isReleased` says whether the request's context went while the call waited for its turn.
+    ///
     /// - Returns: The engine's last word.
     func outcome(
         of request: Request,
         _ text: ShownText,
         _ audience: Audience,
-        password: PendingEvaluation.PasswordUse? = nil
+        password: PendingEvaluation.PasswordUse? = nil,
+        isReleased: @BusActor () -> Bool = { false }
     ) async -> Outcome {
         // That the machine is awake again may have been missed.
         if facts.sessions.surroundings.isSuspended {
@@ -95,6 +98,8 @@ final class Evaluations {
                 answer: answer
             )
             handle(.requested(request))
+            // What the engine keeps of it from now on nobody else would release.
+            if let context = request.context, isReleased() { handle(.released(context)) }
         }
     }
 

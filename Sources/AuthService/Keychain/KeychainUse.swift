@@ -8,12 +8,14 @@ import LocalAuthBus
 extension KeychainObject {
     /// Answers a call that uses an item.
     ///
-    /// The item is loaded once, to see what guards it; the authentication is asked for; then one
+    /// The item is loaded once, to see what guards it; `check` says what is wrong with the call's
+    /// arguments, so that nobody is asked in vain; the authentication is asked for; then one
     /// turn with the keychain opens the item, if it is still there and is guarded as it was
     /// (KeychainStore compares the grant with the row). `open` runs in that turn, `deliver` makes
     /// the answer of what it gave.
     func answer<Opened: Sendable, Value: Sendable>(
         _ use: KeychainUse,
+        check: @escaping @Sendable () throws(KeychainError) -> Void = {},
         open:
             @escaping @Sendable (
                 KeychainStore, KeychainPermission, Caller
@@ -23,6 +25,7 @@ extension KeychainObject {
         .later { () throws(DBusError) in
             do throws(DBusError) {
                 let item = try await self.item(use.id, of: use.peer)
+                do throws(KeychainError) { try check() } catch { throw DBusError(error) }
                 let permission = try await self.permission(for: use, item)
                 let opened = try await self.turn(for: use, permission, open)
                 let value = try deliver(opened)
@@ -136,7 +139,8 @@ extension KeychainObject {
             of: request,
             text,
             use.audience,
-            password: trial?.attempt
+            password: trial?.attempt,
+            isReleased: { use.context?.isReleased == true }
         )
         switch outcome {
         case .granted(let grant): return grant

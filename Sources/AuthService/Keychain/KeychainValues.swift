@@ -71,7 +71,7 @@ enum KeychainValues {
 
     /// How two keys agree.
     ///
-    /// - Throws: Parameter for an unknown algorithm or a size out of range.
+    /// - Throws: Parameter for an unknown algorithm.
     static func exchange(
         _ name: String,
         _ options: [String: Variant]

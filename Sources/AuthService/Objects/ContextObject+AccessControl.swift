@@ -49,6 +49,8 @@ extension ContextObject {
                 // Whether it is right shows when it opens something.
                 typed = password
                 return .correct
+            } isReleased: {
+                isReleased
             }
             switch outcome {
             case .granted(let grant):

@@ -167,7 +167,13 @@ final class ContextObject: Context1Service {
         let (frozen, audience) = (request, audience)
         let text = ShownText(reason: reason, options: options)
         return .later { [self] () throws(DBusError) in
-            switch await evaluations.outcome(of: frozen, text, audience) {
+            let outcome = await evaluations.outcome(
+                of: frozen,
+                text,
+                audience,
+                isReleased: { isReleased }
+            )
+            switch outcome {
             case .granted(let grant):
                 let result = evaluations.result(of: grant)
                 evaluatedDomainState = result["domain-state"]?.asBytes ?? []
@@ -209,8 +215,11 @@ final class ContextObject: Context1Service {
 
     static let invalidated = "The context was invalidated."
 
+    /// Whether it is gone, as a call that came before may find.
+    var isReleased: Bool { client.contexts[id] !== self }
+
     /// Whether it was invalidated, or is gone: what was counted for it was given back then.
-    private var isOver: Bool { isInvalid || client.contexts[id] !== self }
+    private var isOver: Bool { isInvalid || isReleased }
 
     // MARK: - Credentials
 

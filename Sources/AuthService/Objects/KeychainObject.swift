@@ -234,7 +234,9 @@ final class KeychainObject: Keychain1Service {
             throw .parameter("there is no signature algorithm \(algorithm.prefix(40))")
         }
         let use = try KeychainUse(id, .useKeySign, .sign, reason, options, call, evaluations)
-        return answer(use) { keychain, permission, caller throws(KeychainError) in
+        return answer(use) { () throws(KeychainError) in
+            try KeychainStore.checkSigning(data, algorithm)
+        } open: { keychain, permission, caller throws(KeychainError) in
             try keychain.sign(
                 data,
                 with: id,
@@ -262,7 +264,9 @@ final class KeychainObject: Keychain1Service {
         }
         let receiver = try SecretReceiver(receiver)
         let use = try KeychainUse(id, .useKeyDecrypt, .decrypt, reason, options, call, evaluations)
-        return answer(use) { keychain, permission, caller throws(KeychainError) in
+        return answer(use) { () throws(KeychainError) in
+            try KeychainStore.checkDecryption(data)
+        } open: { keychain, permission, caller throws(KeychainError) in
             try keychain.decrypt(
                 data,
                 with: id,
@@ -298,7 +302,9 @@ final class KeychainObject: Keychain1Service {
             call,
             evaluations
         )
-        return answer(use) { keychain, permission, caller throws(KeychainError) in
+        return answer(use) { () throws(KeychainError) in
+            try KeychainStore.checkExchange(publicKey, algorithm)
+        } open: { keychain, permission, caller throws(KeychainError) in
             try keychain.exchange(
                 publicKey,
                 with: id,

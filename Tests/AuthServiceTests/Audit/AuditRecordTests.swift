@@ -84,6 +84,8 @@ struct AuditRecordTests {
         #expect(
             record.line.contains(#"caller_program="xLOCALAUTH_OUTCOME=Success outcome=\"Success"#)
         )
+        let accent = AuditRecord(.evaluationEnded, [.requester: "x\"\u{301} outcome=Success \"y"])
+        #expect(accent.line.contains("requester=\"x\\\"\u{301} outcome=Success \\\"y\""))
     }
 
     @Test("L15: only what an earlier proof is worth is limited, a proof never is")

@@ -46,6 +46,24 @@ struct KeychainContextTests {
         }
     }
 
+    @Test("R35: a read whose context is released meanwhile is canceled")
+    func released() async throws {
+        try await ServiceBench.run { bench in
+            let (person, _, _) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("guarded", flags: .biometryAny)
+            // Most are released while the item is looked up.
+            for _ in 0..<16 {
+                let context = try await bench.context(on: person.connection)
+                let call = try keychain.reading(id, context: context)
+                onLoop { try? await context.release() }
+                await expectName(.keychainUserCanceled) {
+                    _ = try await bench.answer(within: .seconds(30)) { try await call.value() }
+                }
+            }
+        }
+    }
+
     @Test("R35: a passcode reads no biometric item, an evaluation of policy 2 by biometry does")
     func factors() async throws {
         try await ServiceBench.run { bench in

@@ -183,8 +183,9 @@ struct KeychainKeyTests {
             #expect(person.shownPrompts == 1)
             // It neither decrypts nor agrees.
             let point = key.point
+            let text = point + [UInt8](repeating: 0, count: 16)
             let others: [@BusActor @Sendable () async throws -> Void] = [
-                { _ = try await key.decrypt(point, context: context) },
+                { _ = try await key.decrypt(text, context: context) },
                 { _ = try await key.exchange(point, context: context) },
                 { _ = try await key.sign([3]).value() },
             ]
@@ -204,6 +205,38 @@ struct KeychainKeyTests {
                 #expect(name == .keychainUserCanceled)
             }
             #expect(try await keychain.proxy.delete(ids: [key.id, plain.id]) == 2)
+        }
+    }
+
+    @Test("Lengths that no key takes are refused before anybody is asked")
+    func lengths() async throws {
+        try await ServiceBench.run { bench in
+            let (person, _, _) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let key = try await KeychainKey(keychain, [.privateKeyUsage, .biometryAny])
+            let (point, long) = (key.point, [UInt8](repeating: 0, count: 66_000))
+            typealias Call = @BusActor @Sendable () async throws -> Void
+            let calls: [(DBusError.Name, Call)] = [
+                (
+                    .keychainParameter,
+                    { _ = try await key.sign(point, "ecdsa-digest-sha256").value() }
+                ), (.keychainDecode, { _ = try await key.decrypt(point) }),
+                (.limitsExceeded, { _ = try await key.decrypt(long) }),
+                (.keychainParameter, { _ = try await key.exchange([4, 1]) }),
+                (
+                    .keychainParameter,
+                    {
+                        let size: [String: Variant] = ["size": .uint32(1025)]
+                        _ = try await key.exchange(point, "ecdh-x963-sha256", size)
+                    }
+                ),
+            ]
+            for (name, call) in calls {
+                await expectName(name) {
+                    try await bench.answer(within: .seconds(30), call)
+                }
+            }
+            #expect(person.shownPrompts == 0)
         }
     }
 
