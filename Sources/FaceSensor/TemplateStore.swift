@@ -62,6 +62,8 @@ public actor TemplateStore {
     }
 
     /// The templates of a user that are not damaged, the oldest first.
+    ///
+    /// - Throws: Where one can't be read: what the user has isn't known then.
     public func entries(of user: UInt32) throws(FaceFault) -> [Entry] {
         try records(of: user).map(\.entry)
             .sorted { ($0.created, $0.id) < ($1.created, $1.id) }
@@ -172,16 +174,28 @@ public actor TemplateStore {
     }
 
     /// The usable ones: a damaged file doesn't affect the others.
+    ///
+    /// - Throws: Where one can't be read: it may be sound, and what the user has isn't known then.
     func records(of user: UInt32) throws(FaceFault) -> [TemplateRecord] {
-        try identifiers(of: user).compactMap { try? record($0, of: user) }
+        var records: [TemplateRecord] = []
+        for id in try identifiers(of: user) {
+            guard let content = try content(of: id, user) else { continue }
+            guard let record = TemplateRecord(content, id: id, user: user, key: key) else {
+                continue
+            }
+            records.append(record)
+        }
+        return records
+    }
+
+    private func content(of id: String, _ user: UInt32) throws(FaceFault) -> [UInt8]? {
+        try translating { () throws(SystemError) in
+            try folder.content(of: Self.name(user, id), limit: Self.maximumFile)
+        }
     }
 
     private func record(_ id: String, of user: UInt32) throws(FaceFault) -> TemplateRecord {
-        guard Self.isIdentifier(id),
-            let content = try translating({ () throws(SystemError) in
-                try folder.content(of: Self.name(user, id), limit: Self.maximumFile)
-            })
-        else {
+        guard Self.isIdentifier(id), let content = try content(of: id, user) else {
             throw .noTemplate
         }
         guard let record = TemplateRecord(content, id: id, user: user, key: key) else {

@@ -12,10 +12,11 @@ final class Anchor {
     private let file: OwnedDescriptor
     private let path: String
 
+    static let name = "anchor"
     private static let size = 8 + 32
 
     init(in folder: DatabaseFolder) throws(KeychainError) {
-        let path = folder.directory.file("anchor")
+        let path = folder.directory.file(Self.name)
         self.path = path
         _ = try translating { () throws(SystemError) in try PrivateFile.exists(path) }
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW

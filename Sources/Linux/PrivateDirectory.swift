@@ -82,12 +82,17 @@ package struct PrivateDirectory: Sendable {
         }
         defer { closedir(listing) }
         var names: [String] = []
+        errno = 0
         while names.count < 65_536, let entry = readdir(listing) {
             names.append(
                 withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                     String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
                 }
             )
+            errno = 0
+        }
+        guard names.count == 65_536 || errno == 0 else {
+            throw SystemError(errno: errno, "The directory can't be read", path: path)
         }
         return names.sorted()
     }

@@ -8,19 +8,27 @@ package struct DatabaseFolder: Sendable {
     package let database: String
     /// The path of the key.
     package let key: String
+    /// Where one of these files is, there was a database before: they are made after it.
+    private let traces: [String]
 
-    /// The database and the key of these names.
-    package init(_ directory: PrivateDirectory, database name: String, key: String) {
+    /// The database, the key, and what else is made after the database, of these names.
+    package init(
+        _ directory: PrivateDirectory,
+        database name: String,
+        key: String,
+        traces: [String] = []
+    ) {
         self.directory = directory
         database = directory.file(name)
         self.key = directory.file(key)
+        self.traces = ([key] + traces).map(directory.file)
     }
 
     /// Whether a database was set aside, or is missing where one must have been.
     func hasLostDatabase() throws(SystemError) -> Bool {
-        // The key is made after the database.
         guard firstFree == 1 else { return true }
-        return try PrivateFile.exists(key)
+        for file in traces where try PrivateFile.exists(file) { return true }
+        return false
     }
 
     /// Whether the database's log has something in it, and the database nothing.

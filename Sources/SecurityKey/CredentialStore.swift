@@ -54,20 +54,23 @@ public actor CredentialStore {
     }
 
     /// The credentials of a user that are not damaged, the oldest first.
+    ///
+    /// - Throws: Where one can't be read: it may be sound, and what the user has isn't known then.
     public func entries(of user: UInt32) throws(SystemError) -> [Entry] {
-        try identifiers(of: user)
-            .compactMap { id in
-                (try? record(id, of: user))
-                    .map {
-                        Entry(
-                            id: id,
-                            label: $0.label,
-                            created: $0.created,
-                            credential: $0.credential
-                        )
-                    }
-            }
-            .sorted { ($0.created, $0.id) < ($1.created, $1.id) }
+        var entries: [Entry] = []
+        for id in try identifiers(of: user) {
+            guard let content = try content(of: id, user) else { continue }
+            guard let record = CredentialRecord(content) else { continue }
+            entries.append(
+                Entry(
+                    id: id,
+                    label: record.label,
+                    created: record.created,
+                    credential: record.credential
+                )
+            )
+        }
+        return entries.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
     }
 
     /// Keeps a credential under a new id, and answers that.
@@ -167,18 +170,19 @@ public actor CredentialStore {
 
     /// Nil: there is none.
     private func record(_ id: String, of user: UInt32) throws(SystemError) -> CredentialRecord? {
-        let file = Self.name(user, id)
-        guard Self.isIdentifier(id),
-            let content = try folder.content(of: file, limit: Self.maximumFile)
-        else { return nil }
+        guard Self.isIdentifier(id), let content = try content(of: id, user) else { return nil }
         guard let record = CredentialRecord(content) else {
             throw SystemError(
                 .io,
                 "The credential of a security key is damaged. Remove it and enrol the key again.",
-                path: folder.file(file)
+                path: folder.file(Self.name(user, id))
             )
         }
         return record
+    }
+
+    private func content(of id: String, _ user: UInt32) throws(SystemError) -> [UInt8]? {
+        try folder.content(of: Self.name(user, id), limit: Self.maximumFile)
     }
 
     private func save(

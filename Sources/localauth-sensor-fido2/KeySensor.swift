@@ -69,7 +69,8 @@ import ServiceProgram
     var health: SensorHealth {
         if let first = damaged.first {
             return .degraded(
-                "A credential is damaged: \(first). Remove it and enrol the security key again."
+                "A credential is damaged or can't be read: \(first). "
+                    + "Mend it, or remove it and enrol the security key again."
             )
         }
         return keys.isEmpty ? .degraded("No security key is plugged in.") : .ok
@@ -129,6 +130,8 @@ import ServiceProgram
         do throws(SystemError) {
             return try await store.entries(of: user)
         } catch {
+            // Then that is the health, before anybody asks for it.
+            damaged = (try? await store.damaged()) ?? []
             throw .failed("\(error)")
         }
     }

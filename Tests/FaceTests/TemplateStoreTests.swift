@@ -92,10 +92,24 @@ import Testing
         #expect(try await store.entries(of: 1000).map(\.id) == [second])
         #expect(try await store.templates(of: 1000, camera: Self.camera).map(\.id) == [second])
         #expect(try await store.damaged() == [folder.path + "/" + name])
-        // Closed, or of somebody else, is damaged too.
-        chmod(folder.path + "/" + name, 0o644)
-        #expect(try await store.entries(of: 1000).map(\.id) == [second])
         #expect(try await store.removeAll(of: 1000) == 2)
+    }
+
+    @Test("A template that can't be read makes the list unknown, and not shorter")
+    func unreadable() async throws {
+        let folder = try TemporaryFolder()
+        let (store, id) = try await enrolled(folder)
+        let name = "\(folder.path)/state/1000-\(id).face"
+        // Open to others it is not read, as after a backup.
+        chmod(name, 0o644)
+        await #expect(throws: FaceFault.self) { try await store.entries(of: 1000) }
+        await #expect(throws: FaceFault.self) {
+            try await store.templates(of: 1000, camera: Self.camera)
+        }
+        #expect(try await store.damaged() == [name])
+        #expect(try await store.entries(of: 1001).isEmpty)
+        chmod(name, 0o600)
+        #expect(try await store.entries(of: 1000).map(\.id) == [id])
     }
 
     @Test("What came or went behind the store's back is told once, what it did itself never")

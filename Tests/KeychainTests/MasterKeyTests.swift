@@ -56,6 +56,19 @@ struct MasterKeyTests {
         #expect(try folder.open().keyName == name)
     }
 
+    @Test("L17: A database that went missing is missed, also where the key is sealed")
+    func missingDatabase() throws {
+        let folder = try StateFolder("keychain")
+        let path = try credentials([UInt8](1...32), in: folder)
+        let id = try folder.open(credentials: path).add("a")
+        for name in folder.files where name.hasPrefix("items.sqlite") { try folder.remove(name) }
+        for _ in 1...2 {
+            let store = try folder.open(credentials: path)
+            let refusal = expectRefusal(.notFound) { _ = try store.read(id) }
+            #expect(refusal?.message.contains("damaged or lost") == true)
+        }
+    }
+
     @Test("Beside a database that was set aside no key is made unasked")
     func damagedWithoutKey() throws {
         let folder = try StateFolder("keychain")

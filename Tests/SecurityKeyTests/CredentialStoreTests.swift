@@ -1,3 +1,4 @@
+import Glibc
 import Linux
 import TestSupport
 import Testing
@@ -78,6 +79,19 @@ struct CredentialStoreTests {
         #expect(try await store.damaged() == ["\(folder.path)/\(name)"])
         #expect(try await store.removeAll(of: 7) == 1)
         #expect(try await store.damaged().isEmpty)
+    }
+
+    @Test("A credential that can't be read makes the list unknown, and not shorter")
+    func unreadable() async throws {
+        let folder = try TemporaryFolder()
+        let store = try CredentialStore(folder: folder.path)
+        let id = try await store.add(try credential(1), label: "one", user: 7)
+        let name = "\(folder.path)/7-\(id).credential"
+        chmod(name, 0o644)
+        await #expect(throws: SystemError.self) { try await store.entries(of: 7) }
+        #expect(try await store.damaged() == [name])
+        chmod(name, 0o600)
+        #expect(try await store.entries(of: 7).map(\.id) == [id])
     }
 
     @Test("What another hand adds or removes is noticed once, what the store did is not")
