@@ -115,11 +115,9 @@ public final class Connection {
     ///
     /// Blocking: for start-up only.
     ///
-    /// - Throws: `Disconnected` when there is no bus, or it refuses.
+    /// - Throws: `NoServer` when there is no bus, `Disconnected` when it refuses.
     public init(_ address: Address) throws(DBusError) {
-        guard let opened = Self.open(address) else {
-            throw DBusError(.disconnected, "The bus cannot be reached.")
-        }
+        let opened = try Self.open(address)
         // sd-bus hands its own string out; it is copied at once.
         var name: UnsafePointer<CChar>?
         guard sd_bus_get_unique_name(opened, &name) >= 0, let name else {
@@ -344,23 +342,30 @@ public final class Connection {
 // MARK: Opening
 
 extension Connection {
-    private static func open(_ address: Address) -> OpaquePointer? {
+    private static func open(_ address: Address) throws(DBusError) -> OpaquePointer {
         var bus: OpaquePointer?
-        switch address {
-        case .system:
-            return sd_bus_open_system(&bus) >= 0 ? bus : nil
-        case .session:
-            return sd_bus_open_user(&bus) >= 0 ? bus : nil
-        case .address(let text):
-            guard sd_bus_new(&bus) >= 0, let bus else { return nil }
-            guard sd_bus_set_address(bus, text) >= 0, sd_bus_set_bus_client(bus, 1) >= 0,
-                sd_bus_negotiate_fds(bus, 1) >= 0, sd_bus_start(bus) >= 0
-            else {
-                sd_bus_unref(bus)
-                return nil
+        let result =
+            switch address {
+            case .system: sd_bus_open_system(&bus)
+            case .session: sd_bus_open_user(&bus)
+            case .address(let text): open(text, &bus)
             }
-            return bus
-        }
+        if result >= 0, let bus { return bus }
+        // No socket, nobody who listens on it, or nothing that says where it is.
+        let isNowhere = [ENOENT, ENOTDIR, ECONNREFUSED, ENOMEDIUM].contains(-result)
+        throw DBusError(isNowhere ? .noServer : .disconnected, "The bus cannot be reached.")
+    }
+
+    private static func open(_ text: String, _ opened: inout OpaquePointer?) -> Int32 {
+        var new: OpaquePointer?
+        let made = sd_bus_new(&new)
+        guard made >= 0, let bus = new else { return made }
+        var result = sd_bus_set_address(bus, text)
+        if result >= 0 { result = sd_bus_set_bus_client(bus, 1) }
+        if result >= 0 { result = sd_bus_negotiate_fds(bus, 1) }
+        if result >= 0 { result = sd_bus_start(bus) }
+        if result >= 0 { opened = bus } else { sd_bus_unref(bus) }
+        return result
     }
 
     /// sd-bus closes what it is given, so it gets a copy.

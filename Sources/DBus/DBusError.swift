@@ -52,7 +52,9 @@ extension DBusError.Name {
     public static let noReply: Self = "org.freedesktop.DBus.Error.NoReply"
     /// Something took too long.
     public static let timeout: Self = "org.freedesktop.DBus.Error.Timeout"
-    /// The connection is gone.
+    /// There is no bus at an address.
+    public static let noServer: Self = "org.freedesktop.DBus.Error.NoServer"
+    /// The connection is gone, or was refused.
     public static let disconnected: Self = "org.freedesktop.DBus.Error.Disconnected"
     /// Anything else.
     public static let failed: Self = "org.freedesktop.DBus.Error.Failed"

@@ -6,7 +6,7 @@ import Linux
 @BusActor
 public final class FolderWatch {
     private var changes: FolderChanges?
-    private var source: EventSource?
+    private(set) var source: EventSource?
     private var timer: EventSource?
     private var blindTimer: EventSource?
     private let changed: @BusActor () -> Void
@@ -41,6 +41,10 @@ public final class FolderWatch {
                 self.changed()
             }
         }
+    }
+
+    isolated deinit {
+        for source in [source, timer, blindTimer] { source?.cancel() }
     }
 
     /// Looks at a folder or a file from now on; one that is looked at already, or isn't there, is

@@ -47,7 +47,7 @@ public enum FprintFault: Error, Hashable, Sendable {
     private static func fromBus(_ error: DBusError) -> Self {
         switch error.name {
         case .unknownObject, .unknownMethod, .unknownInterface: .gone
-        case .serviceUnknown, .nameHasNoOwner, .disconnected: .lost
+        case .serviceUnknown, .nameHasNoOwner, .noServer, .disconnected: .lost
         case .noReply, .timeout: .silent
         default: .failed("fprintd refused: \(error.message.prefix(200))")
         }

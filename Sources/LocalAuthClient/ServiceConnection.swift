@@ -28,13 +28,20 @@ package final class ServiceConnection {
 
     /// The service that runs now, started if the bus can start it.
     ///
-    /// Where it is installed on the system bus and can't be reached, the session's bus is not
-    /// looked at: there any program of the user may have its name.
+    /// Where it is installed on the system bus and can't be reached, or that bus refuses, the
+    /// session's bus is not looked at: there any program of the user may have its name.
     ///
     /// - Throws: `biometryNotAvailable` when it is on none of the buses.
     package func current() async throws(AuthenticationError) -> RemoteService {
         for address in addresses {
-            guard let connection = connection(address) else { continue }
+            let connection: Connection
+            do throws(DBusError) {
+                connection = try self.connection(address)
+            } catch {
+                // A machine need not have both.
+                guard error.name == .noServer else { throw .noService }
+                continue
+            }
             do throws(DBusError) {
                 if let service = try await RemoteService.find(on: connection) {
                     found = service
@@ -81,9 +88,9 @@ package final class ServiceConnection {
         }
     }
 
-    private func connection(_ address: Connection.Address) -> Connection? {
+    private func connection(_ address: Connection.Address) throws(DBusError) -> Connection {
         if let known = connections[address] { return known }
-        guard let new = try? Connection(address) else { return nil }
+        let new = try Connection(address)
         connections[address] = new
         new.onDisconnect { [weak self] in self?.connections[address] = nil }
         return new

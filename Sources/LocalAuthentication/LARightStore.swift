@@ -38,7 +38,9 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         let (id, use) = (
             parts.secretID, RemoteKeychain.Use(context: context, forbidsInteraction: true)
         )
-        let failure: KeychainFailure? = blocking(orElse: nil) {
+        // What isn't said may be anything.
+        let silence: (NoAnswer) -> KeychainFailure? = { KeychainFailure($0) }
+        let failure = blocking(orElse: silence) {
             do throws(KeychainFailure) {
                 _ = try await RemoteKeychain().read(id, use)
                 return nil

@@ -42,6 +42,7 @@ package struct KeychainFailure: Error, Hashable, Sendable {
         .invalidContext: errSecAuthFailed,
         // A context that the service doesn't have any more.
         .unknownObject: errSecAuthFailed,
+        .noServer: errSecNotAvailable,
         .disconnected: errSecNotAvailable,
         .timeout: errSecNotAvailable,
         .noReply: errSecNotAvailable,

@@ -1,5 +1,6 @@
 import Glibc
 import Linux
+import TestSupport
 import Testing
 
 @testable import DBus
@@ -114,6 +115,17 @@ struct LoopTests {
         }
         #expect(await seen.first(4) == [1, 1, 1, 0])
         source.cancel()
+    }
+
+    @Test("Folders that nobody watches any more leave nothing on the loop")
+    @BusActor
+    func folders() throws {
+        let folder = try TemporaryFolder()
+        var watch: FolderWatch? = FolderWatch([folder.path]) {}
+        weak let source = watch?.source
+        #expect(source != nil)
+        watch = nil
+        #expect(source == nil)
     }
 
     @Test("A signal is told on the loop")

@@ -79,4 +79,26 @@ struct ClientWireTests {
             }
         }
     }
+
+    @Test("Where the system's bus refuses a connection, the one of the session's is not asked")
+    @BusActor
+    func fullBus() async throws {
+        try await PrivateBus.run(limits: ["max_connections_per_user": 8]) { system in
+            try await PrivateBus.run { session in
+                let own = try StandInService(session)
+                let both = [Connection.Address.address(system.address), .address(session.address)]
+                let found = try await ServiceConnection(both).current()
+                #expect(found.owner == own.connection.uniqueName, "the system has none")
+                // As many as this bus gives a user.
+                var held: [Connection] = []
+                while held.count < 8, let next = try? system.connect() { held.append(next) }
+                #expect(held.count < 8)
+                let error = await #expect(throws: AuthenticationError.self) {
+                    _ = try await ServiceConnection(both).current()
+                }
+                #expect(error?.code == .biometryNotAvailable)
+                for connection in held { connection.close() }
+            }
+        }
+    }
 }

@@ -4,10 +4,11 @@ import Foundation
 import Glibc
 import LocalAuthBus
 import LocalAuthClient
-import LocalAuthentication
 import Security
 import TestSupport
 import Testing
+
+@testable import LocalAuthentication
 
 /// What a program sees of a service that doesn't answer, of many contexts, and of a fork of itself.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
@@ -93,6 +94,8 @@ struct SilenceTests {
             let pid = await daemon.process.pid
             #expect(kill(pid, SIGSTOP) == 0)
             defer { kill(pid, SIGCONT) }
+            // That its items are still there isn't known.
+            #expect(right.refusal(after: LAContext()) != nil)
             let keychain: [@Sendable () async throws -> Void] = [
                 { _ = try await store.saveRight(LARight(), identifier: "s") },
                 { _ = try await store.right(forIdentifier: "r") },

@@ -39,7 +39,7 @@ struct Failure: Error {
     /// An error reply of the service, or that the service is gone.
     init(_ error: DBusError) {
         let gone: Set<DBusError.Name> = [
-            .serviceUnknown, .nameHasNoOwner, .disconnected, .noReply, .timeout,
+            .serviceUnknown, .nameHasNoOwner, .noServer, .disconnected, .noReply, .timeout,
         ]
         self.init(gone.contains(error.name) ? .unreachable : .refused, error)
     }

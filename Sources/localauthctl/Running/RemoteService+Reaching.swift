@@ -8,20 +8,26 @@ extension RemoteService {
     /// Connects, and starts the service where the bus can.
     ///
     /// `bus` is the argument of `--bus`; without it the service is taken where it is installed, on
-    /// the system bus first, also when it can't be reached there.
+    /// the system bus first, also when it can't be reached there, or that bus refuses.
     static func reach(_ bus: String?) async throws(Failure) -> RemoteService {
         let addresses = bus.map { [Connection.Address(argument: $0)] } ?? [.system, .session]
         Advice.bus = bus
         for address in addresses {
+            Advice.address = address
+            let connection: Connection
             do throws(DBusError) {
-                Advice.address = address
-                guard let service = try await find(on: try Connection(address)) else { continue }
-                return service
+                connection = try Connection(address)
             } catch {
                 // A machine need not have both buses.
-                guard bus == nil, error.name == .disconnected else {
+                guard bus == nil, error.name == .noServer else {
                     throw Failure(.unreachable, error)
                 }
+                continue
+            }
+            do throws(DBusError) {
+                if let service = try await find(on: connection) { return service }
+            } catch {
+                throw Failure(.unreachable, error)
             }
         }
         Advice.address = nil

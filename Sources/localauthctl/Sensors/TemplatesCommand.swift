@@ -113,7 +113,7 @@ private func day(_ seconds: Int64) -> String {
     var parts = tm()
     guard seconds > 0, localtime_r(&time, &parts) != nil else { return "-" }
     let month = parts.tm_mon + 1
-    return "\(parts.tm_year + 1900)-\(twoDigits(month))-\(twoDigits(parts.tm_mday))"
+    return "\(Int(parts.tm_year) + 1900)-\(twoDigits(month))-\(twoDigits(parts.tm_mday))"
 }
 
 private func twoDigits(_ number: Int32) -> String {
