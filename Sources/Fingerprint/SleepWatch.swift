@@ -9,7 +9,10 @@ public import DBus
     private let changed: @BusActor () -> Void
     private var sources: [EventSource] = []
     private var owner: String?
+    private var question: EventSource?
 
+    /// How often it is asked whether the machine is back: the word of it may get lost.
+    private static let interval = Duration.seconds(3)
     private static let name = "org.freedesktop.login1"
     private static let path = ObjectPath(trusted: "/org/freedesktop/login1")
     private static let manager = "org.freedesktop.login1.Manager"
@@ -40,6 +43,10 @@ public import DBus
                 if let isStarting { self?.sleepChanged(isStarting) }
             }
         )
+        ask(owner)
+    }
+
+    private func ask(_ owner: String) {
         onLoop {
             let isAsleep = try? await self.connection.property(
                 "PreparingForSleep",
@@ -48,13 +55,24 @@ public import DBus
                 on: owner,
                 as: Bool.self
             )
-            if let isAsleep, self.owner == owner { self.sleepChanged(isAsleep) }
+            guard self.owner == owner else { return }
+            if let isAsleep { self.sleepChanged(isAsleep) }
+            if self.isAsleep { self.askLater() }
+        }
+    }
+
+    private func askLater() {
+        question?.cancel()
+        question = EventLoop.shared.schedule(after: Self.interval) { [weak self] in
+            guard let self, isAsleep, let owner else { return }
+            ask(owner)
         }
     }
 
     private func sleepChanged(_ isAsleep: Bool) {
         guard isAsleep != self.isAsleep else { return }
         self.isAsleep = isAsleep
+        if isAsleep { askLater() }
         changed()
     }
 }

@@ -21,10 +21,12 @@ struct EnrolledFingers {
 
     /// Joins what fprintd lists with the files, and with the ids that were given before.
     ///
-    /// `stamps` are earlier ids that ``stamped(_:)`` made.
+    /// `isCurrent` says whether no file changed since before fprintd was asked; `stamps` are earlier
+    /// ids that ``stamped(_:)`` made.
     init(
         _ fingers: [Finger],
         prints: [PrintStore.Print]?,
+        isCurrent: Bool,
         in store: PrintStore,
         user: String,
         stamps: [String],
@@ -49,7 +51,7 @@ struct EnrolledFingers {
         }
         self.entries = entries.sorted { $0.created < $1.created }
         self.prints = prints
-        isComplete = !entries.isEmpty && entries.allSatisfy(\.isSeen)
+        isComplete = isCurrent && !entries.isEmpty && entries.allSatisfy(\.isSeen)
     }
 
     /// An id for a finger whose print can't be seen, other than those of earlier enrolments.

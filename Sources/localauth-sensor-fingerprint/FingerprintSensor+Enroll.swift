@@ -35,7 +35,15 @@ extension FingerprintSensor {
         guard let finger = chosen else {
             throw Finger(label: label) == nil ? .full : .duplicate
         }
-        return try await keep(label, of: finger, operation.user, user)
+        do throws(SensorFault) {
+            return try await keep(label, of: finger, operation.user, user)
+        } catch {
+            // Whoever hears that nothing came of it has no print by it. In a task of its own: Cancel
+            // may have ended this one.
+            await onLoop { _ = try? await self.erase([finger], operation.user, user) }.value
+            host.templatesChanged(of: operation.user)
+            throw error
+        }
     }
 
     /// The finger that the label names, else the first free one; nil when it, or all, have a print.

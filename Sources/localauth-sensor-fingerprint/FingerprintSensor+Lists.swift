@@ -16,9 +16,12 @@ extension FingerprintSensor {
         let prints = store.prints(of: user)
         if let known = lists[uid], known.isComplete, known.prints == prints { return known.entries }
         let fingers = try await ask(user)
+        let now = store.prints(of: user)
         let list = EnrolledFingers(
             fingers,
-            prints: store.prints(of: user),
+            prints: now,
+            // What was written while fprintd was asked it may not have said.
+            isCurrent: now == prints,
             in: store,
             user: user,
             stamps: readers.labels.identifiers(uid: uid, sensor: name)
@@ -55,18 +58,23 @@ extension FingerprintSensor {
     }
 
     /// The template that matched; any of the user's when fprintd doesn't say which.
+    ///
+    /// - Throws: For a finger that fprintd does not list.
     func template(
         of finger: Finger?,
         _ uid: UInt32,
         _ user: String,
         _ list: [EnrolledFingers.Entry]
-    ) -> String {
+    ) throws(SensorFault) -> String {
         var list = list
         if let known = lists[uid], known.isComplete {
             // The list may have changed meanwhile: the current one has the ids that are valid now.
             list = known.entries
         }
-        return (list.first { $0.finger == finger } ?? list.first)?.id ?? ""
+        guard let entry = list.first(where: { finger == nil || $0.finger == finger }) else {
+            throw .failed("fprintd matched a finger that it does not list.")
+        }
+        return entry.id
     }
 
     /// Asks fprintd with a deadline: it does not answer for seconds while it matches.

@@ -61,6 +61,15 @@ extension FingerprintSensor {
     ) async throws(SensorFault) -> UInt32 {
         // Otherwise the call would wait until the running Verify or Enroll has ended.
         guard !isOperating else { throw .busy }
+        return try await erase(fingers, uid, user)
+    }
+
+    /// Deletes prints as soon as the reader can be claimed.
+    func erase(
+        _ fingers: [Finger],
+        _ uid: UInt32,
+        _ user: String
+    ) async throws(SensorFault) -> UInt32 {
         // SensorKit reports changes that the sensor makes itself.
         lists[uid] = nil
         var deleted: UInt32 = 0

@@ -37,7 +37,7 @@ extension FingerprintSensor {
             switch end {
             case .finished(let finger):
                 await settle(within: Self.releasePatience)
-                return template(of: finger, operation.user, user, list)
+                return try template(of: finger, operation.user, user, list)
             case .asleep: continue
             case .fault(.lost) where faults < Self.patience, .broken where faults < Self.patience:
                 faults += 1

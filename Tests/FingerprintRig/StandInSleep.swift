@@ -18,14 +18,15 @@ import TestSupport
         try connection.requestName("org.freedesktop.login1")
     }
 
-    /// Tells everybody that the machine goes to sleep, or is back.
-    public func prepareForSleep(_ isStarting: Bool) {
+    /// Tells everybody, or one alone, that the machine goes to sleep, or is back.
+    public func prepareForSleep(_ isStarting: Bool, to destination: String? = nil) {
         isAsleep = isStarting
         connection.emit(
             path: ObjectPath(trusted: "/org/freedesktop/login1"),
             interface: "org.freedesktop.login1.Manager",
             member: "PrepareForSleep",
-            signature: "b"
+            signature: "b",
+            to: destination
         ) { writer throws(DBusError) in try writer.write(isStarting) }
     }
 
