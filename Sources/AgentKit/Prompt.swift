@@ -22,6 +22,11 @@ import LocalAuthBus
     private let service: Authentication1Proxy
     /// Told when the service takes nothing any more.
     private let lost: @BusActor () -> Void
+    /// Told when the service doesn't know the prompt any more.
+    private let forgotten: @BusActor () -> Void
+    private var question: EventSource?
+    /// How long after a cancellation the service may take to say that the prompt has ended.
+    private static let patience = Duration.seconds(5)
 
     /// A prompt that sends its answers to `service` and its passcodes through `channel`.
     /// - Throws: InvalidArgs when the channel isn't a `SOCK_SEQPACKET` socket: in anything else an
@@ -31,7 +36,8 @@ import LocalAuthBus
         details: PromptDetails,
         channel: OwnedDescriptor,
         service: Authentication1Proxy,
-        lost: @escaping @BusActor () -> Void
+        lost: @escaping @BusActor () -> Void,
+        forgotten: @escaping @BusActor () -> Void
     ) throws(DBusError) {
         try Self.requirePackets(channel)
         asksApplicationPassword = details.stage == .applicationPassword
@@ -40,10 +46,28 @@ import LocalAuthBus
         self.channel = channel
         self.service = service
         self.lost = lost
+        self.forgotten = forgotten
     }
 
     /// The user cancels.
-    public func cancel() { if !hasEnded { service.sendSubmitCancel(prompt: handle) } }
+    public func cancel() {
+        guard !hasEnded else { return }
+        service.sendSubmitCancel(prompt: handle)
+        question?.cancel()
+        question = EventLoop.shared.schedule(after: Self.patience) { [weak self] in
+            onLoop { await self?.askWhetherItIsThere() }
+        }
+    }
+
+    /// End may get lost: who can't cancel what is over would be left with it.
+    private func askWhetherItIsThere() async {
+        guard !hasEnded else { return }
+        do throws(DBusError) {
+            try await service.submitCancel(prompt: handle)
+        } catch {
+            if error.name == .accessDenied { forgotten() }
+        }
+    }
 
     /// The user takes the fallback; only after `fallbackAvailable`.
     public func fallBack() { if !hasEnded { service.sendSubmitFallback(prompt: handle) } }
@@ -84,7 +108,10 @@ import LocalAuthBus
         }
     }
 
-    func end() { hasEnded = true }
+    func end() {
+        hasEnded = true
+        question?.cancel()
+    }
 }
 
 private func socketOption(_ socket: OwnedDescriptor, _ option: Int32) -> Int32? {

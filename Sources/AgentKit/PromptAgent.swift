@@ -160,6 +160,10 @@ public import LocalAuthBus
         for prompt in ended { finish(prompt, outcome) }
     }
 
+    private func end(_ handle: String, _ outcome: PromptOutcome) {
+        if let prompt = prompts.removeValue(forKey: handle) { finish(prompt, outcome) }
+    }
+
     private func finish(_ prompt: Prompt, _ outcome: PromptOutcome) {
         prompt.end()
         view.end(prompt, outcome)
@@ -227,7 +231,11 @@ extension PromptAgent: Agent1Service {
             details: PromptDetails(details, lookUp: AskingProgram.init(pid:)),
             channel: passcode,
             service: proxy(call.peer.name)
-        ) { [weak self] in self?.askNow() }
+        ) { [weak self] in
+            self?.askNow()
+        } forgotten: { [weak self] in
+            self?.end(handle, .system)
+        }
         try view.begin(prompt)
         prompts[handle] = prompt
         return .now(())
@@ -266,9 +274,7 @@ extension PromptAgent: Agent1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         try admit(call)
-        if let prompt = prompts.removeValue(forKey: handle) {
-            finish(prompt, PromptOutcome(rawValue: outcome) ?? .system)
-        }
+        end(handle, PromptOutcome(rawValue: outcome) ?? .system)
         return .now(())
     }
 }

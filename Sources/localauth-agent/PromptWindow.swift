@@ -19,6 +19,8 @@ import Windows
     private var settlings = 0
     private var hasBeenActive = false
     private var hasOfferedConfirmation = false
+    /// The button that gets the focus once the window has settled: that which had it before.
+    private var chosen = "primary"
     private var timers: [EventSource] = []
     private var sensorImages: [Widget] = []
 
@@ -46,6 +48,7 @@ import Windows
         if new.canConfirm && !old.canConfirm {
             // Enter means something else from now on, and what was begun is not needed any more.
             clearSecret()
+            chosen = "primary"
             settle()
         }
         draw()
@@ -219,7 +222,7 @@ import Windows
             )
         // Once: whoever has gone on to another button is not taken back.
         let offersConfirmation = state.canConfirm && isAnswerable
-        if offersConfirmation && !hasOfferedConfirmation { part("primary").takeFocus() }
+        if offersConfirmation && !hasOfferedConfirmation { part(chosen).takeFocus() }
         hasOfferedConfirmation = offersConfirmation
         fit()
     }
@@ -302,8 +305,15 @@ import Windows
     }
 
     /// Keys come once it is active, which may be long after it was mapped.
+    ///
+    /// An app could take the keys and give them back between two presses of Enter, of which the
+    /// second would confirm.
     private func activityChanged() {
-        if !hasBeenActive, gtk_window_is_active(window.asWindow) != 0 {
+        if !hasBeenActive || state.canConfirm, gtk_window_is_active(window.asWindow) != 0 {
+            if hasBeenActive, !isSettling {
+                let others = ["cancel", "fallback"]
+                chosen = others.first { gtk_widget_is_focus(part($0).asWidget) != 0 } ?? "primary"
+            }
             hasBeenActive = true
             settle()
         }

@@ -239,6 +239,20 @@ private let details: [String: Variant] = [
         }
     }
 
+    @Test("L21: a prompt whose end got lost goes when it is canceled")
+    func endUnheard() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            _ = try await desk.service.begin(details)
+            desk.service.isForgetful = true
+            try #require(desk.view.prompts.last).cancel()
+            try await eventually("the prompt to go") {
+                desk.view.seen == ["begin unlock", "end system"]
+            }
+        }
+    }
+
     @Test("A refused registration is reported with the service's error")
     func refused() async throws {
         try await onBus {

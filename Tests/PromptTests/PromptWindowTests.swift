@@ -142,13 +142,65 @@ struct PromptWindowTests {
             try await stage.screen.type("11")
             _ = try await stage.reader.wait(for: "image", "Camera")
             try await stage.daemon.sensor.queue(outcomes: ["match"])
-            try await eventually("a button that confirms", within: .seconds(60)) {
-                let button = try await stage.reader.find("button", "Confirm")
-                return button?.has(.sensitive) == true && button?.has(.focused) == true
-            }
+            try await Self.waitForConfirm(stage)
             try await stage.screen.press("Return")
             try await stage.reader.waitForNothing()
             #expect(try await evaluation.value["mechanism"]?.asString == "biometry")
+        }
+    }
+
+    @Test("L7: a key that was meant for the window in front confirms nothing in the one behind it")
+    func confirmationAfterAnotherWindow() async throws {
+        try await Stage.run { stage in
+            let screen = stage.screen
+            try await Self.useFace(stage)
+            let evaluation = stage.evaluate(1, "open it")
+            let ended = Witness<Bool>()
+            onLoop {
+                _ = try? await evaluation.value
+                ended.record(true)
+            }
+            _ = try await stage.reader.wait(for: "image", "Camera")
+            try await stage.daemon.sensor.queue(outcomes: ["match"])
+            try await Self.waitForConfirm(stage)
+            let prompt = try #require(try await screen.window("class", "localauth-agent"))
+            let xev = ["/usr/bin/xev", "-event", "keyboard"]
+            try screen.bus.run(xev, environment: screen.environment)
+            var app: String?
+            try await eventually("another window", within: .seconds(60)) {
+                app = try await screen.window("name", "Event Tester")
+                return app != nil
+            }
+            try await screen.run("/usr/bin/xdotool", "windowfocus", try #require(app))
+            try await eventually("the prompt to have no keys", within: .seconds(60)) {
+                try await !stage.reader.isActive()
+            }
+            // What it hasn't read stays a key of that moment, however long the machine takes.
+            stage.agent.signal(SIGSTOP)
+            defer { stage.agent.signal(SIGCONT) }
+            try await screen.run("/usr/bin/xdotool", "windowfocus", prompt)
+            try await screen.press("Return")
+            stage.agent.signal(SIGCONT)
+            try await eventually("a prompt that takes keys, or its end", within: .seconds(60)) {
+                guard ended.seen.isEmpty else { return true }
+                guard try await stage.reader.isActive() else { return false }
+                return try await Self.isConfirmable(stage)
+            }
+            #expect(ended.seen.isEmpty, "it was confirmed")
+            try await screen.press("Return")
+            #expect(try await evaluation.value["mechanism"]?.asString == "biometry")
+        }
+    }
+
+    /// Whether Enter confirms.
+    @BusActor private static func isConfirmable(_ stage: Stage) async throws -> Bool {
+        let button = try await stage.reader.find("button", "Confirm")
+        return button?.has(.sensitive) == true && button?.has(.focused) == true
+    }
+
+    @BusActor private static func waitForConfirm(_ stage: Stage) async throws {
+        try await eventually("a button that confirms", within: .seconds(60)) {
+            try await isConfirmable(stage)
         }
     }
 

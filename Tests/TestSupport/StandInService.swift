@@ -32,6 +32,8 @@ package enum Happening: Hashable, Sendable {
     package var registrationError: DBusError?
     /// What `CanEvaluate` answers.
     package var refusal: (code: Int32, message: String)?
+    /// Whether it knows no prompt any more, and has told nobody.
+    package var isForgetful = false
     /// How often it has no room for `RegisterAgent` or `Diagnose`.
     package var refusals = 0
     /// What `Diagnose` answers.
@@ -261,6 +263,7 @@ extension StandInService: Authentication1Service {
     package func submitCancel(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void>
     {
         remember.yield(.canceled)
+        guard !isForgetful else { throw DBusError(.accessDenied, "no prompt of yours") }
         return .now(())
     }
 
