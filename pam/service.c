@@ -333,9 +333,10 @@ void service_start(struct service *service, const char *address) {
 }
 
 void service_process(struct service *service) {
-    int result;
-    while ((result = sd_bus_process(service->bus, NULL)) > 0) {
-    }
+    /* Anybody may send signals: what is typed, and the deadline, don't wait for the end of them.
+       While one is left, sd_bus_get_timeout says that there is no time to wait. */
+    int result = 1;
+    for (int left = 64; left > 0 && result > 0; left--) result = sd_bus_process(service->bus, NULL);
     if (result < 0) give_up(service, "the bus is gone");
     else if (now_microseconds() >= service->deadline) give_up(service, "it took too long");
 }
