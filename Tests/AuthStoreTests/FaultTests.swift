@@ -22,17 +22,12 @@ struct FaultTests {
         )
     }
 
-    private static func synchronised(_ faults: Faults) -> [Substring] {
-        let bytes = (try? faults.folder.read("synchronised")) ?? []
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-    }
-
     @Test("L17: new files, their folder and each write are on the disk before they are said to be")
     func synchronised() throws {
         let (folder, faults) = (try StateFolder(), try Faults())
         let probe = try Self.probe("write", folder, faults)
         #expect(try probe.line() == "open")
-        let atStart = Self.synchronised(faults)
+        let atStart = faults.synchronised
         for name in ["machine.key", "state.sqlite"] {
             // Some get their name when they are on the disk.
             #expect(atStart.contains { $0.hasPrefix(folder.file(name)) }, "\(name)")
@@ -41,10 +36,10 @@ struct FaultTests {
         let key = try #require(atStart.lastIndex { $0.hasPrefix(folder.file("machine.key")) })
         #expect(atStart[key...].contains { $0 == folder.path }, "\(atStart)")
         for _ in 0..<3 {
-            let before = Self.synchronised(faults).count { $0.hasSuffix("-wal") }
+            let before = faults.synchronised.count { $0.hasSuffix("-wal") }
             // More than may wait: at least one was begun after the count.
             for _ in 0..<600 { _ = try #require(try probe.line()) }
-            #expect(Self.synchronised(faults).count { $0.hasSuffix("-wal") } > before)
+            #expect(faults.synchronised.count { $0.hasSuffix("-wal") } > before)
         }
         probe.signal(SIGKILL)
         try probe.wait()

@@ -1,3 +1,4 @@
+import AuthEngine
 import DBus
 import Glibc
 import LocalAuthBus
@@ -43,9 +44,28 @@ struct ClockJumpTests {
         }
     }
 
+    @Test("L17: a wall clock that jumps under a prompt ends no evaluation and takes no miss back")
+    @BusActor
+    func prompt() async throws {
+        let faults = try Faults()
+        try await CrashBench.run(["daemon": faults]) { bench in
+            for jump in Self.jumps {
+                let call = try await bench.evaluation()
+                for await event in call.events where event.kind == "sensor-ready" { break }
+                faults.setClocks(wall: jump)
+                try await bench.sensor("One").touch(matching: false)
+                for await event in call.events where event.kind == "no-match" { break }
+                #expect(try bench.recordOfRunningDaemon().failures == 1, "\(jump) s")
+                try await bench.sensor("One").touch(matching: true)
+                #expect(try await call.reply()["mechanism"] == .string("biometry"))
+                faults.setClocks()
+            }
+        }
+    }
+
     private static let failed = "org.localauth.Error.AuthenticationFailed"
 
-    @Test("R33: what a context has proved ends on the boot's clock and on no other")
+    @Test("R33: what a context has proved ends SuccessMinutes later on the boot's clock alone")
     @BusActor
     func windows() async throws {
         let faults = try Faults()
@@ -59,12 +79,14 @@ struct ClockJumpTests {
             try await bench.sensor("One").queue(outcomes: ["match"])
             let options: [String: Variant] = ["sensors": .strings(["One"])]
             _ = try await context.evaluate(policy: 1, reason: "test", options: options)
-            for jump in Self.jumps {
-                faults.setClocks(wall: jump)
+            // SuccessMinutes are 10 where nothing is set, and the context asks for more.
+            let early: [(Int64, Int64)] = [(Faults.year, 0), (-Faults.year, 0), (0, 480)]
+            for (wall, boot) in early {
+                faults.setClocks(wall: wall, boot: boot)
                 let kept = try await context.evaluate(policy: 1, reason: "test", options: options)
                 #expect(kept["mechanism"] == .string("context"))
             }
-            faults.setClocks(wall: -Faults.year, boot: 3601)
+            faults.setClocks(wall: -Faults.year, boot: 601)
             try await bench.sensor("One").queue(outcomes: ["match"])
             let anew = try await context.evaluate(policy: 1, reason: "test", options: options)
             #expect(anew["mechanism"] == .string("biometry"))
@@ -91,6 +113,14 @@ extension CrashBench {
         try await start("daemon")
         try await register()
         try await sensorsAreThere()
+    }
+
+    /// An evaluation by the first sensor.
+    fileprivate func evaluation() async throws -> StreamingCall<[String: Variant]> {
+        // Events are followed from a unique name only.
+        let owner = try #require(try await connection.nameOwner(TestDaemon.name))
+        return try Authentication1Proxy(connection, destination: owner, path: TestDaemon.root)
+            .evaluateStream(policy: 1, reason: "test", options: ["sensors": .strings(["One"])])
     }
 
     fileprivate func domainState() async throws -> [UInt8] {

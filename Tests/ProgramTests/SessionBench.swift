@@ -158,9 +158,6 @@ import TestSupport
     let logind: StandInLogind
     let session: StandInSession
     let agent = StandInAgent()
-    /// The daemon's unique name.
-    let owner: String
-    let manager: Authentication1Proxy
     let simulated: SimulatedSensor1Proxy
     private let daemon: TestDaemon
 
@@ -188,7 +185,6 @@ import TestSupport
         let client = logind.connection
         try await bus.startVerifier()
         daemon = try await TestDaemon(on: bus, configuration: configuration)
-        (owner, manager) = (daemon.owner, daemon.manager(client))
         try bus.start(["localauth-sensor-simulated"])
         try await bus.waitForOwner(of: TestDaemon.sensorName)
         simulated = SimulatedSensor1Proxy(
@@ -205,6 +201,15 @@ import TestSupport
     nonisolated static let agentPath = ObjectPath(trusted: "/agent")
 
     var process: ChildProcess { daemon.process }
+    /// The daemon's unique name.
+    var owner: String { daemon.owner }
+    var manager: Authentication1Proxy { daemon.manager(logind.connection) }
+
+    /// Kills the daemon and starts it again; no agent is registered then.
+    func restartDaemon() async throws {
+        try await daemon.stop()
+        try await daemon.start()
+    }
 
     func registerAgent(_ options: [String: Variant] = [:]) async throws {
         _ = try await manager.registerAgent(agent: Self.agentPath, options: options)

@@ -174,6 +174,10 @@ struct SessionSleepTests {
     func startAsleep() async throws {
         let bench = try await SessionBench(isAsleep: true)
         #expect(await bench.evaluate()?.name == .systemCancel)
+        // The next one as well.
+        try await bench.restartDaemon()
+        try await bench.device("Simulated", becomes: "suspended")
+        #expect(await bench.evaluate()?.name == .systemCancel)
         bench.logind.prepareForSleep(false)
         try await bench.device("Simulated", becomes: "")
         try await bench.registerAgent()

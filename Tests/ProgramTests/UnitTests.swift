@@ -115,36 +115,63 @@ struct UnitTests {
         }
     }
 
-    /// What only some units say; all keys of a unit are these and those of ``hardening``, or it
-    /// has a key that no test knows.
-    private static let own: [String: Set<String>] = [
+    /// What no sensor sees, and what none sees that reads files of the system.
+    private static let hiddenPaths =
+        "-/var/lib/localauth -/run/credentials -/run/credstore "
+        + "-/etc/credstore -/etc/credstore.encrypted"
+    private static let hiddenFromReaders =
+        hiddenPaths + " -/root -/etc/shadow -/etc/shadow- -/etc/gshadow -/etc/gshadow-"
+
+    /// What only some units say, lines of one key joined; all keys of a unit are these and those of
+    /// ``hardening``, or it has a key that no test knows.
+    private static let own: [String: [String: String]] = [
         "localauthd": [
-            "ExecReload", "ExecStartPost", "ExecStopPost", "FileDescriptorStoreMax", "LimitMEMLOCK",
-            "LoadCredential", "PrivateUsers", "RemoveIPC", "Restart", "RestartSec",
-            "StateDirectory", "StateDirectoryMode", "User", "Group",
+            "ExecReload": "/bin/kill -HUP $MAINPID",
+            "ExecStartPost": "-+/usr/bin/rm -f /run/credstore/localauth.master-key",
+            "ExecStopPost": "-+/usr/bin/rm -f /run/credstore/localauth.master-key",
+            "FileDescriptorStoreMax": "2", "LimitMEMLOCK": "16M",
+            "LoadCredential": "localauth.master-key", "PrivateUsers": "no", "RemoveIPC": "yes",
+            "Restart": "on-failure", "RestartSec": "500ms", "StateDirectory": "localauth",
+            "StateDirectoryMode": "0700", "User": "localauth", "Group": "localauth",
         ],
         "localauth-passcode": [
-            "InaccessiblePaths", "LimitMEMLOCK", "ReadWritePaths", "Restart", "RestartSec",
+            "InaccessiblePaths": "-/var/lib/localauth", "LimitMEMLOCK": "16M",
+            "ReadWritePaths": "-/run/faillock -/var/run/faillock -/var/lib/faillock",
+            "Restart": "on-abnormal", "RestartSec": "500ms",
         ],
         "localauth-master-key": [
-            "LoadCredentialEncrypted", "RuntimeDirectory", "RuntimeDirectoryMode",
-            "RuntimeDirectoryPreserve",
+            "LoadCredentialEncrypted": "localauth.master-key", "RuntimeDirectory": "credstore",
+            "RuntimeDirectoryMode": "0700", "RuntimeDirectoryPreserve": "yes",
         ],
         "localauth-sensor-face": [
-            "DeviceAllow", "InaccessiblePaths", "PrivateUsers", "RemoveIPC", "Restart",
-            "StateDirectory", "StateDirectoryMode", "SupplementaryGroups", "User", "Group",
+            "DeviceAllow": "char-video4linux rw", "InaccessiblePaths": hiddenFromReaders,
+            "PrivateUsers": "no", "RemoveIPC": "yes", "Restart": "no",
+            "StateDirectory": "localauth-face", "StateDirectoryMode": "0700",
+            "SupplementaryGroups": "video", "User": "localauth-face", "Group": "localauth-face",
         ],
         "localauth-sensor-fido2": [
-            "DeviceAllow", "InaccessiblePaths", "PrivateUsers", "RemoveIPC", "Restart",
-            "StateDirectory", "StateDirectoryMode", "User", "Group",
+            "DeviceAllow": "char-hidraw rw", "InaccessiblePaths": hiddenFromReaders,
+            "PrivateUsers": "no", "RemoveIPC": "yes", "Restart": "no",
+            "StateDirectory": "localauth-fido2", "StateDirectoryMode": "0700",
+            "User": "localauth-fido2", "Group": "localauth-fido2",
         ],
         "localauth-sensor-fingerprint": [
-            "BindPaths", "BindReadOnlyPaths", "InaccessiblePaths", "PrivateUsers", "RemoveIPC",
-            "Restart", "StateDirectory", "StateDirectoryMode", "TemporaryFileSystem", "User",
-            "Group",
+            "AmbientCapabilities": "CAP_DAC_READ_SEARCH",
+            "BindPaths": "/var/lib/localauth-sensor-fingerprint",
+            "BindReadOnlyPaths": "-/var/lib/fprint -/etc/ld.so.cache -/etc/ld.so.conf "
+                + "-/etc/ld.so.conf.d -/etc/nsswitch.conf -/etc/passwd -/etc/group "
+                + "-/etc/localtime -/etc/machine-id -/etc/alternatives",
+            "InaccessiblePaths": hiddenFromReaders
+                + " -/etc/ssh -/etc/ssl/private -/etc/security -/etc/krb5.keytab"
+                + " -/etc/NetworkManager -/var/backups -/var/log -/var/spool",
+            "PrivateUsers": "no", "RemoveIPC": "yes", "Restart": "no",
+            "StateDirectory": "localauth-sensor-fingerprint", "StateDirectoryMode": "0700",
+            "TemporaryFileSystem": "/var:ro /etc:ro",
+            "User": "localauth-fingerprint", "Group": "localauth-fingerprint",
         ],
         "localauth-sensor-simulated": [
-            "InaccessiblePaths", "PrivateUsers", "RemoveIPC", "Restart", "User", "Group",
+            "InaccessiblePaths": hiddenPaths, "PrivateUsers": "yes", "RemoveIPC": "yes",
+            "Restart": "no", "User": "localauth-simulated", "Group": "localauth-simulated",
         ],
     ]
 
@@ -154,21 +181,30 @@ struct UnitTests {
         let common = Set(Self.hardening.map(\.0))
             .union([
                 "Type", "ExecStart", "TimeoutStartSec", "LimitNOFILE", "MemoryMax", "TasksMax",
-                "SystemCallFilter", "SystemCallErrorNumber",
+                "SystemCallFilter",
             ])
         for service in Self.services {
             let unit = try site.text("usr/lib/systemd/system/\(service).service")
             let section = unit.components(separatedBy: "[Service]").last ?? ""
             let said = section.split(separator: "\n").filter { !$0.hasPrefix("#") }
                 .compactMap { $0.split(separator: "=").first.map(String.init) }
-            var meant = common.union(Self.own[service] ?? [])
+            var values = ["SystemCallErrorNumber": "EPERM"]
+            var meant = common
             if Self.exceptions["\(service) PrivateDevices"] == "" {
                 meant.remove("PrivateDevices")
             }
             if service != "localauth-master-key" {
-                meant.formUnion(["BusName", "TimeoutStopSec", "WatchdogSec", "AmbientCapabilities"])
+                meant.formUnion(["BusName", "WatchdogSec"])
+                values["TimeoutStopSec"] = "5s"
+                values["AmbientCapabilities"] = ""
             }
+            values.merge(Self.own[service] ?? [:]) { $1 }
+            meant.formUnion(values.keys)
             #expect(Set(said) == meant, "\(service): \(Set(said).symmetricDifference(meant))")
+            for (key, value) in values {
+                let lines = Installation.values(key, in: unit).joined(separator: " ")
+                #expect(lines == value, "\(service): \(key)=\(lines)")
+            }
         }
     }
 

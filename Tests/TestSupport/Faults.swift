@@ -27,7 +27,7 @@ public final class Faults: Sendable {
         case kind, number, lasts, error, count, failed, wall, boot
     }
 
-    /// What the program writes through to the disk goes to its `synchronised`.
+    /// Where the plan lies, and what is noted of the program.
     public let folder: TemporaryFolder
     /// What a program is started with.
     public let environment: [String: String]
@@ -74,6 +74,13 @@ public final class Faults: Sendable {
 
     /// How many of them failed.
     public var failed: Int { Int(value(.failed)) }
+
+    /// The paths that the program, and those that it starts, have written through to the disk, in
+    /// their order.
+    public var synchronised: [String] {
+        let bytes = (try? folder.read("synchronised")) ?? []
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
 
     /// Sets the program's clocks ahead of the machine's, in seconds: that of the wall, that of the
     /// boot.

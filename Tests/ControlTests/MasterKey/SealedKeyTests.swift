@@ -89,6 +89,31 @@ struct SealedKeyTests {
         #expect(try host.bytes(host.credential) == before && !host.exists(host.keyFile))
     }
 
+    @Test("The credential and its name are on the disk before the key's file is overwritten")
+    func onTheDisk() async throws {
+        #expect(try await host.keychain("init").status == 0)
+        let faults = try Faults()
+        let sealed = try await host.keychain(
+            "init",
+            "--tpm",
+            on: tpm,
+            environment: faults.environment
+        )
+        #expect(sealed.status == 0, "\(sealed.errors)")
+        var left = faults.synchronised[...]
+        for path in [
+            host.credential + ".new", parent(of: host.credential),
+            host.keyFile, parent(of: host.keyFile),
+        ] {
+            let place = try #require(left.firstIndex(of: path), "\(path): \(faults.synchronised)")
+            left = left[(place + 1)...]
+        }
+    }
+
+    private func parent(of path: String) -> String {
+        URL(filePath: path).deletingLastPathComponent().path
+    }
+
     @Test("Sealing leaves no clear copy of the key that an earlier restore kept, and other keys")
     func copies() async throws {
         #expect(try await host.keychain("init").status == 0)
