@@ -112,7 +112,8 @@ import ServiceProgram
         guard !damaged.isEmpty else { return .ok }
         let paths = damaged.prefix(3).joined(separator: ", ")
         return .degraded(
-            "A template is damaged or can't be read: \(paths). Mend it, or remove it and enrol again."
+            "A template is damaged or can't be read: \(paths). Mend it, or remove it and enrol "
+                + "again."
         )
     }
 

@@ -21,8 +21,8 @@ struct EnrolledFingers {
 
     /// Joins what fprintd lists with the files, and with the ids that were given before.
     ///
-    /// `isCurrent` says whether no file changed since before fprintd was asked; `stamps` are earlier
-    /// ids that ``stamped(_:)`` made.
+    /// `isCurrent` says whether no file changed since before fprintd was asked; `stamps` are
+    /// earlier ids that ``stamped(_:)`` made.
     init(
         _ fingers: [Finger],
         prints: [PrintStore.Print]?,

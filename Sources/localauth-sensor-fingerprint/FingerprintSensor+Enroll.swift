@@ -38,8 +38,8 @@ extension FingerprintSensor {
         do throws(SensorFault) {
             return try await keep(label, of: finger, operation.user, user)
         } catch {
-            // Whoever hears that nothing came of it has no print by it. In a task of its own: Cancel
-            // may have ended this one.
+            // Whoever hears that nothing came of it has no print by it. In a task of its own:
+            // Cancel may have ended this one.
             await onLoop { _ = try? await self.erase([finger], operation.user, user) }.value
             host.templatesChanged(of: operation.user)
             throw error

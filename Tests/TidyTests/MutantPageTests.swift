@@ -14,7 +14,7 @@ struct MutantPageTests {
             for name in ["Sources", "Tests", "dbus", "pam"] {
                 try folder.link(name, to: Project.root.appending(path: name).path)
             }
-            for name in ["scripts/mutants", "docs/mutants.md"] {
+            for name in ["scripts/mutants", "scripts/installation", "docs/mutants.md"] {
                 let file = Project.root.appending(path: name)
                 try folder.write(name, Data(contentsOf: file), mode: 0o755)
             }
