@@ -22,6 +22,8 @@ final class SensorTemplates {
     private var unwanted: [UInt32: Set<String>] = [:]
     /// Users of whom such templates are being removed, or will be in a moment.
     private var removals: Set<UInt32> = []
+    /// How long after a sensor was busy it is asked to remove a user's again.
+    private var pauses: [UInt32: Duration] = [:]
     /// Whether the sensor enrols a user: what it makes may have an id that is unwanted.
     var isEnrolling: @BusActor (UInt32) -> Bool = { _ in false }
     private let process: SensorProcess
@@ -126,8 +128,8 @@ final class SensorTemplates {
             // One that has left is not at fault, even if nobody heard of it.
             guard await process.isOwner(proxy.destination) || isSame() else { return nil }
             busy.remove(uid)
-            // Of others it may say what they have: only this user's list is unknown.
-            if error.name == .sensorFailed, await isDegraded(proxy) { return nil }
+            // Of others it says what they have: only this user's list is unknown.
+            if error.name == .sensorFailed, listsOthers(than: uid) { return nil }
             switch error.name {
             // It does not know this daemon yet, does something else, or never got the question: no
             // fault of its own.
@@ -141,10 +143,9 @@ final class SensorTemplates {
         }
     }
 
-    /// Whether the sensor says that it works, but not for everybody or everything.
-    private func isDegraded(_ proxy: Sensor1Proxy) async -> Bool {
-        let health = try? await process.health(proxy)
-        return health.flatMap { HealthState(rawValue: $0.state) } == .degraded
+    /// Whether this process of the sensor has said of somebody else what they have.
+    private func listsOthers(than uid: UInt32) -> Bool {
+        lists.keys.contains { $0 != uid && listers[$0] == process.owner }
     }
 
     /// Whether a user has a template; it is asked for when the last list does not say so.
@@ -200,6 +201,7 @@ final class SensorTemplates {
     @discardableResult
     func discard(_ id: String, of uid: UInt32) -> Task<Void, Never> {
         unwanted[uid, default: []].insert(id)
+        pauses[uid] = nil
         lists[uid]?.removeAll { $0.id == id }
         return onLoop {
             await self.removeUnwanted(of: uid)
@@ -236,9 +238,13 @@ final class SensorTemplates {
         }
         guard isBusy else {
             removals.remove(uid)
+            pauses[uid] = nil
             return
         }
-        _ = EventLoop.shared.schedule(after: SensorOperations.busyPause) { [weak self] in
+        // Whoever has the device may have it for long.
+        let pause = pauses[uid] ?? SensorOperations.busyPause
+        pauses[uid] = min(pause * 2, .seconds(30))
+        _ = EventLoop.shared.schedule(after: pause) { [weak self] in
             guard let self else { return }
             removals.remove(uid)
             onLoop { await self.removeUnwanted(of: uid) }
