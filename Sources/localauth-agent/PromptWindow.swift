@@ -19,7 +19,7 @@ import Windows
     private var settlings = 0
     private var hasBeenActive = false
     private var hasOfferedConfirmation = false
-    /// The button that gets the focus once the window has settled: that which had it before.
+    /// What has the focus once the window has settled: what had it before.
     private var chosen = "primary"
     private var timers: [EventSource] = []
     private var sensorImages: [Widget] = []
@@ -222,7 +222,9 @@ import Windows
             )
         // Once: whoever has gone on to another button is not taken back.
         let offersConfirmation = state.canConfirm && isAnswerable
-        if offersConfirmation && !hasOfferedConfirmation { part(chosen).takeFocus() }
+        if offersConfirmation, !hasOfferedConfirmation, chosen != "secret" {
+            part(chosen).takeFocus()
+        }
         hasOfferedConfirmation = offersConfirmation
         fit()
     }
@@ -311,13 +313,19 @@ import Windows
     private func activityChanged() {
         if !hasBeenActive || state.canConfirm, gtk_window_is_active(window.asWindow) != 0 {
             if hasBeenActive, !isSettling {
-                let others = ["cancel", "fallback"]
-                chosen = others.first { gtk_widget_is_focus(part($0).asWidget) != 0 } ?? "primary"
+                chosen = ["secret", "cancel", "fallback"].first(where: hasFocus) ?? "primary"
             }
             hasBeenActive = true
             settle()
         }
         takeKeyboard()
+    }
+
+    /// A field has another widget in it, which has the keys.
+    private func hasFocus(_ name: String) -> Bool {
+        guard let focus = gtk_window_get_focus(window.asWindow) else { return false }
+        let widget = part(name).asWidget
+        return focus == widget || gtk_widget_is_ancestor(focus, widget) != 0
     }
 
     private func settle() {
