@@ -40,10 +40,33 @@ extension FingerprintSensor {
         } catch {
             // Whoever hears that nothing came of it has no print by it. In a task of its own:
             // Cancel may have ended this one.
-            await onLoop { _ = try? await self.erase([finger], operation.user, user) }.value
+            await onLoop { await self.undo(finger, operation.user, user) }.value
             host.templatesChanged(of: operation.user)
+            // Who hears that it is busy asks for another enrolment.
+            if case .inUse = error { throw .failed("fprintd did not keep the print.") }
             throw error
         }
+    }
+
+    /// Deletes the print of an enrolment that came to nothing, also when another program has the
+    /// reader for a moment.
+    private func undo(_ finger: Finger, _ uid: UInt32, _ user: String) async {
+        var (isDone, isOver) = (false, false)
+        onLoop {
+            while !isDone, !isOver {
+                do throws(SensorFault) {
+                    _ = try await self.erase([finger], uid, user) { isOver }
+                    isDone = true
+                } catch {
+                    if case .inUse = error {} else { isDone = true }
+                }
+                if !isDone { _ = await self.changes.wait(atMost: Self.busyPause) { isOver } }
+            }
+            self.changes.notifyAll()
+        }
+        _ = await changes.wait(atMost: Self.undoPatience) { isDone }
+        isOver = true
+        changes.notifyAll()
     }
 
     /// The finger that the label names, else the first free one; nil when it, or all, have a print.

@@ -38,9 +38,8 @@ extension FingerprintSensor {
         }
         readers.known.keep(only: fingers, uid: uid, sensor: name)
         readers.writeKnown()
-        if let known = lists[uid], known.entries.map(\.id) != list.entries.map(\.id) {
-            host.templatesChanged(of: uid)
-        }
+        let isOther = lists[uid].map { $0.entries.map(\.id) != list.entries.map(\.id) } ?? false
+        if isOther || now != prints { host.templatesChanged(of: uid) }
         if lists.count >= Self.mostUsers { lists = [:] }
         lists[uid] = list
         readers.watchPrints(of: user)

@@ -68,15 +68,16 @@ extension FingerprintSensor {
     func erase(
         _ fingers: [Finger],
         _ uid: UInt32,
-        _ user: String
+        _ user: String,
+        unless isCanceled: @BusActor () -> Bool = { false }
     ) async throws(SensorFault) -> UInt32 {
         // SensorKit reports changes that the sensor makes itself.
         lists[uid] = nil
         var deleted: UInt32 = 0
         do throws(FprintFault) {
-            let session = try await open(for: user)
+            let session = try await open(for: user, unless: isCanceled)
             defer { leave(session) }
-            for finger in fingers {
+            for finger in fingers where !isCanceled() {
                 do throws(FprintFault) {
                     try await session.delete(finger)
                     deleted += 1
