@@ -110,14 +110,8 @@ struct DesktopTests {
     func parent() async throws {
         try await Stage.run { stage in
             let screen = stage.screen
-            let xev = ["/usr/bin/xev", "-event", "keyboard"]
-            try screen.bus.run(xev, environment: screen.environment)
-            var app: String?
-            try await eventually("another window", within: .seconds(60)) {
-                app = try await screen.window("name", "Event Tester")
-                return app != nil
-            }
-            let number = String(try #require(app.flatMap { UInt32($0) }), radix: 16)
+            let app = try await screen.startApp()
+            let number = String(try #require(UInt32(app)), radix: 16)
             let evaluation = stage.evaluate(
                 1,
                 "open it",
@@ -144,14 +138,7 @@ struct DesktopTests {
             let evaluation = stage.evaluate(1, "open it")
             try await stage.waitUntilSettled()
             let prompt = try #require(try await screen.window("class", "localauth-agent"))
-            let xev = ["/usr/bin/xev", "-event", "keyboard"]
-            try screen.bus.run(xev, environment: screen.environment)
-            var app: String?
-            try await eventually("another window", within: .seconds(60)) {
-                app = try await screen.window("name", "Event Tester")
-                return app != nil
-            }
-            let covering = try #require(app)
+            let covering = try await screen.startApp()
             try await screen.run("/usr/bin/xdotool", "windowraise", covering)
             // The topmost is the last.
             let order = "_NET_CLIENT_LIST_STACKING"

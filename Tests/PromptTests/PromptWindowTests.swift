@@ -164,14 +164,8 @@ struct PromptWindowTests {
             try await stage.daemon.sensor.queue(outcomes: ["match"])
             try await Self.waitForConfirm(stage)
             let prompt = try #require(try await screen.window("class", "localauth-agent"))
-            let xev = ["/usr/bin/xev", "-event", "keyboard"]
-            try screen.bus.run(xev, environment: screen.environment)
-            var app: String?
-            try await eventually("another window", within: .seconds(60)) {
-                app = try await screen.window("name", "Event Tester")
-                return app != nil
-            }
-            try await screen.run("/usr/bin/xdotool", "windowfocus", try #require(app))
+            let app = try await screen.startApp()
+            try await screen.run("/usr/bin/xdotool", "windowfocus", app)
             try await eventually("the prompt to have no keys", within: .seconds(60)) {
                 try await !stage.reader.isActive()
             }

@@ -184,6 +184,18 @@ import TestSupport
         try await run("/usr/bin/xprop", "-root", "-f", resource, "8s", "-set", resource, dots)
     }
 
+    /// Starts an app that takes keys, and gives the number of its window.
+    func startApp() async throws -> String {
+        try bus.run(["/usr/bin/xev", "-event", "keyboard"], environment: environment)
+        var app: String?
+        try await eventually("another window", within: .seconds(60)) {
+            app = try await window("name", "Event Tester")
+            return app != nil
+        }
+        guard let app else { throw TestFailure("there is no other window") }
+        return app
+    }
+
     /// Starts the agent under test.
     @discardableResult
     func startAgent(
