@@ -50,6 +50,9 @@ import TestSupport
     /// What was found last, for whoever waits in vain.
     private var seen: [String] = []
     private static let accessible = "org.a11y.atspi.Accessible"
+    /// How long something may take to be seen: to read the settings is 700 calls, which are twenty
+    /// seconds on a machine that has much to do.
+    static let patience = Duration.seconds(180)
 
     /// Connects to the bus of assistive technologies.
     init(on screen: Screen, program: String = "localauth-agent") async throws {
@@ -130,7 +133,7 @@ import TestSupport
     /// Waits until it can be seen.
     func wait(for role: String, _ name: String? = nil) async throws -> Element {
         var found: Element?
-        try await eventually("\(role) \(name ?? "") among \(seen)", within: .seconds(60)) {
+        try await eventually("\(role) \(name ?? "") among \(seen)", within: Self.patience) {
             found = try await self.find(role, name)
             return found != nil
         }
@@ -140,7 +143,7 @@ import TestSupport
 
     /// Waits until a label that ends so can be seen.
     func waitForLabel(ending end: String) async throws {
-        try await eventually("a label “… \(end)”", within: .seconds(60)) {
+        try await eventually("a label “… \(end)”", within: Self.patience) {
             try await self.labels().contains { $0.hasSuffix(end) }
         }
     }
@@ -167,7 +170,7 @@ import TestSupport
 
     /// Waits until it can be pressed, and presses it.
     func press(_ name: String) async throws {
-        try await eventually("a button \(name) among \(seen)", within: .seconds(60)) {
+        try await eventually("a button \(name) among \(seen)", within: Self.patience) {
             guard let button = try await self.find("button", name), button.has(.sensitive)
             else { return false }
             return try await self.call(button.place, "DoAction", of: "Action", 0)
@@ -211,7 +214,7 @@ import TestSupport
 
     /// Waits until no window of the agent is there.
     func waitForNothing() async throws {
-        try await eventually("no window", within: .seconds(60)) {
+        try await eventually("no window", within: Self.patience) {
             try await self.find("label") == nil
         }
     }

@@ -15,7 +15,7 @@ struct SettingsTests {
     /// What the button is called that removes something, once it is asked about.
     @BusActor private static func answer(_ reader: ScreenReader) async throws -> String {
         let found = Witness<String>()
-        try await eventually("the question", within: .seconds(60)) {
+        try await eventually("the question", within: ScreenReader.patience) {
             for element in try await reader.elements()
             where element.role == "button" && element.name.hasPrefix("Remove")
                 && !element.name.contains("“")
@@ -34,7 +34,7 @@ struct SettingsTests {
     /// none.
     @BusActor private static func teach(_ reader: ScreenReader) async throws {
         var pressed: ContinuousClock.Instant?
-        try await eventually("the window that teaches", within: .seconds(60)) {
+        try await eventually("the window that teaches", within: ScreenReader.patience) {
             if try await reader.find("button", "Start") != nil { return true }
             guard pressed.map({ .now - $0 > .seconds(5) }) != false else { return false }
             try await reader.press("Add…")
@@ -73,10 +73,10 @@ struct SettingsTests {
             let answer = try await Self.answer(reader)
             #expect(try await Self.labels(stage) == ["left index", "right index"])
             try await reader.press(answer)
-            try await eventually("one finger", within: .seconds(60)) {
+            try await eventually("one finger", within: ScreenReader.patience) {
                 try await Self.labels(stage) == ["left index"]
             }
-            try await eventually("it to go from the window", within: .seconds(60)) {
+            try await eventually("it to go from the window", within: ScreenReader.patience) {
                 try await reader.find("text box", "Name of “right index”") == nil
             }
             let spoken: Set = ["button", "label", "image", "text box"]
@@ -103,7 +103,7 @@ struct SettingsTests {
             _ = try await reader.wait(for: "image", "Stage 1: done")
             try await stage.daemon.sensor.setPresent(present: false)
             try await reader.press("Cancel")
-            try await eventually("nothing to add to", within: .seconds(60)) {
+            try await eventually("nothing to add to", within: ScreenReader.patience) {
                 try await reader.find("button", "Add…")?.has(.sensitive) == false
             }
         }
@@ -142,7 +142,7 @@ struct SettingsTests {
             _ = try await reader.wait(for: "label", "Yes: biometry (Simulated, strong).")
             try await reader.press("Start Test")
             try await stage.reader.press("Cancel")
-            try await eventually("another answer", within: .seconds(60)) {
+            try await eventually("another answer", within: ScreenReader.patience) {
                 try await reader.find("button", "Start Test")?.has(.sensitive) == true
             }
             #expect(try await reader.find("label", "Yes: biometry (Simulated, strong).") == nil)
@@ -180,7 +180,7 @@ struct SettingsTests {
             let answer = try await Self.answer(reader)
             #expect(try await Self.labels(stage) == ["left thumb", "right index"])
             try await reader.press(answer)
-            try await eventually("nothing to be known", within: .seconds(60)) {
+            try await eventually("nothing to be known", within: ScreenReader.patience) {
                 try await Self.labels(stage).isEmpty
             }
             _ = try await reader.wait(for: "label", "Nothing yet: add a finger or a face above.")
@@ -191,7 +191,7 @@ struct SettingsTests {
     func agent() async throws {
         try await Stage.run { stage in
             await stage.agent.end()
-            try await eventually("nobody to show prompts", within: .seconds(60)) {
+            try await eventually("nobody to show prompts", within: ScreenReader.patience) {
                 try await !stage.daemon.manager.interactive()
             }
             let variables = stage.screen.environment.map { "\($0)=\($1)" }
@@ -199,7 +199,7 @@ struct SettingsTests {
             let words = ["/usr/bin/env"] + variables + [program]
             try await stage.screen.bus.offer("org.localauth.Agent1", words)
             let (_, reader) = try await stage.startSettings()
-            try await eventually("somebody to show prompts", within: .seconds(60)) {
+            try await eventually("somebody to show prompts", within: ScreenReader.patience) {
                 try await stage.daemon.manager.interactive()
             }
             try await reader.press("Start Test")
