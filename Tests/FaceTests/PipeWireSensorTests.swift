@@ -54,7 +54,7 @@ struct PipeWireSensorTests {
         try await check(rig) { bench in
             let (number, call) = try await bench.verify()
             _ = try await bench.events.first("a failed attempt", within: Self.limit) { _ in
-                bench.misses.count == 1
+                !bench.misses.isEmpty
             }
             try await bench.sensor.cancel(operation: number)
             try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.reply() }
