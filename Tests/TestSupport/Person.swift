@@ -31,6 +31,8 @@ package final class Person: Agent1Service {
     /// What Begin is answered with; nil: the prompt is shown.
     package var refusal: DBusError?
     package let prompts = Witness<Prompt>()
+    /// The handles of what was refused.
+    package let refused = Witness<String>()
     package let updates = Witness<Update>()
     package let ends = Witness<String>()
     /// Where a prompt sends the password of an item, by the prompt's handle.
@@ -66,7 +68,10 @@ package final class Person: Agent1Service {
         passcode: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        if let refusal { throw refusal }
+        if let refusal {
+            refused.record(prompt)
+            throw refusal
+        }
         prompts.record(Prompt(handle: prompt, details: details, channel: passcode))
         if details["stage"]?.asString == "passcode", let typed = self.passcode {
             enter(typed, into: passcode)

@@ -65,7 +65,7 @@ extension Evaluations {
         }
         let uid = evaluation.request.uid
         guard !connection.budget.begin(.prompts, for: uid) else {
-            return open(id, evaluation, registration, presentation)
+            return open(id, evaluation, agent, registration, presentation)
         }
         evaluation.waitsForPlace = true
         onLoop {
@@ -78,7 +78,7 @@ extension Evaluations {
                 return self.connection.budget.end(.prompts, for: uid)
             }
             evaluation.waitsForPlace = false
-            self.open(id, evaluation, registration, presentation)
+            self.open(id, evaluation, agent, registration, presentation)
         }
     }
 
@@ -89,6 +89,7 @@ extension Evaluations {
     private func open(
         _ id: EvaluationID,
         _ evaluation: PendingEvaluation,
+        _ agent: AgentID,
         _ registration: AgentDirectory.Registration,
         _ presentation: Presentation
     ) {
@@ -122,14 +123,35 @@ extension Evaluations {
             prompts[prompt.handle] = id
             channel.listen()
             onLoop {
-                let hasBegun = (try? await call.reply()) != nil
-                self.connection.budget.end(.prompts, for: uid)
-                self.handle(hasBegun ? .promptBegan(id) : .promptFailed(id))
+                do throws(DBusError) {
+                    _ = try await call.reply()
+                    self.connection.budget.end(.prompts, for: uid)
+                    self.handle(.promptBegan(id))
+                } catch {
+                    self.connection.budget.end(.prompts, for: uid)
+                    guard error.name == .limitsExceeded,
+                        evaluation.prompt?.handle == prompt.handle
+                    else { return self.handle(.promptFailed(id)) }
+                    self.withdraw(prompt, of: evaluation)
+                    await pause(Self.fullQueuePause)
+                    self.begin(id, agent, presentation)
+                }
             }
         } catch {
             connection.budget.end(.prompts, for: uid)
             handle(.promptFailed(id))
         }
+    }
+
+    /// How long after it had no room for a prompt an agent's queue on the bus is tried again; the
+    /// engine's patience ends this.
+    private static let fullQueuePause = Duration.milliseconds(250)
+
+    /// Takes back a prompt that nobody was asked by: others' descriptors filled the agent's queue.
+    private func withdraw(_ prompt: PendingEvaluation.Prompt, of evaluation: PendingEvaluation) {
+        evaluation.prompt = nil
+        prompts[prompt.handle] = nil
+        prompt.channel.rest()
     }
 
     private func channel(
@@ -164,9 +186,7 @@ extension Evaluations {
     private func end(_ id: EvaluationID, _ outcome: PromptOutcome) {
         pending[id]?.waitsForPlace = false
         guard let evaluation = pending[id], let prompt = evaluation.prompt else { return }
-        evaluation.prompt = nil
-        prompts[prompt.handle] = nil
-        prompt.channel.rest()
+        withdraw(prompt, of: evaluation)
         prompt.proxy.sendEnd(prompt: prompt.handle, outcome: outcome.rawValue)
     }
 
