@@ -1,4 +1,5 @@
 public import DBus
+import Synchronization
 
 /// A check that failed: what was expected and what came.
 public struct TestFailure: Error, CustomStringConvertible, Hashable {
@@ -42,23 +43,33 @@ public func expect(
 ) async throws {
     let end = ContinuousClock.now + limit
     while try await !isSo() {
+        try Task.checkCancellation()
         try expect(ContinuousClock.now < end, "expected \(what()) within \(limit)")
         await pause(.milliseconds(5))
     }
 }
 
 /// Runs a test's body on the bus loop, which has its own thread.
+///
+/// A test whose time is over ends with it.
 public func onBus<T: Sendable>(
     _ body: @escaping @BusActor @Sendable () async throws -> T
 ) async throws -> T {
     EventLoop.shared.startThread()
-    return try await withCheckedThrowingContinuation { continuation in
-        onLoop {
-            do {
-                continuation.resume(returning: try await body())
-            } catch {
-                continuation.resume(throwing: error)
-            }
+    let result = Mutex<Result<T, any Error>?>(nil)
+    let task = onLoop {
+        do {
+            let value = try await body()
+            result.withLock { $0 = .success(value) }
+        } catch {
+            result.withLock { $0 = .failure(error) }
         }
     }
+    await withTaskCancellationHandler {
+        await task.value
+    } onCancel: {
+        task.cancel()
+    }
+    guard let result = result.withLock({ $0 }) else { throw CancellationError() }
+    return try result.get()
 }

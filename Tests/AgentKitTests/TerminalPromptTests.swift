@@ -52,6 +52,13 @@ import Testing
         try await onBus { [service] in try await service.end(handle, outcome) }
     }
 
+    /// Types what the agent has read before the bus brings it anything more.
+    private func typeFirst(_ text: String) async {
+        pty.type(text)
+        for _ in 0..<6000 where pty.isUnread { await pause(.milliseconds(10)) }
+        #expect(!pty.isUnread)
+    }
+
     @Test("A typed passcode is sent and never shown")
     func passcode() async throws {
         let handle = try await begin(2)
@@ -89,7 +96,7 @@ import Testing
     @Test("L22: a passcode that was begun is not sent as the password of an item")
     func applicationPassword() async throws {
         let handle = try await begin(2)
-        pty.type("hunt")
+        await typeFirst("hunt")
         try await onBus { [service] in try await service.askPassword(handle) }
         #expect(pty.shows("Now type the password of this item."))
         #expect(pty.shows("Password of the item: "))
@@ -156,7 +163,7 @@ import Testing
     func fallback() async throws {
         let handle = try await begin(1, ["fallback-title": .string("Use PIN")])
         #expect(pty.shows("Ctrl-C"))
-        pty.type("\n")
+        await typeFirst("\n")
         try await update(handle, "fallback-available")
         #expect(pty.shows("Enter: Use PIN"))
         pty.type("\n")
@@ -183,7 +190,7 @@ import Testing
     @Test("L7: Enter confirms a match, and what was typed of the password before is not sent")
     func confirmationWhileTyping() async throws {
         let handle = try await begin(2)
-        pty.type("erased\u{15}hunt")
+        await typeFirst("erased\u{15}hunt")
         try await update(handle, "confirmation-required")
         #expect(pty.shows("Press Enter to confirm."))
         pty.type("\n")
@@ -193,7 +200,7 @@ import Testing
     @Test("L7: The other half of a password that a match came into is not sent, and Enter confirms")
     func confirmationInPassword() async throws {
         let handle = try await begin(2)
-        pty.type("erased\u{15}hunt")
+        await typeFirst("erased\u{15}hunt")
         try await update(handle, "confirmation-required")
         #expect(pty.shows("Press Enter to confirm."))
         pty.type("er2\n")

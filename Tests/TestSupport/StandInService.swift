@@ -147,7 +147,10 @@ package enum Happening: Hashable, Sendable {
     }
 
     private func forget(_ handle: String) {
-        channels.removeValue(forKey: handle)?.source.cancel()
+        guard let channel = channels.removeValue(forKey: handle) else { return }
+        channel.source.cancel()
+        // A program that another test starts has the socket as well, for a moment.
+        shutdown(channel.socket.rawValue, Int32(SHUT_RDWR))
     }
 
     private func receive(_ handle: String) {
