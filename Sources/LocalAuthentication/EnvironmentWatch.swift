@@ -7,6 +7,8 @@ internal import LocalAuthClient
 final class EnvironmentWatch {
     private var sources: [EventSource] = []
     private var ownerWatch: EventSource?
+    /// What is enrolled the service tells those who have a context.
+    private let context = RemoteContext(.shared)
     private var isReading = false
     private var isStale = false
 
@@ -59,6 +61,7 @@ final class EnvironmentWatch {
                 )
             )
         }
+        _ = try? await context.current()
     }
 
     /// One reading at a time; a change during a reading is seen by the next.
