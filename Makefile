@@ -146,7 +146,7 @@ demo: setup-demo ## A private bus, the programs, and real busctl calls; ends by 
 	@scripts/demo $(RELEASE)
 
 # All tests at once are too much for a small machine: those that start many programs, or compute for
-# minutes, come by turns. Of two cores Swift has two threads for all tasks of a process.
+# minutes, come by turns. Swift has one thread for each core: TidyTests would keep the others waiting.
 BUSY := TidyTests AuthEngineTests AuthServiceTests ProgramTests KeychainTests FingerprintTests FaceTests
 EACH_TEST := scripts/run-tests
 NOTHING :=

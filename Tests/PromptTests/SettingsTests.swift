@@ -73,7 +73,7 @@ struct SettingsTests {
             let answer = try await Self.answer(reader)
             #expect(try await Self.labels(stage) == ["left index", "right index"])
             try await reader.press(answer)
-            try await eventually("one finger", within: ScreenReader.patience) {
+            try await eventually("one finger", within: .seconds(60)) {
                 try await Self.labels(stage) == ["left index"]
             }
             try await eventually("it to go from the window", within: ScreenReader.patience) {
@@ -180,7 +180,7 @@ struct SettingsTests {
             let answer = try await Self.answer(reader)
             #expect(try await Self.labels(stage) == ["left thumb", "right index"])
             try await reader.press(answer)
-            try await eventually("nothing to be known", within: ScreenReader.patience) {
+            try await eventually("nothing to be known", within: .seconds(60)) {
                 try await Self.labels(stage).isEmpty
             }
             _ = try await reader.wait(for: "label", "Nothing yet: add a finger or a face above.")
@@ -191,7 +191,7 @@ struct SettingsTests {
     func agent() async throws {
         try await Stage.run { stage in
             await stage.agent.end()
-            try await eventually("nobody to show prompts", within: ScreenReader.patience) {
+            try await eventually("nobody to show prompts", within: .seconds(60)) {
                 try await !stage.daemon.manager.interactive()
             }
             let variables = stage.screen.environment.map { "\($0)=\($1)" }
@@ -199,7 +199,7 @@ struct SettingsTests {
             let words = ["/usr/bin/env"] + variables + [program]
             try await stage.screen.bus.offer("org.localauth.Agent1", words)
             let (_, reader) = try await stage.startSettings()
-            try await eventually("somebody to show prompts", within: ScreenReader.patience) {
+            try await eventually("somebody to show prompts", within: .seconds(60)) {
                 try await stage.daemon.manager.interactive()
             }
             try await reader.press("Start Test")

@@ -143,11 +143,11 @@ extension Evaluations {
         }
     }
 
-    /// How long after it had no room for a prompt an agent's queue on the bus is tried again; the
-    /// engine's patience ends this.
+    /// How long after an agent's queue on the bus had no room for a prompt it is tried again: others
+    /// have filled it with descriptors. The engine's patience ends this.
     private static let fullQueuePause = Duration.milliseconds(250)
 
-    /// Takes back a prompt that nobody was asked by: others' descriptors filled the agent's queue.
+    /// Nothing that comes by its handle or its channel counts any more.
     private func withdraw(_ prompt: PendingEvaluation.Prompt, of evaluation: PendingEvaluation) {
         evaluation.prompt = nil
         prompts[prompt.handle] = nil
