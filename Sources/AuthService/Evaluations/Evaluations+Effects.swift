@@ -143,8 +143,9 @@ extension Evaluations {
         }
     }
 
-    /// How long after an agent's queue on the bus had no room for a prompt it is tried again: others
-    /// have filled it with descriptors. The engine's patience ends this.
+    /// How long after an agent's queue on the bus had no room for a prompt it is tried again.
+    ///
+    /// Others have filled it with descriptors; the engine's patience ends this.
     private static let fullQueuePause = Duration.milliseconds(250)
 
     /// Nothing that comes by its handle or its channel counts any more.
