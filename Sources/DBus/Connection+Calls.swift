@@ -43,16 +43,26 @@ extension Connection {
 
     /// Ends a call that isn't answered in time, which is not before what has come was read: its
     /// answer may be among it.
+    ///
+    /// Where this process learns late that the time is over, who is to answer has stood still as
+    /// well, on a machine that was suspended or had no time for either: it has a moment more.
     private func expire(_ call: PendingCall, after timeout: Duration) {
+        let end = ContinuousClock.now + timeout
         call.timer = EventLoop.shared.schedule(after: timeout) { [weak self, weak call] in
             guard let call else { return }
-            guard let self, hasUnread else { return call.finish(.failure(Self.late)) }
-            overdue.insert(UInt64(call.serial))
+            let stoodStill = .now - end >= Self.standstill
+            guard let self, stoodStill || hasUnread else {
+                return call.finish(.failure(Self.late))
+            }
+            if !stoodStill { overdue.insert(UInt64(call.serial)) }
             call.timer = EventLoop.shared.schedule(after: .seconds(1)) { [weak call] in
                 call?.finish(.failure(Self.late))
             }
         }
     }
+
+    /// A process that runs learns of a time that is over before that.
+    private static let standstill = Duration.milliseconds(200)
 
     /// All that had come was read.
     func finishOverdue() {

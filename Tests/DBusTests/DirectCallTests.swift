@@ -68,6 +68,30 @@ struct DirectCallTests {
         }
     }
 
+    @Test("A call whose time was over while nothing ran, on either side, is answered")
+    @BusActor
+    func standstill() async throws {
+        try await withDirectPair { pair in
+            let sums = Collected<Int>()
+            let call = onLoop {
+                let reply = try? await pair.call("Add", "uu", timeout: .milliseconds(50)) {
+                    (writer) throws(DBusError) in
+                    try writer.write(UInt32(2))
+                    try writer.write(UInt32(3))
+                }
+                let sum = try? reply?
+                    .read("u") { (reader) throws(DBusError) in
+                        try reader.read(UInt32.self)
+                    }
+                sums.add(sum.map(Int.init) ?? 0)
+            }
+            // The loop serves both sides.
+            onLoop { poll(nil, 0, 400) }
+            _ = await call.value
+            #expect(await sums.first(1) == [5])
+        }
+    }
+
     @Test("Canceling the task ends the call")
     @BusActor
     func cancellation() async throws {
