@@ -60,9 +60,22 @@ import TestSupport
             }
     }
 
+    /// The connection of the last command, which the driver closes once it took that.
+    private var last: OwnedDescriptor?
+
+    /// Waits until the driver took the last command: the next connection takes that one's place,
+    /// with what wasn't read of it.
+    private func waitForLast() {
+        guard let last else { return }
+        var state = pollfd(fd: last.rawValue, events: Int16(POLLIN), revents: 0)
+        poll(&state, 1, 10_000)
+        self.last = nil
+    }
+
     /// False when nobody listens: the reader is not claimed.
     @discardableResult
     private func send(_ bytes: [UInt8]) -> Bool {
+        waitForLast()
         let file = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard file >= 0 else { return false }
         let descriptor = OwnedDescriptor(adopting: file)
@@ -77,12 +90,7 @@ import TestSupport
             isConnected
             && Glibc.send(file, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
         guard isSent else { return false }
-        guard kind != .image else { return true }
-        // The driver closes the connection once it took the command.
-        var watch: EventSource?
-        watch = EventLoop.shared.watch(descriptor: file) {
-            withExtendedLifetime(descriptor) { watch?.cancel() }
-        }
+        if kind != .image { last = descriptor }
         return true
     }
 }
