@@ -168,8 +168,9 @@ extension Connection {
 
     /// Subscribes once to peers leaving the bus.
     ///
-    /// Without that, no answer about a peer could be kept.
-    private func watchPeers() {
+    /// Without that, no answer about a peer could be kept. What the bus answers may get lost, so
+    /// that it is asked again; twice the same match tells nothing twice.
+    private func watchPeers(again: Int = 10) {
         guard !watchesPeers else { return }
         watchesPeers = true
         let rule =
@@ -180,7 +181,8 @@ extension Connection {
             path: .bus,
             interface: "org.freedesktop.DBus",
             member: "AddMatch",
-            signature: "s"
+            signature: "s",
+            timeout: .seconds(2)
         ) { (writer) throws(DBusError) in
             try writer.write(rule)
         }
@@ -188,6 +190,9 @@ extension Connection {
             .onEnd { [weak self] result in
                 guard let self, case .failure(let error) = result else { return }
                 watchesPeers = false
+                if error.name == .noReply, again > 0, isOpen {
+                    return watchPeers(again: again - 1)
+                }
                 for name in Array(lookUps.keys) {
                     finishLookUp(name, .failure(error))
                 }

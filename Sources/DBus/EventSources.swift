@@ -19,7 +19,7 @@ final class EventSources {
     private var interest: [Int32: UInt32] = [:]
     private var ready = [epoll_event](repeating: epoll_event(), count: 16)
     private var signalDescriptor: Int32 = -1
-    private let timerDescriptor: Int32
+    let timerDescriptor: Int32
     /// What the timer descriptor is set to; `.max`: nothing.
     private var armed = UInt64.max
     /// Called when nothing has happened for as long as ``restAfter``, once until something does.

@@ -110,9 +110,11 @@ public final class Message {
 
     /// Refuses a call with descriptors and nothing that could use them; ``read(_:_:)`` counts those
     /// of the others.
-    func refuseUselessDescriptors() throws(DBusError) {
+    ///
+    /// Of some arguments only a part may use them: `part` is that one's signature.
+    func refuseUselessDescriptors(in part: String? = nil) throws(DBusError) {
         guard descriptors > 0 else { return }
-        let signature = signature.utf8
+        let signature = (part ?? signature).utf8
         guard signature.contains(UInt8(ascii: "h")) || signature.contains(UInt8(ascii: "v")) else {
             throw Self.uselessDescriptors
         }

@@ -93,7 +93,7 @@ extension Connection {
     }
 
     private func set(_ standard: StandardCall, _ object: ExportedObject) throws(DBusError) {
-        let peer = standard.call.peer
+        let (peer, message) = (standard.call.peer, standard.call.message)
         try standard.reply("ssv", "") { (reader) throws(DBusError) in
             let interface = try reader.read(String.self)
             let found = try object.property(try reader.read(String.self), of: interface)
@@ -108,6 +108,8 @@ extension Connection {
                         "'\(property.name)' is '\(property.signature)', not '\(signature)'."
                     )
                 }
+                // Those that were used are counted after this, when the property has changed.
+                try message.refuseUselessDescriptors(in: signature)
                 try found.served.set(property.name, from: &reader, by: peer)
             }
         } write: { (_, _) throws(DBusError) in

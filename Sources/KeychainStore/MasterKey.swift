@@ -71,13 +71,22 @@ struct MasterKey {
         // What an interrupted start left; nobody has used it.
         unlink(fresh)
         try translating { () throws(SystemError) in
-            try PrivateFile.make(fresh, bytes)
-            guard
-                access(file, F_OK) != 0
-                    || link(file, "\(replaced(folder))-\(firstFree(replaced(folder)))") == 0,
-                rename(fresh, file) == 0
-            else {
-                throw SystemError(errno: errno, "The master key can't be put in place", path: file)
+            do throws(SystemError) {
+                try PrivateFile.make(fresh, bytes)
+                guard
+                    access(file, F_OK) != 0
+                        || link(file, "\(replaced(folder))-\(firstFree(replaced(folder)))") == 0,
+                    rename(fresh, file) == 0
+                else {
+                    throw SystemError(
+                        errno: errno,
+                        "The master key can't be put in place",
+                        path: file
+                    )
+                }
+            } catch {
+                unlink(fresh)
+                throw error
             }
             try folder.directory.synchronize()
         }
@@ -86,7 +95,8 @@ struct MasterKey {
 
     /// Overwrites the file and removes it, on the disk; it need not be there.
     ///
-    /// Copies that were kept beside it go as well, if they are of this key.
+    /// Copies that were kept beside it go as well, if they are of this key. A file that can't be
+    /// overwritten stays, so that somebody may see to it.
     static func remove(_ key: SecretBytes, in folder: DatabaseFolder) throws(KeychainError) {
         let kept = key.use { key in
             (1..<firstFree(replaced(folder)))
@@ -99,17 +109,22 @@ struct MasterKey {
             // A start that was interrupted may have left the second one.
             for file in [folder.key, folder.key + ".new"] + kept
             where try PrivateFile.exists(file) {
-                let descriptor = open(file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-                let zeros = [UInt8](repeating: 0, count: size)
-                // On a disk that overwrites in place, nothing of the key is left.
-                _ = pwrite(descriptor, zeros, zeros.count, 0)
-                fsync(descriptor)
-                close(descriptor)
+                try overwrite(file)
                 guard unlink(file) == 0 else {
                     throw SystemError(errno: errno, "The file can't be removed", path: file)
                 }
             }
             try folder.directory.synchronize()
+        }
+    }
+
+    /// Fills a key's file with zeros: on a disk that overwrites in place, nothing of it is left.
+    private static func overwrite(_ file: String) throws(SystemError) {
+        let zeros = [UInt8](repeating: 0, count: size)
+        guard let key = OwnedDescriptor.open(file, O_WRONLY | O_NOFOLLOW), key.write(zeros),
+            fsync(key.rawValue) == 0
+        else {
+            throw SystemError(errno: errno, "The key can't be overwritten", path: file)
         }
     }
 

@@ -21,16 +21,20 @@ package struct PrivateDirectory: Sendable {
         }
     }
 
-    /// Makes a directory, and those above it that are missing.
+    /// Makes a directory, and those above it that are missing; their names are on the disk.
     package static func make(_ path: String, mode: mode_t = 0o700) throws(SystemError) {
-        guard mkdir(path, mode) != 0, errno != EEXIST else { return }
-        var number = errno
-        if number == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+        let slash = path.lastIndex(of: "/")
+        var number = mkdir(path, mode) == 0 ? 0 : errno
+        if number == ENOENT, let slash, slash > path.startIndex {
             try make(String(path[..<slash]), mode: mode)
-            guard mkdir(path, mode) != 0, errno != EEXIST else { return }
-            number = errno
+            number = mkdir(path, mode) == 0 ? 0 : errno
         }
-        throw SystemError(errno: number, "The state directory can't be made", path: path)
+        guard number != EEXIST else { return }
+        guard number == 0 else {
+            throw SystemError(errno: number, "The state directory can't be made", path: path)
+        }
+        // With its slash: that of a folder of the root is all there is.
+        try synchronize(slash.map { String(path[...$0]) } ?? ".")
     }
 
     /// The path of a file in it.
@@ -98,7 +102,9 @@ package struct PrivateDirectory: Sendable {
     }
 
     /// Writes the directory's entries to the disk.
-    package func synchronize() throws(SystemError) {
+    package func synchronize() throws(SystemError) { try Self.synchronize(path) }
+
+    private static func synchronize(_ path: String) throws(SystemError) {
         guard let directory = OwnedDescriptor.open(path, O_RDONLY | O_DIRECTORY),
             fsync(directory.rawValue) == 0
         else {

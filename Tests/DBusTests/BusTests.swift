@@ -20,6 +20,22 @@ struct BusTests {
                 #expect(error.name == .failed)
                 #expect(error.message.contains("is taken"))
             }
+            let driver = "org.freedesktop.DBus"
+            let reply = try await client.call(
+                to: driver,
+                path: ObjectPath(trusted: "/org/freedesktop/DBus"),
+                interface: driver,
+                member: "RequestName",
+                signature: "su"
+            ) { (writer) throws(DBusError) in
+                try writer.write(Self.name)
+                // In the place of who has it, and not behind it.
+                try writer.write(UInt32(2 | 4))
+            }
+            let result = try reply.read("u") { (reader) throws(DBusError) in
+                try reader.read(UInt32.self)
+            }
+            #expect(result == 3, "it has an owner")
             #expect(try await client.nameOwner(Self.name) == server.uniqueName)
             #expect(try await client.nameOwner("org.example.Nobody") == nil)
         }
@@ -115,6 +131,12 @@ struct BusTests {
             await #expect(throws: DBusError.self) {
                 try await server.peer(named: peer.name)
             }
+            // Whoever asks too late is told as well, once.
+            let late = Witness<Bool>()
+            _ = peer.onLeave { late.record(true) }
+            _ = try await late.first("the end", within: .seconds(60)) { _ in true }
+            _ = try await server.nameOwner(Self.name)
+            #expect(late.seen == [true])
         }
     }
 

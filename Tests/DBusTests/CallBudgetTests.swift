@@ -41,6 +41,10 @@ struct CallBudgetTests {
         await other.begun.wait()
         #expect(!flood[2].begun.isSet)
         #expect(budget.load(Self.lane) == (3, 3))
+        // What another one gives back is no place for who has its share.
+        #expect(budget.begin(Self.lane, for: 3))
+        budget.end(Self.lane, for: 3)
+        #expect(budget.load(Self.lane) == (3, 3))
         flood[0].end.set()
         await flood[2].begun.wait()
         for call in flood + [other] { call.end.set() }

@@ -68,6 +68,48 @@ struct CallQuotaTests {
         }
     }
 
+    /// Has a call wait that has read a value of more than half of what its user may have.
+    @BusActor
+    private static func expectHeld<Value: WireType>(
+        _ value: Value,
+        _ signature: String
+    ) async throws {
+        try await withDirectPair { pair in
+            let quota = Self.quota()
+            pair.service.connection.quota = quota
+            let end = Signal()
+            let errors = Collected<DBusError.Name?>()
+            for count in 1...2 {
+                onLoop {
+                    errors.add(
+                        await pair.error("Hold", signature) { (writer) throws(DBusError) in
+                            try writer.write(value)
+                        }
+                    )
+                }
+                while pair.service.held.isEmpty { #expect(await pair.error("Who") == nil) }
+                let call = pair.service.held.removeFirst()
+                _ = try call.read(signature) { (reader) throws(DBusError) in
+                    try reader.read(Value.self)
+                }
+                let answer = Answer<Void>.later { () async throws(DBusError) in await end.wait() }
+                call.answer(answer, "") { (_, _) throws(DBusError) in }
+                if count == 1 { try #require(quota.bytes(of: getuid()) >= 900) }
+            }
+            #expect(await errors.first(1) == [.limitsExceeded])
+            end.set()
+            #expect(await errors.first(2) == [.limitsExceeded, nil])
+            #expect(quota.bytes(of: getuid()) == 0)
+        }
+    }
+
+    @Test("L21: What a call that waits has read is held for its user, be it a text or bytes")
+    @BusActor
+    func heldArguments() async throws {
+        try await Self.expectHeld(String(repeating: "a", count: 900), "s")
+        try await Self.expectHeld([UInt8](repeating: 1, count: 900), "ay")
+    }
+
     @Test("L21: The bytes of a user have one bound, whatever holds them")
     @BusActor
     func bytes() throws {

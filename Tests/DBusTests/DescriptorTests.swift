@@ -57,7 +57,6 @@ struct DescriptorTests {
     }
 
     /// How many descriptors of this process are the same open file.
-    @BusActor
     static func openEnds(of file: OwnedDescriptor) -> Int {
         var wanted = stat()
         fstat(file.rawValue, &wanted)

@@ -12,12 +12,33 @@ enum ForgedReply {
         error: String? = nil,
         on connection: Connection
     ) throws {
+        let reply = try make(to: destination, serial: serial, error: error, on: connection)
+        defer { sd_bus_message_unref(reply) }
+        try #require(sd_bus_send(connection.bus, reply, nil) >= 0)
+    }
+
+    /// A method return as it would come from somebody, without being sent.
+    static func received(
+        from sender: String,
+        serial: UInt32,
+        on connection: Connection
+    ) throws -> Message {
+        let reply = try make(to: connection.uniqueName, serial: serial, on: connection)
+        let message = Message(adopting: reply)
+        try #require(sd_bus_message_set_sender(reply, sender) >= 0)
+        try #require(sd_bus_message_seal(reply, 1, 0) >= 0)
+        return message
+    }
+
+    private static func make(
+        to destination: String,
+        serial: UInt32,
+        error: String? = nil,
+        on connection: Connection
+    ) throws -> OpaquePointer {
         var call: OpaquePointer?
         var reply: OpaquePointer?
-        defer {
-            sd_bus_message_unref(reply)
-            sd_bus_message_unref(call)
-        }
+        defer { sd_bus_message_unref(call) }
         // sd-bus makes a reply from a call only: one from the destination, with its serial.
         try #require(
             sd_bus_message_new_method_call(
@@ -41,6 +62,6 @@ enum ForgedReply {
         } else {
             try #require(sd_bus_message_new_method_return(call, &reply) >= 0)
         }
-        try #require(sd_bus_send(connection.bus, reply, nil) >= 0)
+        return try #require(reply)
     }
 }

@@ -42,6 +42,31 @@ struct ForgeryTests {
         }
     }
 
+    @Test("L16: the bus says in the callee's place that a call failed, and nothing else")
+    @BusActor
+    func answerInPlaceOfTheCallee() async throws {
+        try await withBus { _, server, client in
+            server.export(ExampleService.path, [ExampleService(server)])
+            let call = try client.startCall(
+                to: server.uniqueName,
+                path: ExampleService.path,
+                interface: ExampleService.name,
+                member: "Hold"
+            )
+            // No bus sends it: it is handed over as if it had come.
+            let driver = Connection.driver
+            client.receive(
+                reply: try ForgedReply.received(from: driver, serial: call.serial, on: client)
+            )
+            #expect(!call.isOver)
+            let name = server.uniqueName
+            client.receive(
+                reply: try ForgedReply.received(from: name, serial: call.serial, on: client)
+            )
+            #expect(call.isOver)
+        }
+    }
+
     @Test("L16: what the bus is asked is answered by the bus alone")
     @BusActor
     func forgedAnswerOfTheBus() async throws {
@@ -207,6 +232,26 @@ struct ForgeryTests {
             await listed.wait()
             #expect(seen.values == [nil, other.uniqueName])
             watch.cancel()
+        }
+    }
+
+    @Test("What every object answers by itself is answered once")
+    @BusActor
+    func standardAnswers() async throws {
+        try await withDirectPair { pair in
+            let call = try pair.client.startCall(
+                to: Peer.direct,
+                path: ExampleService.path,
+                interface: StandardInterface.peer,
+                member: "Ping"
+            )
+            let serial = call.serial
+            _ = try await call.reply()
+            // Another answer would come before that to the next call.
+            let again = PendingCall(serial: serial, message: nil, destination: nil) { _ in }
+            pair.client.pending[UInt64(serial)] = again
+            #expect(await pair.error("Who") == nil)
+            #expect(!again.isOver)
         }
     }
 

@@ -28,6 +28,15 @@ struct LoopTests {
         }
     }
 
+    @Test("The time for which the machine is suspended counts for timers")
+    @BusActor
+    func suspended() throws {
+        let timer = EventSources.shared.timerDescriptor
+        let facts = try TemporaryFolder.read("/proc/self/fdinfo/\(timer)")
+        // CLOCK_BOOTTIME.
+        #expect(String(decoding: facts, as: UTF8.self).contains("clockid: 7\n"))
+    }
+
     @Test("Rest is told once after nothing has happened for a while, and again after something has")
     @BusActor
     func rest() throws {

@@ -11,11 +11,16 @@ struct PeerLookUpTests {
     private static func call(
         of size: Int,
         from sender: String,
-        on server: Connection
+        on server: Connection,
+        descriptors: Int = 0
     ) throws -> Message {
         var pointer: OpaquePointer?
         sd_bus_message_new_method_call(server.bus, &pointer, nil, "/", nil, "Hold")
-        let call = Message(adopting: try #require(pointer), size: size)
+        let call = Message(
+            adopting: try #require(pointer),
+            descriptors: descriptors,
+            size: size
+        )
         sd_bus_message_set_sender(call.pointer, sender)
         sd_bus_message_seal(call.pointer, 1, 0)
         return call
@@ -41,8 +46,38 @@ struct PeerLookUpTests {
             server.receive(call: try Self.call(of: 1024 * 1024, from: ":1.8000", on: server))
             #expect(server.lookUps[":1.8000"]?.calls.count == 1)
             #expect(server.lookUps[":1.8000"]?.refused.isEmpty == true)
+            for _ in 0..<5 {
+                let count = MessageLimits.descriptors
+                server.receive(
+                    call: try Self.call(of: 0, from: ":1.8001", on: server, descriptors: count)
+                )
+            }
+            #expect(server.lookUps[":1.8001"]?.calls.count == 4)
             try await eventually("everybody to be looked up") { server.lookUps.isEmpty }
             #expect(server.lookUpBytes == 0)
+        }
+    }
+
+    @Test("L21: the bus is asked again to tell who leaves when its answer got lost")
+    @BusActor
+    func lostMatch() async throws {
+        try await PrivateBus.run { bus in
+            let (server, client) = (try bus.connect(), try bus.connect())
+            server.serveStrangers()
+            // In one turn: the bus has answered neither this nor who the caller is.
+            server.receive(call: try Self.call(of: 0, from: client.uniqueName, on: server))
+            for _ in 0..<2 {
+                let asked = server.pending.values.filter {
+                    $0 !== server.lookUps[client.uniqueName]?.question
+                }
+                try #require(asked.count == 1)
+                asked[0].finish(.failure(DBusError(.noReply, "")))
+            }
+            #expect(server.lookUps[client.uniqueName]?.calls.count == 1)
+            try await eventually("it to be known") { server.peers[client.uniqueName] != nil }
+            let name = client.uniqueName
+            client.close()
+            try await eventually("the server to hear that it left") { server.peers[name] == nil }
         }
     }
 

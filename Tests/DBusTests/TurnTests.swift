@@ -374,6 +374,12 @@ struct TurnTests {
         late.user = UserAllowance()
         turns.add(late)
         #expect(late.user?.given == 30)
+        // Nor does anybody wait for long who was given far more.
+        let rich = Receiver("")
+        rich.user = UserAllowance()
+        rich.user?.given = 10 * 1024 * 1024
+        turns.add(rich)
+        #expect(rich.user?.given == 30 + 64 * 1024)
         // A connection that ends does the same: who waits and its user refer to each other.
         while turns.next() != nil {}
     }

@@ -8,11 +8,16 @@ import TestSupport
 /// `KeychainCrashProbe DIRECTORY SEED`; it reports every change that is on the disk, one line each:
 /// `add ID TEXT`, `replace ID NEW-ID TEXT`, `set ID TEXT`, `label ID TEXT`, `delete ID`. Before
 /// each it says `begin` and what it is about to do, and `failed` instead if that didn't happen.
+///
+/// With `remove` in the place of the seed it removes the file of the master key, once it is told
+/// to.
 @main
 enum KeychainCrashProbe {
     static func main() {
-        guard CommandLine.arguments.count == 3, let seed = UInt64(CommandLine.arguments[2]) else {
-            say("usage: KeychainCrashProbe DIRECTORY SEED")
+        let words = CommandLine.arguments
+        if words.count == 3, words[2] == "remove" { return removeKey(words[1]) }
+        guard words.count == 3, let seed = UInt64(words[2]) else {
+            say("usage: KeychainCrashProbe DIRECTORY SEED|remove")
             exit(64)
         }
         do throws(KeychainError) {
@@ -28,6 +33,19 @@ enum KeychainCrashProbe {
         } catch {
             say("failed \(error)")
             exit(1)
+        }
+    }
+
+    private static func removeKey(_ directory: String) {
+        do throws(KeychainError) {
+            let keychain = try IdleKeychain(directory: directory)
+            guard let key = try keychain.fileKey() else { return say("failed: no key") }
+            say("open")
+            _ = readLine()
+            try keychain.removeKeyFile(of: key)
+            say("removed")
+        } catch {
+            say("failed \(error)")
         }
     }
 

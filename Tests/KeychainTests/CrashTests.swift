@@ -104,6 +104,25 @@ struct CrashTests {
         #expect(number > 6)
     }
 
+    @Test("L18: A new folder, its key and their names are on the disk before anything else is")
+    func newKey() throws {
+        let (folder, faults) = (try StateFolder("keychain"), try Faults())
+        let probe = try ChildProcess(
+            ["KeychainCrashProbe", folder.path, "7"],
+            environment: faults.environment,
+            hasStream: true
+        )
+        #expect(try probe.line() == "open")
+        probe.signal(SIGKILL)
+        try probe.wait()
+        let written = faults.synchronised
+        #expect(written.first == folder.path, "\(written)")
+        let key = try #require(written.lastIndex(of: folder.file("master.key.new")), "\(written)")
+        // From then on the key is used.
+        let beside = written[key...].prefix { !$0.hasSuffix("-wal") }
+        #expect(beside.contains(folder.path + "/keychain"), "\(written)")
+    }
+
     /// A keychain takes an item, and has it.
     private func expectUsable(_ folder: StateFolder) throws {
         let store = try folder.open()

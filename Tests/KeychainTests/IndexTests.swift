@@ -127,6 +127,20 @@ struct IndexTests {
         #expect(found.count == 42)
         expectRefusal(.decode) { _ = try store.find(["svce": .text("nothing")], caller: caller) }
     }
+
+    @Test("A list of format 1 that lacks an item is refused, and the upgrade leaves it so")
+    func upgradedWithoutItem() throws {
+        let folder = try StateFolder("keychain")
+        try Format1.put(into: folder)
+        let caller = Caller(uid: 0, app: nil, enrolment: nil)
+        // A length, an id and a version.
+        try folder.run("UPDATE ledgers SET ledger = CAST(substr(ledger, 29) AS BLOB)")
+        for _ in 0..<2 {
+            let store = try folder.open()
+            expectRefusal(.decode) { _ = try store.find(caller: caller) }
+            expectRefusal(.decode) { try store.add("new", caller: caller) }
+        }
+    }
 }
 
 /// A keychain that format 1 wrote: 44 items of uid 0.

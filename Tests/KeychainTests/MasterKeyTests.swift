@@ -114,9 +114,11 @@ struct MasterKeyTests {
         let others = [UInt8](repeating: 9, count: 32)
         try folder.write(key, to: "master.key.replaced-1")
         try folder.write(others, to: "master.key.replaced-2")
+        // A start that was interrupted has left it.
+        try folder.write(key, to: "master.key.new")
         // Whoever has it open sees what stays on a disk.
-        let files = ["master.key", "master.key.replaced-1", "master.key.replaced-2"]
-            .map { open(folder.file($0), O_RDONLY | O_CLOEXEC) }
+        let files = ["", ".new", ".replaced-1", ".replaced-2"]
+            .map { open(folder.file("master.key" + $0), O_RDONLY | O_CLOEXEC) }
         defer { for file in files { close(file) } }
         let keychain = try IdleKeychain(directory: folder.path)
         try keychain.removeKeyFile(of: try #require(try keychain.fileKey()))
@@ -126,8 +128,44 @@ struct MasterKeyTests {
             return bytes
         }
         let zeros = [UInt8](repeating: 0, count: 32)
-        #expect(left == [zeros, zeros, others])
+        #expect(left == [zeros, zeros, zeros, others])
         #expect(folder.files.filter { $0.hasPrefix("master.key") } == ["master.key.replaced-2"])
+    }
+
+    @Test("L18: A key that can't be overwritten or removed for good is told, and its file is kept")
+    func notWiped() throws {
+        let faults = try Faults()
+        // The zeros, that they are on the disk, and that the name is gone.
+        for number in 1...3 {
+            let folder = try StateFolder("keychain")
+            _ = try folder.open()
+            let key = try folder.read("master.key")
+            let probe = try ChildProcess(
+                ["KeychainCrashProbe", folder.path, "remove"],
+                environment: faults.environment,
+                hasStream: true
+            )
+            #expect(try probe.line() == "open")
+            faults.arm(.disk, number, with: EIO)
+            probe.tell("go")
+            let said = try #require(try probe.line())
+            #expect(said.hasPrefix("failed") && said.contains(folder.path), "\(number): \(said)")
+            #expect(faults.failed == 1)
+            faults.disarm()
+            #expect(folder.files.contains("master.key") == (number < 3))
+            if number == 1 { #expect(try folder.read("master.key") == key) }
+        }
+    }
+
+    @Test("A key that can't be put in its place leaves no copy beside it")
+    func notPlaced() throws {
+        let folder = try StateFolder("keychain")
+        let keychain = try IdleKeychain(directory: folder.path)
+        let key = try keychain.freshKey()
+        // Nobody can link a folder, or put a file in its place.
+        #expect(mkdir(folder.file("master.key"), 0o700) == 0)
+        expectRefusal(.notAvailable) { try keychain.writeKeyFile(key) }
+        #expect(folder.files.filter { $0.hasPrefix("master.key") } == ["master.key"])
     }
 
     @Test("A keychain that has lost what ties it to its key is tied to no other")

@@ -170,12 +170,19 @@ struct TamperTests {
         let folder = try victim.folder.get()
         let old = try folder.read("items.sqlite")
         #expect(try folder.open().delete([victim.ids[0]], caller: .person).count == 1)
+        let new = try folder.read("items.sqlite")
         try folder.write(old, to: "items.sqlite")
         let refusal = folder.refusal()
         #expect(refusal?.code == .decode)
         #expect(refusal?.message.contains(folder.file("anchor")) == true)
         try folder.remove("anchor")
         #expect(try folder.open().read(victim.ids[0]) == "secret 0")
+        // What was opened without an anchor has one again, though nothing was changed.
+        try folder.remove("anchor")
+        try folder.write(new, to: "items.sqlite")
+        _ = try folder.open()
+        try folder.write(old, to: "items.sqlite")
+        #expect(folder.refusal()?.code == .decode)
     }
 
     @Test("A row that was deleted in the file is Decode, not NotFound")

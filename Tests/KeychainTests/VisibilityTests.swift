@@ -65,6 +65,24 @@ struct VisibilityTests {
         #expect(try store.read(id) == "secret")
     }
 
+    @Test("R67: an item of another enrolment gives way to one that gets its names with a secret")
+    func givesWayToSecret() throws {
+        let store = try StateFolder("keychain").open()
+        let hidden = try store.add("a", flags: .biometryCurrentSet)
+        let id = try store.add("b")
+        try store.setSecret(
+            of: id,
+            to: SecretBytes("new"),
+            ["svce": .text("a")],
+            password: nil,
+            caller: Caller.person.with(nil),
+            date: 1
+        )
+        expectRefusal(.notFound) { _ = try store.read(hidden) }
+        #expect(try store.read(id) == "new")
+        #expect(try store.itemCount(of: 1000) == 1)
+    }
+
     @Test("An envelope with something behind it is none")
     func longer() throws {
         let ring = KeyRing(

@@ -32,6 +32,17 @@ import Testing
         #expect(RunningProgram(pid: process.pid).path == path)
     }
 
+    @Test("Who started a process is told whatever the process calls itself")
+    func parent() throws {
+        let path = folder.path + "/) S 1234 0"
+        try TemporaryFolder.write(path, TemporaryFolder.read("/usr/bin/sleep"))
+        chmod(path, 0o700)
+        let process = try ChildProcess([path, "60"])
+        #expect(RunningProgram(pid: process.pid).ownName.hasPrefix(") S 1234 0"))
+        #expect(RunningProgram.parent(of: process.pid) == getpid())
+        withExtendedLifetime(process) {}
+    }
+
     @Test("A program is known by the desktop file of its name, else by one that starts it")
     func starter() throws {
         #expect(try file(of: ["/usr/bin/sleep", "60"]) == nil)

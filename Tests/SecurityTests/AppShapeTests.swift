@@ -165,6 +165,51 @@ struct AppShapeTests {
         #expect(add(item) == errSecSuccess)
     }
 
+    private final class Count: Sendable {
+        let value = Mutex(0)
+    }
+
+    @Test("Threads that read guarded items at once are asked one after another, none is refused")
+    func guardedThreads() async throws {
+        try await ClientDesk.run { desk in
+            let accounts = (0..<5).map { "jo \($0)" }
+            for account in accounts { try Self.addGuarded(account) }
+            let begun = Count()
+            let statuses = try await withThrowingTaskGroup(
+                of: OSStatus.self,
+                returning: Set<OSStatus>.self
+            ) { group in
+                for account in accounts {
+                    group.addTask {
+                        await withCheckedContinuation { continuation in
+                            Thread.detachNewThread {
+                                begun.value.withLock { $0 += 1 }
+                                let one: [CFString: Any] = [
+                                    kSecAttrAccount: account, kSecReturnData: true,
+                                ]
+                                continuation.resume(returning: Self.found(one).status)
+                            }
+                        }
+                    }
+                }
+                try await eventually("the threads to read") {
+                    begun.value.withLock { $0 } == accounts.count
+                }
+                // What they have asked for by then comes before what is asked now.
+                for _ in 0..<20 {
+                    let none: [CFString: Any] = [kSecAttrAccount: "nobody"]
+                    #expect(Self.found(none).status == errSecItemNotFound)
+                }
+                for count in 1...accounts.count {
+                    try await eventually("a prompt") { desk.agent.count == count }
+                    try await desk.queue("match")
+                }
+                return try await group.reduce(into: Set<OSStatus>()) { $0.insert($1) }
+            }
+            #expect(statuses == [errSecSuccess])
+        }
+    }
+
     @Test("R35: What asks is left out of a list on request, unless the context was evaluated")
     func skipping() async throws {
         try await ClientDesk.run { desk in

@@ -245,9 +245,17 @@ public final class RawClient: Sendable {
         return true
     }
 
-    /// As sendmsg(2).
     private func writeSome(_ bytes: ArraySlice<UInt8>, _ descriptors: [Int32]) -> Int {
-        Self.control(descriptors) { control in
+        Self.transmit(bytes, descriptors, over: socket)
+    }
+
+    /// Sends bytes, with descriptors, over any socket; the result is that of sendmsg(2).
+    public static func transmit(
+        _ bytes: ArraySlice<UInt8>,
+        _ descriptors: [Int32],
+        over socket: OwnedDescriptor
+    ) -> Int {
+        control(descriptors) { control in
             bytes.withUnsafeBytes { bytes in
                 var part = iovec(
                     iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress),
