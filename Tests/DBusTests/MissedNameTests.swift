@@ -19,6 +19,9 @@ struct MissedNameTests {
             _ = peer.onLeave { left.record(true) }
             try await bus.lose(.nameOwnerChanged)
             guest.close()
+            try await eventually("the bus to know") {
+                try await other.nameOwner(guest.uniqueName) == nil
+            }
             // All that the bus has to say has come before this answer.
             _ = try await service.nameOwner(Self.name)
             #expect(!peer.hasLeft)

@@ -234,7 +234,8 @@ extension PromptContractSuite {
         },
     ]
 
-    /// Cancel is sent once, with no passcode, and the next prompt works.
+    /// Cancel is sent, with no passcode, and the next prompt works; a prompt that isn't told to end
+    /// may send it again.
     private static func canceled(
         _ when: String,
         isLooking: Bool = false,
@@ -248,7 +249,7 @@ extension PromptContractSuite {
             try await bench.act(.cancel, until: .cancel(handle))
             await bench.settle()
             let acts = Array(bench.desk.acts.seen.dropFirst(before))
-            try expect(acts == [.cancel(handle)], "one cancel, got \(acts)")
+            try expect(Set(acts) == [.cancel(handle)], "a cancel alone, got \(acts)")
             try await bench.finish(handle, "canceled")
             let next = try await bench.begin()
             try await bench.type(secret, on: next)
