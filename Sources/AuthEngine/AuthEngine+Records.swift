@@ -12,6 +12,9 @@ extension AuthEngine {
         saves.values.contains { $0.uid == uid && $0.stricter != nil }
     }
 
+    /// Whether nothing that matters of this user could not be written the last time.
+    public func isWritten(_ uid: UInt32) -> Bool { !unwritten.contains(uid) }
+
     /// Tries again to write what could not be written: nobody is told of it before.
     mutating func writeAgain(_ uid: UInt32) {
         if unwritten.contains(uid), !isBeingWritten(uid) { save(record(of: uid), of: uid) }

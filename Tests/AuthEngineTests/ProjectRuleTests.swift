@@ -274,9 +274,11 @@ struct ProjectRuleTests {
         #expect(desk.presentation(unlock) != nil)
         let next = desk.evaluate(.biometrics, client: ClientID(3)) { $0.isUnlock = true }
         #expect(desk.isPending(unlock), "an unlock does not end another")
+        let last = desk.evaluate(.biometrics, client: ClientID(4)) { $0.isUnlock = true }
         desk.scan(matching: true)
         #expect(desk.grant(unlock) != nil)
         #expect(desk.presentation(next) != nil)
+        #expect(desk.presentation(last) == nil, "unlocks wait in order as well")
         #expect(desk.isPending(second) && desk.presentation(second) == nil)
     }
 
@@ -358,7 +360,9 @@ struct ProjectRuleTests {
         desk.passcode(id, .failed)
         desk.passcode(id, .wrong)
         #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
-        for _ in 0..<3 { desk.passcode(id, .failed) }
+        for _ in 0..<2 { desk.passcode(id, .failed) }
+        #expect(desk.isPending(id), "a wrong one was a verdict")
+        desk.passcode(id, .failed)
         #expect(desk.refusal(id) == .systemCancel)
         #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
     }

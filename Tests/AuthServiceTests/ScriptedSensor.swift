@@ -65,6 +65,8 @@ final class ScriptedSensor: Sensor1Service {
     var listError: DBusError.Name?
     /// What happens before ListTemplates is answered.
     var onList: (@BusActor @Sendable () -> Void)?
+    /// What happens before the question what it is is answered.
+    var onLook: (@BusActor @Sendable () -> Void)?
     /// What was learned, of any user.
     var learned: [LearnedEntry] = []
     /// The operations that were confirmed.
@@ -346,6 +348,7 @@ final class ScriptedSensor: Sensor1Service {
     func description(for peer: Peer?) throws(DBusError) -> String { "A scripted sensor." }
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 { type }
     func strength(for peer: Peer?) throws(DBusError) -> String {
+        onLook?()
         if let propertyError { throw DBusError(propertyError, "scripted") }
         return saidStrength
     }

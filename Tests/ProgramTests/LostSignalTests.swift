@@ -159,6 +159,40 @@ struct LostSignalTests {
         }
     }
 
+    @Test("L2, L4: what was read before a lock that was heard meanwhile does not unlock")
+    @BusActor
+    func overtakenByLock() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        #expect(try await bench.evaluateWithMatch() == nil)
+        let session = bench.session
+        session.onLookUp = {
+            session.onLookUp = nil
+            session.lock(true)
+        }
+        let refusal = try await bench.evaluateWithMatch()
+        #expect(refusal?.name == .notInteractive)
+        #expect(refusal?.message.contains("locked") == true)
+        #expect(try await bench.absence() == "locked")
+    }
+
+    @Test("L4: what was read before a sleep that was heard meanwhile wakes nobody")
+    @BusActor
+    func overtakenBySleep() async throws {
+        let bench = try await SessionBench()
+        try await bench.registerAgent()
+        #expect(try await bench.evaluateWithMatch() == nil)
+        let logind = bench.logind
+        logind.onSleepQuestion = {
+            logind.onSleepQuestion = nil
+            logind.prepareForSleep(true)
+        }
+        #expect(await bench.evaluate()?.name == .systemCancel)
+        // What it was answered came before this, and is dealt with by then.
+        for _ in 0..<20 { _ = try await bench.manager.version() }
+        #expect(try await bench.device("Simulated").unavailability() == "suspended")
+    }
+
     @Test("L4: that the machine woke up is found out, though nobody said so")
     @BusActor
     func waking() async throws {

@@ -113,6 +113,30 @@ struct PipedSecretTests {
         }
     }
 
+    @Test("Nothing of a password that came through a pipe stays in memory when it is cleared")
+    @BusActor func cleared() async throws {
+        try await PrivateBus.run { bus in
+            let daemon = try await TestDaemon(on: bus)
+            let secret = "piped 7f3a9c1e secret 5b2d8064 of 91e6c3aa nobody's"
+            // With several, what one has left is not all used anew for another.
+            var contexts: [Context1Proxy] = []
+            for _ in 0..<8 {
+                let context = try await context(of: daemon)
+                let text = try SecretPipe.ended(String(repeating: secret, count: 20))
+                #expect(try await context.setCredential(credentialType: 0, secret: text))
+                contexts.append(context)
+            }
+            let pid = daemon.process.pid
+            #expect(try occurrences(of: secret, in: pid) >= 8 * 20)
+            for context in contexts {
+                #expect(try await context.clearCredential(credentialType: 0))
+            }
+            try await eventually("the passwords to be gone") {
+                try occurrences(of: secret, in: pid) == 0
+            }
+        }
+    }
+
     @Test("L21: a pipe that brings more than 64 KiB is refused without waiting for its end")
     @BusActor func endless() async throws {
         try await PrivateBus.run { bus in

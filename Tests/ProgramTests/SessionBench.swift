@@ -206,8 +206,9 @@ import TestSupport
     var manager: Authentication1Proxy { daemon.manager(logind.connection) }
 
     /// Kills the daemon and starts it again; no agent is registered then.
-    func restartDaemon() async throws {
+    func restartDaemon(_ meanwhile: @BusActor () -> Void = {}) async throws {
         try await daemon.stop()
+        meanwhile()
         try await daemon.start()
     }
 

@@ -147,6 +147,30 @@ struct SessionSleepTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
+    @Test("L4: a lock that comes when sleep has begun anew is let go of, and sleep doesn't wait")
+    @BusActor
+    func lateLock() async throws {
+        let bench = try await SessionBench()
+        let logind = bench.logind
+        #expect(await logind.delays.next() == true)
+        logind.prepareForSleep(true)
+        #expect(await logind.delays.next() == false)
+        let word = Witness<Bool>()
+        logind.beforeInhibitor = {
+            _ = try? await word.first("a word", within: .seconds(60)) { $0 }
+        }
+        logind.questions = [:]
+        logind.prepareForSleep(false)
+        try await eventually("the lock to be asked for") { logind.questions["Inhibit"] == 1 }
+        logind.prepareForSleep(true)
+        try await bench.device("Simulated", becomes: "suspended")
+        // No sensor runs anything: sleep need not wait by then.
+        for _ in 0..<20 { _ = try await bench.manager.version() }
+        word.record(true)
+        #expect(await logind.delays.next() == true)
+        try await eventually("sleep not to wait") { !logind.isDelayed }
+    }
+
     @Test("L4: an enrolment ends before sleep")
     @BusActor
     func enrolment() async throws {

@@ -48,6 +48,10 @@ struct Feed<Value: Sendable>: Sendable {
     var loginTime: UInt64 = 0
     /// What happens when a process is looked up, before the answer is sent.
     var onLookUp: (@BusActor @Sendable () -> Void)?
+    /// What happens when it was asked whether the machine goes to sleep, before the answer is sent.
+    var onSleepQuestion: (@BusActor @Sendable () -> Void)?
+    /// What a lock that delays sleep waits for; nil: it is given at once.
+    var beforeInhibitor: (@BusActor @Sendable () async -> Void)?
     /// What a look-up of a process is answered with instead.
     var fault: DBusError?
     /// How many more times it has no room for the question whether the machine goes to sleep.
@@ -280,9 +284,16 @@ private struct LogindInterface: ServedInterface {
             }
             answer(call, StandInLogind.user)
         default:
-            call.answer(.now(try logind.inhibitor()), "h") { value, writer throws(DBusError) in
-                try writer.write(value)
+            let lock: Answer<OwnedDescriptor>
+            if let beforeInhibitor = logind.beforeInhibitor {
+                lock = .later { [logind] () throws(DBusError) in
+                    await beforeInhibitor()
+                    return try logind.inhibitor()
+                }
+            } else {
+                lock = .now(try logind.inhibitor())
             }
+            call.answer(lock, "h") { value, writer throws(DBusError) in try writer.write(value) }
         }
     }
 
@@ -303,7 +314,9 @@ private struct LogindInterface: ServedInterface {
         switch property {
         case "LidClosed": try writer.write(logind.isLidClosed)
         case "Docked": try writer.write(logind.isDocked)
-        default: try writer.write(logind.isPreparingForSleep)
+        default:
+            try writer.write(logind.isPreparingForSleep)
+            logind.onSleepQuestion?()
         }
     }
 

@@ -160,13 +160,21 @@ struct SessionTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
+    enum Logout: CaseIterable {
+        case told
+        /// It is told of the last session alone.
+        case untold
+        /// No service runs when it happens.
+        case unseen
+    }
+
     @Test(
         "R50: after a logout biometry waits for a passcode",
         .enabled(if: getuid() == 0, "only root reports unlocks"),
-        arguments: [false, true]
+        arguments: Logout.allCases
     )
     @BusActor
-    func logout(isTold: Bool) async throws {
+    func logout(_ logout: Logout) async throws {
         let bench = try await SessionBench(configuration: "[Biometry]\nPasscodeAfterBoot=yes\n")
         let manager = bench.manager
         #expect(try await manager.canEvaluate(policy: 1).code == -8)
@@ -181,15 +189,38 @@ struct SessionTests {
         while bench.logind.questions["GetUser"] == nil { _ = try await manager.version() }
         for _ in 0..<20 { _ = try await manager.version() }
         #expect(try await manager.canEvaluate(policy: 1).code == 0)
-        if isTold {
+        switch logout {
+        case .told:
             bench.logind.tell("UserRemoved", "uo") { writer throws(DBusError) in
                 try writer.write(getuid())
                 try writer.write(StandInLogind.user)
             }
-        } else {
-            bench.logind.logOut(bench.session)
+        case .untold: bench.logind.logOut(bench.session)
+        case .unseen:
+            try await bench.restartDaemon { bench.logind.logOut(bench.session) }
+            try await bench.device("Simulated", becomes: "")
         }
-        while try await manager.canEvaluate(policy: 1).code != -8 { await Task.yield() }
+        try await eventually("biometry to wait for a passcode") {
+            try await bench.manager.canEvaluate(policy: 1).code == -8
+        }
+    }
+
+    @Test("L16: a process that ends while its agent is looked up has none then")
+    @BusActor
+    func endedProcess() async throws {
+        let bench = try await SessionBench()
+        let process = try ChildProcess(["/bin/sleep", "600"])
+        // Where the agent is, is asked anew.
+        bench.logind.tell("UserNew")
+        bench.logind.onLookUp = {
+            process.signal(SIGKILL)
+            _ = try? process.wait()
+        }
+        let refusal = await #expect(throws: DBusError.self) {
+            try await bench.registerAgent(["process": .uint32(UInt32(process.pid))])
+        }
+        #expect(refusal?.name == .invalidArgs)
+        #expect(refusal?.message.contains("no process") == true)
     }
 
     @Test("L1: a look-up that fails refuses")

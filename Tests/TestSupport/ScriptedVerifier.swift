@@ -20,6 +20,8 @@ public import LocalAuthBus
     }
     /// Whether it tells of a change.
     public var tells = true
+    /// Whose passcode it calls another when it tells of a change; UInt32.max: everybody's.
+    public var toldUser = UInt32.max
     /// Whether a passcode that isn't set may come back, as that of a locked account.
     public var isLocked = false {
         didSet { if isLocked != oldValue, tells { tellChange() } }
@@ -28,6 +30,8 @@ public import LocalAuthBus
     public var knowsRemoval = true
     /// It can't say whether a passcode is set.
     public var isBroken = false
+    /// What happens when it was asked whether a passcode is set, before the answer is sent.
+    public var onQuestion: (@BusActor @Sendable () -> Void)?
     /// Nothing is answered of whether a passcode is set, while it is true.
     public var isHeld = false
     /// So many verifications say neither yes nor no.
@@ -63,9 +67,9 @@ public import LocalAuthBus
         try connection.requestName(Self.name)
     }
 
-    /// Says that everybody's passcode may have come or gone.
+    /// Says that a passcode may have come or gone.
     public func tellChange() {
-        Passcode1Signals(connection, path: Passcode1.path).changed(uid: .max)
+        Passcode1Signals(connection, path: Passcode1.path).changed(uid: toldUser)
     }
 
     /// Whether a passcode is set, unless it is broken.
@@ -78,7 +82,9 @@ public import LocalAuthBus
                 return false
             }
         }
-        return .now(isPasscodeSet)
+        let answer = isPasscodeSet
+        onQuestion?()
+        return .now(answer)
     }
 
     /// Whether a passcode that isn't set is gone for good.

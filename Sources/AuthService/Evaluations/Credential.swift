@@ -49,14 +49,18 @@ extension SecretBytes {
     }
 
     /// Reads the packet that waits on a prompt's channel; nil: none does.
-    convenience init?(packetOn descriptor: OwnedDescriptor) {
-        var got = 0
+    ///
+    /// - Throws: LimitsExceeded over 64 KiB: the rest of such a packet is lost.
+    convenience init?(packetOn descriptor: OwnedDescriptor) throws(DBusError) {
+        var size = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: Self.limit) { buffer, count in
-            let now = Int32(MSG_DONTWAIT)
-            got = recv(descriptor.rawValue, buffer.baseAddress, Self.limit, now)
-            count = max(got, 0)
+            // The size is the packet's, also where less of it fits.
+            let flags = Int32(MSG_DONTWAIT) | Int32(MSG_TRUNC)
+            size = recv(descriptor.rawValue, buffer.baseAddress, Self.limit, flags)
+            count = min(max(size, 0), Self.limit)
         }
         self.init(bytes)
-        guard got > 0 else { return nil }
+        guard size > 0 else { return nil }
+        guard size <= Self.limit else { throw .exceeded("the secret is over 64 KiB") }
     }
 }

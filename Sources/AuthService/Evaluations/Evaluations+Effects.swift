@@ -226,9 +226,16 @@ extension Evaluations {
 
     private func takePassword(_ id: EvaluationID) {
         guard let evaluation = pending[id], let channel = evaluation.prompt?.channel,
-            channel.purpose == .applicationPassword, let use = evaluation.password,
-            let password = SecretBytes(packetOn: channel.ours)
+            channel.purpose == .applicationPassword, let use = evaluation.password
         else { return handle(.passwordTried(id, .failed)) }
+        let packet: SecretBytes?
+        do throws(DBusError) {
+            packet = try SecretBytes(packetOn: channel.ours)
+        } catch {
+            // No item has a password of that length.
+            return handle(.passwordTried(id, .wrong))
+        }
+        guard let password = packet else { return handle(.passwordTried(id, .failed)) }
         let uid = evaluation.request.uid
         onLoop {
             let verdict = await use(password)
@@ -304,10 +311,14 @@ extension Evaluations {
             let missed = onLoop { isKnown = await self.facts.sessions.catchUp(uid) }
             onLoop {
                 // That it is weaker now may have been said, and lost.
-                guard let fact = self.engine.sensor(of: operation),
-                    await sensor?.isStill(fact) == true
+                guard let sensor, let fact = self.engine.sensor(of: operation),
+                    await sensor.isStill(fact)
                 else { return self.handle(.sensorEnded(operation)) }
                 await missed.value
+                // It may have been removed meanwhile.
+                guard await sensor.templates.contains(template, of: uid) else {
+                    return self.handle(.sensorEnded(operation))
+                }
                 self.handle(
                     isKnown ? .sensorMatched(operation, template: template) : .promptFailed(id)
                 )

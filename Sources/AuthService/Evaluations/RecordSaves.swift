@@ -11,8 +11,9 @@ final class RecordSaves {
     private let store: AuthStore
     private let audit: AuditTrail
     private var last: SaveID?
-    private var written: SaveID?
-    private var waiters: [(id: SaveID, done: CheckedContinuation<Bool, Never>)] = []
+    /// What was written last, or could not be.
+    private var ended: SaveID?
+    private var waiters: [(id: SaveID, done: CheckedContinuation<Void, Never>)] = []
 
     init(store: AuthStore, audit: AuditTrail) {
         self.store = store
@@ -36,20 +37,18 @@ final class RecordSaves {
             onLoop {
                 if let error { log(.error, "a counter could not be saved: \(error)") }
                 done(error == nil)
-                self.written = id
+                self.ended = id
                 while let first = self.waiters.first, first.id.rawValue <= id.rawValue {
-                    self.waiters.removeFirst().done.resume(returning: error == nil)
+                    self.waiters.removeFirst().done.resume()
                 }
             }
         }
     }
 
-    /// Returns once everything that the engine wanted written so far is on the disk.
-    ///
-    /// - Throws: Failed when the last of it can't be written.
-    func finish() async throws(DBusError) {
-        guard let last, last != written else { return }
-        let isWritten = await withCheckedContinuation { waiters.append((last, $0)) }
-        guard isWritten else { throw DBusError(.failed, "The state can't be written: try again.") }
+    /// Returns once everything that the engine wanted written so far is on the disk, or can't be
+    /// written: the engine knows which.
+    func finish() async {
+        guard let last, last != ended else { return }
+        await withCheckedContinuation { waiters.append((last, $0)) }
     }
 }

@@ -170,15 +170,15 @@ final class AuthenticationObject: Authentication1Service {
         let event = Event.passcodeRequired(uid: uid, cause: PasscodeCause(rawValue: cause))
         let peer = call.peer
         guard uid == peer.uid || peer.uid == 0 else {
-            return .later { [service, evaluations] () throws(DBusError) in
+            return .later { [self] () throws(DBusError) in
                 let patience = DeviceOptions.patience
                 try await service.administration.check(.requirePasscode, of: peer, within: patience)
                 evaluations.handle(event, askedBy: peer)
-                try await service.saves.finish()
+                try await finish(uid)
             }
         }
         evaluations.handle(event, askedBy: peer)
-        return durable()
+        return durable(uid)
     }
 
     func reportUnlock(
@@ -195,12 +195,22 @@ final class AuthenticationObject: Authentication1Service {
         default: throw .invalid("the method is neither biometry nor passcode")
         }
         evaluations.handle(.unlocked(uid: uid, byPasscode: isPasscode), askedBy: call.peer)
-        return durable()
+        return durable(uid)
     }
 
-    /// An answer that waits until what it promises is on the disk (L17).
-    private func durable() -> Answer<Void> {
-        .later { [service] () throws(DBusError) in try await service.saves.finish() }
+    /// An answer that waits until what it promises of a user is on the disk (L17).
+    private func durable(_ uid: UInt32) -> Answer<Void> {
+        .later { [self] () throws(DBusError) in try await finish(uid) }
+    }
+
+    /// Returns once a user's record is on the disk.
+    ///
+    /// - Throws: Failed when it can't be written.
+    private func finish(_ uid: UInt32) async throws(DBusError) {
+        await service.saves.finish()
+        guard evaluations.engine.isWritten(uid) else {
+            throw DBusError(.failed, "The state can't be written: try again.")
+        }
     }
 
     func monitor(

@@ -32,6 +32,13 @@ final class AgentDirectory {
         }
     }
 
+    /// A process that an agent serves.
+    private struct ServedProcess {
+        let pid: Int32
+        /// A pidfd, so that another process that gets the number later is not mistaken for it.
+        let descriptor: OwnedDescriptor
+    }
+
     private var registrations: [AgentID: Registration] = [:]
     private var lastID: UInt64 = 0
     private let connection: Connection
@@ -79,20 +86,19 @@ final class AgentDirectory {
         guard !Confinement.mayHold(peer) else {
             throw .denied("a sandboxed program can't be a prompt agent")
         }
-        let kind: Agent.Kind
-        if let process {
-            kind = .process(try Self.check(process: process, of: peer))
-        } else {
-            kind = isFallback ? .fallback : .normal
+        let served = try process.map { number throws(DBusError) in
+            try Self.serve(number, for: peer)
         }
         return .later { [self] () throws(DBusError) in
-            let home = try await sessions.home(of: peer, isForProcess: process != nil)
+            let home = try await sessions.home(of: peer, isForProcess: served != nil)
             // One that left must not keep another from its place.
             await connection.catchUpWithNames()
             guard let home, !peer.hasLeft else {
                 throw .denied("the caller has no session that prompts can be shown in")
             }
-            return try register(peer, path: path, kind: kind, in: home)
+            let kind: Agent.Kind =
+                served.map { .process($0.pid) } ?? (isFallback ? .fallback : .normal)
+            return try register(peer, path: path, kind: kind, serving: served, in: home)
         }
     }
 
@@ -100,6 +106,7 @@ final class AgentDirectory {
         _ peer: Peer,
         path: ObjectPath,
         kind: Agent.Kind,
+        serving served: ServedProcess?,
         in home: Sessions.Home
     ) throws(DBusError) -> String {
         let client = clients[peer].id
@@ -126,7 +133,7 @@ final class AgentDirectory {
         guard events.canRegister(agent) else {
             throw DBusError(.agentExists, "this session or process has an agent already")
         }
-        try add(Registration(agent: agent, peer: peer, path: path))
+        try add(Registration(agent: agent, peer: peer, path: path), serving: served)
         return home.session
     }
 
@@ -173,11 +180,16 @@ final class AgentDirectory {
         events.agentsChanged()
     }
 
-    private func add(_ registration: Registration) throws(DBusError) {
+    private func add(
+        _ registration: Registration,
+        serving served: ServedProcess?
+    ) throws(DBusError) {
         let id = registration.agent.id
-        if case .process(let pid) = registration.agent.kind {
-            // A pidfd, so that another process that gets the number later is not mistaken for it.
-            let descriptor = try ProcessDescriptor.open(pid)
+        if let served {
+            let descriptor = served.descriptor
+            // It was looked at a while ago: what it was found to be may have been said of the next
+            // process that has its number.
+            guard !ProcessDescriptor.hasEnded(descriptor) else { throw Self.noProcess(served.pid) }
             registration.sources.append(
                 EventLoop.shared.watch(descriptor: descriptor.rawValue) { [weak self] in
                     withExtendedLifetime(descriptor) { self?.remove(id) }
@@ -210,14 +222,24 @@ final class AgentDirectory {
         )
     }
 
-    private static func check(process: UInt32, of peer: Peer) throws(DBusError) -> Int32 {
-        guard let pid = Int32(exactly: process), pid > 0,
-            let owner = CallerProcess.owner(of: pid)
-        else { throw .invalid("there is no process \(process)") }
+    /// The process that a caller may serve.
+    ///
+    /// It is opened before anything is found out about its number.
+    private static func serve(
+        _ number: UInt32,
+        for peer: Peer
+    ) throws(DBusError) -> ServedProcess {
+        guard let pid = Int32(exactly: number), pid > 0 else { throw noProcess(number) }
+        let descriptor = try ProcessDescriptor.open(pid)
+        guard let owner = CallerProcess.owner(of: pid) else { throw noProcess(number) }
         guard owner == peer.uid || peer.uid == 0 else {
-            throw .denied("process \(process) belongs to somebody else")
+            throw .denied("process \(number) belongs to somebody else")
         }
-        return pid
+        return ServedProcess(pid: pid, descriptor: descriptor)
+    }
+
+    private static func noProcess(_ number: some BinaryInteger) -> DBusError {
+        .invalid("there is no process \(number)")
     }
 }
 

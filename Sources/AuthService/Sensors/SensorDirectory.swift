@@ -173,6 +173,9 @@ final class SensorDirectory {
         guard let sensor = sensors.removeValue(forKey: name) else { return }
         sensor.remove()
         events.sensorRemoved(sensor)
+        // One that there was no room for has it now.
+        let waiting = activatable.union(owners.keys).subtracting(disabled)
+        if let next = waiting.filter({ sensors[$0] == nil }).min() { review(next) }
     }
 
     /// `Face` of `org.localauth.Sensor1.Face`; nil when the name has another form.

@@ -89,6 +89,7 @@ final class SensorLink: SensorProcessEvents {
     }
 
     func templatesChanged(uid: UInt32) {
+        templates.changed(of: uid)
         events.templatesChanged(self, uid: uid)
     }
 

@@ -15,6 +15,8 @@ final class SensorTemplates {
     private var listers: [UInt32: String] = [:]
     /// Users whose templates it did not list when it was asked last, or could not be asked for.
     private var unanswered: Set<UInt32> = []
+    /// Users whose templates it said have changed, and has not listed since.
+    private var announced: Set<UInt32> = []
     /// Users whose templates it did not list because it was busy.
     private var busy: Set<UInt32> = []
     /// Templates that an enrolment made which was refused nevertheless: until they are removed they
@@ -53,7 +55,7 @@ final class SensorTemplates {
     func isBusy(of uid: UInt32) -> Bool { busy.contains(uid) && process.isUsable }
 
     func forget() {
-        (lists, listers) = ([:], [:])
+        (lists, listers, announced) = ([:], [:], [])
     }
 
     /// Nothing stands that was listed for a user before.
@@ -82,8 +84,9 @@ final class SensorTemplates {
             list.removeAll { unwanted.contains($0.id) }
             onLoop { await self.removeUnwanted(of: uid) }
         }
-        if lists.count > Self.limit { (lists, listers) = ([:], [:]) }
+        if lists.count > Self.limit { forget() }
         lists[uid] = list
+        announced.remove(uid)
         listers[uid] = process.owner
         unanswered.remove(uid)
         busy.remove(uid)
@@ -148,11 +151,21 @@ final class SensorTemplates {
         lists.keys.contains { $0 != uid && listers[$0] == process.owner }
     }
 
-    /// Whether a user has a template; it is asked for when the last list does not say so.
+    /// The sensor says that a user's templates changed: the last list may be from before that.
+    func changed(of uid: UInt32) {
+        if lists[uid] != nil { announced.insert(uid) }
+    }
+
+    /// Whether the last list has a template.
+    func lists(_ id: String, of uid: UInt32) -> Bool {
+        lists[uid]?.contains { $0.id == id } == true
+    }
+
+    /// Whether a user has a template; it is asked for when the last list does not say so, or may be
+    /// from before a change.
     func contains(_ id: String, of uid: UInt32) async -> Bool {
-        let isListed = { self.lists[uid]?.contains { $0.id == id } == true }
-        if !isListed() { await listAnew(uid) }
-        return isListed()
+        if announced.contains(uid) || !lists(id, of: uid) { await listAnew(uid) }
+        return lists(id, of: uid)
     }
 
     /// Has the sensor change something about a user's templates, one change after the other.

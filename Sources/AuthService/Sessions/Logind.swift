@@ -52,6 +52,8 @@ final class Logind {
     private var sources: [EventSource] = []
     private var lidSource: EventSource?
     private var inhibitor: OwnedDescriptor?
+    /// Whether sleep is to wait; it need not from `allowSleep` on.
+    private var delaysSleep = false
 
     init(
         connection: Connection,
@@ -225,6 +227,7 @@ final class Logind {
     func delaySleep() async {
         let words = ["sleep", "localauthd", "Running prompts and sensors have to end.", "delay"]
         guard let owner else { return }
+        delaysSleep = true
         let reply = try? await connection.call(
             to: owner,
             path: Self.path,
@@ -233,13 +236,17 @@ final class Logind {
             signature: "ssss",
             timeout: Self.patience[0]
         ) { writer throws(DBusError) in for word in words { try writer.write(word) } }
-        guard self.owner == owner else { return }
+        // The machine may be going to sleep by now: nobody would let go of this one.
+        guard self.owner == owner, delaysSleep else { return }
         inhibitor = try? reply?
             .read("h") { reader throws(DBusError) in try reader.read(OwnedDescriptor.self) }
     }
 
     /// Sleep need not wait for us any more.
-    func allowSleep() { inhibitor = nil }
+    func allowSleep() {
+        delaysSleep = false
+        inhibitor = nil
+    }
 
     // MARK: - Questions
 

@@ -103,6 +103,7 @@ struct AuditTests {
             let person = try await Person(bus: bench.bus)
             person.passcode = nil
             let (sensor, _) = try await bench.sensor(for: person.peer.uid)
+            if getuid() == 0 { try await bench.manager().requirePasscode(uid: 4711, cause: "a") }
             for number in 0..<2 {
                 let answer = onLoop {
                     _ = try? await bench.manager(person.connection)
@@ -113,6 +114,7 @@ struct AuditTests {
                 await answer.value
             }
             let began = try await bench.journal.record("lockout-began")
+            #expect(began["LOCALAUTH_CALLER"] == nil, "who asked for something else before")
             #expect(began["LOCALAUTH_UID"] == "\(person.peer.uid)")
             #expect(began["LOCALAUTH_ATTEMPTS"] == "5")
             let ended = try await bench.journal.record("evaluation-ended") {

@@ -4,6 +4,8 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
+@testable import AuthService
+
 @Suite("Those who watch evaluations", .timeLimit(.minutes(10)))
 struct MonitorTests {
     @BusActor
@@ -58,6 +60,17 @@ struct MonitorTests {
             }
             #expect(all.seen.count == 2)
             #expect(theirs.seen.count == 1)
+            // Root's evaluation of somebody is that user's, and root's call.
+            let uid = person.peer.uid
+            let unlock: [String: Variant] = ["uid": .uint32(uid)]
+            _ = try await bench.manager().evaluate(policy: 2, reason: "test", options: unlock)
+            _ = try await theirs.first("root's evaluation") { _ in theirs.seen.count == 2 }
+            #expect(theirs.seen[1]["uid"] == .uint32(uid))
+            #expect(theirs.seen[1]["pid"] == .uint32(UInt32(getpid())))
+            _ = try await bench.journal.record("evaluation-ended") {
+                $0["LOCALAUTH_UID"] == "\(uid)" && $0["LOCALAUTH_CALLER_UID"] == "0"
+            }
+            #expect(person.prompts.seen.last?.details["user"] == .string(UserName.of(uid)))
             person.connection.close()
         }
     }

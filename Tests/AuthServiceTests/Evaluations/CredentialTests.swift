@@ -37,4 +37,25 @@ struct CredentialTests {
         let error = #expect(throws: DBusError.self) { try SecretBytes(sealed: memory) }
         #expect(error?.name == .limitsExceeded)
     }
+
+    @Test("A packet of 64 KiB is a secret, and none is the beginning of a longer one")
+    func packets() throws {
+        let most = KeychainStore.secretLimit
+        for size in [0, 1, most, most + 1] {
+            let pair = try SocketPair.make()
+            let packet = [UInt8](repeating: 1, count: size)
+            if size > 0 {
+                let sent = send(pair.theirs.rawValue, packet, size, Int32(MSG_NOSIGNAL))
+                try #require(sent == size)
+            }
+            if size > most {
+                let error = #expect(throws: DBusError.self) {
+                    try SecretBytes(packetOn: pair.ours)
+                }
+                #expect(error?.name == .limitsExceeded)
+            } else {
+                #expect(try (SecretBytes(packetOn: pair.ours)?.count ?? 0) == size)
+            }
+        }
+    }
 }

@@ -190,9 +190,14 @@ struct FullDiskTests {
                     options: ["sensors": .strings([])]
                 )
             }
-            await expectName(.failed) {
-                try await manager.requirePasscode(uid: person.peer.uid, cause: "left")
+            let polkit = try ScriptedPolkit(on: bench.bus.connect())
+            polkit.word = .yes
+            for uid in [person.peer.uid, person.peer.uid + 1] {
+                await expectName(.failed) {
+                    try await manager.requirePasscode(uid: uid, cause: "left")
+                }
             }
+            #expect(polkit.questions.seen.count == 1)
             await expectName(.systemCancel) { _ = try await bench.begin(person.connection).reply() }
             try disk.free()
             try await manager.requirePasscode(uid: person.peer.uid, cause: "left")

@@ -52,6 +52,12 @@ struct OwnRuleTests {
                     try await manager.requirePasscode(uid: .max, cause: "")
                 }
             }
+            for connection in [person.connection, bench.client] {
+                await expectName(.invalidArgs) {
+                    let options: [String: Variant] = ["uid": .uint32(.max)]
+                    _ = try await bench.device(on: connection).listTemplates(options: options)
+                }
+            }
             #expect(person.prompts.seen.isEmpty)
             guard getuid() == 0 else { return }
             await expectName(.invalidArgs) {
@@ -64,10 +70,15 @@ struct OwnRuleTests {
             await expectName(.notInteractive) {
                 _ = try await bench.begin(bench.client, 2).reply()
             }
-            let options: [String: Variant] = ["uid": .uint32(person.peer.uid)]
+            var options: [String: Variant] = ["uid": .uint32(person.peer.uid)]
             let call = try bench.begin(bench.client, 1, options)
             try await sensor.operation().succeed(template)
             #expect(try await call.reply()["mechanism"] == .string("biometry"))
+            // The passcode is that user's as well.
+            options["sensors"] = .strings([])
+            let typed = try await bench.begin(bench.client, 2, options).reply()
+            #expect(typed["mechanism"] == .string("passcode"))
+            #expect(bench.verifier.verified.seen == [person.peer.uid])
         }
     }
 

@@ -1,10 +1,10 @@
-import AuthEngine
 import DBus
 import Glibc
 import LocalAuthBus
 import TestSupport
 import Testing
 
+@testable import AuthEngine
 @testable import AuthService
 
 /// What is done in the turn of the loop in which a call arrives, and what is not.
@@ -31,13 +31,61 @@ struct SameTurnTests {
         }
     }
 
+    /// How a sensor ends an operation.
+    private enum SensorEnd: CaseIterable {
+        case matched
+        /// The lid is closed.
+        case impeded
+        case refused
+    }
+
     @Test("What is kept of an evaluation goes with its answer")
     func answered() async throws {
         try await AuditBench.run { bench in
+            let (evaluations, sensors) = (bench.service.evaluations, bench.service.sensors)
             await expectName(.notInteractive) {
                 _ = try await bench.manager().evaluate(policy: 2, reason: "x", options: [:])
             }
-            #expect(bench.service.evaluations.pending.isEmpty)
+            #expect(evaluations.pending.isEmpty)
+            let person = try await Person(bus: bench.bus)
+            let (sensor, template) = try await bench.sensor(for: person.peer.uid)
+            for (number, end) in SensorEnd.allCases.enumerated() {
+                let answer = onLoop {
+                    _ = try? await bench.manager(person.connection)
+                        .evaluate(policy: 1, reason: "x", options: [:])
+                }
+                let operation = try await sensor.operation(number)
+                #expect(evaluations.prompts.count == 1 && evaluations.looking.count == 1)
+                switch end {
+                case .matched: operation.succeed(template)
+                case .impeded: sensors.surroundings = Surroundings(isLidClosed: true)
+                case .refused: operation.fail(.sensorFailed)
+                }
+                await answer.value
+                #expect(evaluations.pending.isEmpty && evaluations.prompts.isEmpty, "\(end)")
+                #expect(evaluations.looking.isEmpty, "\(end)")
+                sensors.surroundings = Surroundings()
+            }
+            person.connection.close()
+        }
+    }
+
+    @Test("What is kept of a connection's contexts goes with it")
+    func departed() async throws {
+        try await AuditBench.run { bench in
+            let evaluations = bench.service.evaluations
+            let app = try bench.bus.connect()
+            let context = Context1Proxy(
+                app,
+                destination: TestDaemon.name,
+                path: try await bench.manager(app).createContext(properties: [:])
+            )
+            try await context.invalidate()
+            #expect(evaluations.engine.contexts.count == 1)
+            app.close()
+            try await eventually("the context to be forgotten") {
+                evaluations.engine.contexts.isEmpty
+            }
         }
     }
 

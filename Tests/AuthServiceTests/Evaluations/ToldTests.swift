@@ -120,6 +120,8 @@ struct ToldTests {
             let (person, sensor, _) = try await bench.enrolled()
             let context = try await bench.context(on: person.connection)
             for round in 0..<5 {
+                // It may name the user, or say that it may be anybody's.
+                bench.verifier.toldUser = round.isMultiple(of: 2) ? .max : person.peer.uid
                 #expect(try await bench.canEvaluateCode(context) == 0)
                 let state = try await bench.state(context)
                 let templates = sensor.templates
@@ -139,6 +141,21 @@ struct ToldTests {
                 bench.verifier.isPasscodeSet = true
                 #expect(try await bench.canEvaluate(2, as: person.connection).code == 0)
             }
+        }
+    }
+
+    @Test("L11b: an answer that was on its way when a change was told is not answered again")
+    func overtaken() async throws {
+        try await ServiceBench.run { bench in
+            let (person, verifier) = (try await bench.person(), bench.verifier)
+            verifier.onQuestion = {
+                verifier.onQuestion = nil
+                verifier.isPasscodeSet = false
+            }
+            // Whatever this one is told: it was asked before the change.
+            _ = try await bench.canEvaluate(2, as: person.connection)
+            #expect(!verifier.isPasscodeSet)
+            #expect(try await bench.canEvaluate(2, as: person.connection).code == -5)
         }
     }
 

@@ -138,6 +138,27 @@ struct KeychainPasswordTests {
         }
     }
 
+    @Test("R64: what is typed beyond 64 KiB is wrong, though its first 64 KiB are the password")
+    func long() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            let most = String(repeating: "a", count: 65_536)
+            let right = try await Self.context(bench, person, most)
+            let id = try await keychain.add("locked", flags: .applicationPassword, context: right)
+            for (number, word) in [most + "a", most].enumerated() {
+                let call = try keychain.reading(id)
+                _ = try await person.prompt(number)
+                try await person.type(word)
+                if word == most {
+                    #expect(try await call.value() == "secret")
+                } else {
+                    await expectName(.keychainAuthFailed) { _ = try await call.value() }
+                }
+            }
+        }
+    }
+
     @Test("R71: EvaluateAccessControl asks for the password that Add and Read then have")
     func evaluated() async throws {
         try await ServiceBench.run { bench in

@@ -181,7 +181,14 @@ struct PromptRuleTests {
             _ = try await person.refused.first("two tries") { _ in person.refused.seen.count >= 2 }
             #expect(Set(person.refused.seen).count == person.refused.seen.count)
             person.refusal = nil
-            try await sensor.operation().succeed(template)
+            let operation = try await sensor.operation()
+            // What was refused is no prompt any more.
+            for handle in person.refused.seen {
+                await expectName(.accessDenied) {
+                    try await bench.manager(person.connection).submitCancel(prompt: handle)
+                }
+            }
+            operation.succeed(template)
             #expect(try await call.reply()["mechanism"] == .string("biometry"))
             #expect(person.prompts.seen.count == 1)
             #expect(try await !person.refused.seen.contains(person.prompt().handle))
@@ -192,10 +199,15 @@ struct PromptRuleTests {
     func stopped() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
+            let other = try await bench.sensor("Fourth")
+            let enrolment = try bench.device("Fourth", on: person.connection)
+                .enrollStream(label: "finger", options: [:])
+            _ = try await other.operation()
             let call = try bench.begin(person.connection)
             _ = try await sensor.operation()
             bench.daemon.process.signal(SIGTERM)
             await expectName(.systemCancel) { _ = try await call.reply() }
+            await expectName(.systemCancel) { _ = try await enrolment.reply() }
             _ = try await person.ends.first("the end of the prompt") { $0 == "system" }
         }
     }

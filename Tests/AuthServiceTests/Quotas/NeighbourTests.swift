@@ -139,6 +139,21 @@ struct NeighbourTests {
         }
     }
 
+    @Test("L16: an agent of a process goes with the process, though its connection stays")
+    func endedProcess() async throws {
+        try await ServiceBench.run { bench in
+            let connection = try bench.bus.connect()
+            for number in 0..<2 {
+                let process = try ChildProcess(["/bin/sleep", "600"])
+                // It is at the same path, where the one before was.
+                try await eventually("agent \(number) to be registered") {
+                    (try? await Self.serve(process, at: connection, bench)) != nil
+                }
+                await process.end()
+            }
+        }
+    }
+
     /// Registers an agent for a process.
     @BusActor
     private static func serve(

@@ -4,6 +4,8 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
+@testable import AuthService
+
 @Suite("Sensors as the daemon sees them", .timeLimit(.minutes(10)))
 struct SensorTests {
     @Test("L16: a sensor that speaks no common version is incompatible, and only asked how it is")
@@ -54,6 +56,27 @@ struct SensorTests {
             #expect(try await bench.manager.biometryTypes() == [])
             _ = try await bench.sensor { $0.type = 2 }
             #expect(try await bench.manager.biometryTypes() == [2])
+        }
+    }
+
+    @Test("L16: of a flood of names some are sensors, and another is one when one of them goes")
+    func room() async throws {
+        try await ServiceBench.run { bench in
+            let others = try bench.bus.connect()
+            for number in 0..<SensorDirectory.limit {
+                try others.requestName("\(Sensor1.namespace).A\(number)")
+            }
+            for number in [0, SensorDirectory.limit - 1] {
+                try await eventually("sensor \(number)") {
+                    (try? await bench.device("A\(number)").unavailability()) != nil
+                }
+            }
+            let sensor = ScriptedSensor("Third", on: try bench.bus.connect())
+            try sensor.appear()
+            _ = try await bench.manager(sensor.connection).version()
+            #expect((try? await bench.device().unavailability()) == nil)
+            others.releaseName("\(Sensor1.namespace).A7")
+            try await bench.waitForDevice(is: "")
         }
     }
 

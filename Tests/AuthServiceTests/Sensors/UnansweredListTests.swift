@@ -5,6 +5,8 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
+@testable import AuthService
+
 /// A sensor that doesn't say who is enrolled may have anybody enrolled by now.
 @Suite("Lists that aren't answered", .timeLimit(.minutes(10)))
 struct UnansweredListTests {
@@ -69,6 +71,17 @@ struct UnansweredListTests {
             #expect(try await device.removeAllTemplates(options: [:]) == 1)
             sensor.listError = nil
             #expect(try await device.listTemplates(options: [:]).isEmpty)
+        }
+    }
+
+    @Test("L11b: where a sensor doesn't list more users than can be kept, it is said of nobody")
+    func manyUsers() async throws {
+        try await AuditBench.run { bench in
+            let (sensor, _) = try await bench.sensor(for: getuid())
+            let templates = try #require(bench.service.sensors.sensors[sensor.name]).templates
+            #expect(!templates.isUnknown(of: 90_000))
+            for uid in UInt32(100_000)...101_024 { templates.doubt(uid) }
+            #expect(templates.isUnknown(of: 90_000))
         }
     }
 
@@ -156,6 +169,49 @@ struct UnansweredListTests {
             let result = try await evaluation.value()
             #expect(result["mechanism"] == .string("biometry"))
             #expect(result["domain-state"]?.asBytes?.isEmpty == false)
+        }
+    }
+
+    enum Moment: CaseIterable {
+        /// Before the match, and the list that is asked for since comes after it.
+        case unlisted
+        /// While the match is held against what the sensor is by now.
+        case matched
+    }
+
+    @Test(
+        "L11b: a match by a template that has gone meanwhile grants nothing, and is no fault",
+        arguments: Moment.allCases
+    )
+    func gone(_ moment: Moment) async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let uid = person.peer.uid
+            let remains = sensor.add(for: uid)
+            let call = try bench.begin(person.connection)
+            let operation = try await sensor.operation()
+            let remove: @BusActor @Sendable () -> Void = {
+                guard sensor.templates[uid]?.count == 2 else { return }
+                sensor.templates[uid]?.removeAll { $0.id == template }
+                sensor.signals.templatesChanged(uid: uid)
+            }
+            switch moment {
+            case .unlisted:
+                sensor.unanswered = ["ListTemplates"]
+                remove()
+                operation.succeed(template)
+                // The match is before this one's answer.
+                _ = try await bench.manager(sensor.connection).version()
+                sensor.speak()
+            case .matched:
+                sensor.onLook = remove
+                operation.succeed(template)
+            }
+            await expectName(.biometryNotAvailable) { _ = try await call.reply() }
+            #expect(try await bench.device().unavailability() == "")
+            let again = try bench.begin(person.connection)
+            try await sensor.operation(1).succeed(remains)
+            #expect(try await again.reply()["mechanism"] == .string("biometry"))
         }
     }
 
