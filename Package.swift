@@ -371,8 +371,8 @@ let package = Package(
             name: "FaceTests",
             dependencies: [
                 "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Linux", "LocalAuthBus",
-                "SensorContract", "TestSupport", "localauth-sensor-face", "pipewire-camera",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "SensorContract", "SensorKit", "ServiceProgram", "TestSupport", "pipewire-camera",
+                "localauth-sensor-face", .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
         .target(

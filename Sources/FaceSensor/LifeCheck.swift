@@ -55,7 +55,7 @@ public struct LifeCheck: Sendable {
             && abs(before.brightness - sight.brightness) >= Self.contrast
         // A picture whose brightness doesn't change is lit by something else.
         changes = isChange ? min(changes + 1, Self.alternations * 4) : max(changes - 2, 0)
-        if case .asked(let left) = stage { stage = .asked(left: left - 1) }
+        if !sight.isDark, case .asked(let left) = stage { stage = .asked(left: left - 1) }
     }
 
     /// The face was lost, so what was shown before may have been another face.

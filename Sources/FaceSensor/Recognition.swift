@@ -45,6 +45,8 @@ public struct Recognition {
     static let framesOfAttempt = 10
     /// An infrared camera has a dark frame between two lit ones.
     static let darkFrames = 8
+    /// So many in a row it may have where one got lost; in more the face may become another one.
+    static let darkFramesBetween = 2
     static let emptyFrames = 10
 
     private let templates: [FaceTemplate]
@@ -58,6 +60,8 @@ public struct Recognition {
     private var advice = Advice(smallest: smallest)
     private var candidate: (id: String, frames: Int)?
     private var failures = 0
+    /// How many dark frames there were since the last lit one.
+    private var dark = 0
     private var challenge: LifeCheck?
 
     /// Begins; `lifeCheck` is what a match has to pass as well, nil: nothing.
@@ -78,8 +82,11 @@ public struct Recognition {
         challenge?.see(sight)
         hasCompared = false
         guard !sight.isDark else {
+            dark += 1
+            if dark > Self.darkFramesBetween { loseFace() }
             return advise(.tooDark, patience: Self.darkFrames)
         }
+        dark = 0
         let fault = advice.fault(of: sight)
         // A head that turns as it was told to attends; its eyes are seen from the side.
         let isAttentive =
@@ -87,8 +94,7 @@ public struct Recognition {
         // What never counts as a miss could be tried without end.
         let counts = fault == nil || fault == .holdStill || challenge?.isTurning == true
         guard sight.count == 1, let numbers = sight.numbers, isAttentive, counts else {
-            candidate = nil
-            challenge?.loseFace()
+            loseFace()
             let isEmpty = sight.count == 0
             let hint = fault ?? (isAttentive ? nil : .lookAtCamera)
             return advise(hint, patience: isEmpty ? Self.emptyFrames : Advice.patience)
@@ -128,14 +134,19 @@ public struct Recognition {
             candidate = nil
             return .noMatch
         }
-        candidate = nil
-        challenge?.loseFace()
+        loseFace()
         // Of a head that turns as it was told to.
         if let fault, fault != .holdStill { return advise(fault) }
         failures += 1
         guard failures >= Self.framesOfAttempt else { return advise(fault) }
         failures = 0
         return .noMatch
+    }
+
+    /// What is seen next may be another face.
+    private mutating func loseFace() {
+        candidate = nil
+        challenge?.loseFace()
     }
 
     private func match(_ numbers: FaceNumbers, _ limit: Float) -> String? {

@@ -48,8 +48,8 @@ public actor Scanner {
     private let makeEye: () throws(FaceFault) -> Eye
     private let openCamera: Opener
     private let threshold: FaceThreshold
-    private let asksForLife: Bool
-    private let asksForAttention: Bool
+    nonisolated let asksForLife: Bool
+    nonisolated let asksForAttention: Bool
     private let now: @Sendable () -> ContinuousClock.Instant
     private var eye: Eye?
 

@@ -57,10 +57,28 @@ package struct PrivateDirectory: Sendable {
     }
 
     /// Replaces a private file, on the disk: a crash leaves the old one or the new one.
+    ///
+    /// When it throws, the old one is there, or none if there was none. (Where a filesystem has no
+    /// links the new one may have taken the old one's place.)
     package func replace(_ name: String, with content: [UInt8]) throws(SystemError) {
-        try PrivateFile.replace(file(name), with: content)
-        try synchronize()
+        let (path, former) = (file(name), Self.former(file(name)))
+        unlink(former)
+        // Another name of the old one, until the new one is on the disk.
+        let hasFormer = link(path, former) == 0
+        let isNew = !hasFormer && errno == ENOENT
+        defer { if hasFormer { unlink(former) } }
+        try PrivateFile.replace(path, with: content)
+        do throws(SystemError) {
+            try synchronize()
+        } catch {
+            if hasFormer { rename(former, path) }
+            if isNew { unlink(path) }
+            try? synchronize()
+            throw error
+        }
     }
+
+    private static func former(_ path: String) -> String { path + ".old" }
 
     /// All of a private file; nil: there is none.
     package func content(of name: String, limit: Int) throws(SystemError) -> [UInt8]? {
@@ -75,6 +93,8 @@ package struct PrivateDirectory: Sendable {
             }
             return false
         }
+        // What an interrupted replacement left of it.
+        unlink(Self.former(file(name)))
         try synchronize()
         return true
     }

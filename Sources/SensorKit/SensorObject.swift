@@ -160,9 +160,15 @@ import ServiceProgram
     func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
         let (sensor, host) = (sensor, host)
         return answer(call, uid) { () async throws(SensorFault) in
-            let removed = try await sensor.removeAll(of: uid)
-            if removed > 0 { host.templatesChanged(of: uid) }
-            return removed
+            do throws(SensorFault) {
+                let removed = try await sensor.removeAll(of: uid)
+                if removed > 0 { host.templatesChanged(of: uid) }
+                return removed
+            } catch {
+                // Some may be gone all the same.
+                host.templatesChanged(of: uid)
+                throw error
+            }
         }
     }
 

@@ -4,12 +4,13 @@ public import LocalAuthBus
 
 /// The templates of all users, in memory and, where there is one, in a file.
 ///
-/// What changes is in the file when a method returns; one that throws changes nothing. The file is
-/// the old one or the new one, also after a crash.
+/// What changes is in the file, on the disk, when a method returns; one that throws changes
+/// nothing. The file is the old one or the new one, also after a crash.
 public struct TemplateShelf: Sendable {
     private var enrolled: [UInt32: [Template]] = [:]
-    private var file: String?
+    private var folder: String?
 
+    private static let name = "templates"
     private static let limit = 16 << 20
 
     /// Nothing, and in memory alone.
@@ -17,13 +18,14 @@ public struct TemplateShelf: Sendable {
 
     /// What was kept in this folder by an earlier process; without a folder in memory alone.
     ///
-    /// A service of systemd has one: `getenv("STATE_DIRECTORY")`.
+    /// A service of systemd has one: `getenv("STATE_DIRECTORY")`. It has to be this user's, and
+    /// nobody else may write to it.
     ///
     /// - Throws: ``SensorFault/failed(_:)`` when there is a file that can't be read.
     public init(folder: String?) throws(SensorFault) {
         guard let folder else { return }
-        let file = folder + "/templates"
-        self.file = file
+        let file = "\(folder)/\(Self.name)"
+        self.folder = folder
         do throws(SystemError) {
             guard let bytes = try PrivateFile.content(of: file, limit: Self.limit) else { return }
             enrolled = try Self.templates(bytes, file)
@@ -91,7 +93,7 @@ public struct TemplateShelf: Sendable {
     private mutating func keep(_ templates: [Template], of user: UInt32) throws(SensorFault) {
         var enrolled = enrolled
         enrolled[user] = templates
-        if let file {
+        if let folder {
             var content: [UInt8] = []
             for (user, templates) in enrolled {
                 for template in templates {
@@ -103,7 +105,7 @@ public struct TemplateShelf: Sendable {
                 }
             }
             do throws(SystemError) {
-                try PrivateFile.replace(file, with: content)
+                try PrivateDirectory(folder).replace(Self.name, with: content)
             } catch {
                 throw .failed("\(error)")
             }

@@ -15,19 +15,24 @@ extension FaceDriver {
         return try await run(operation, camera, count) {
             (interruption, report) async throws(FaceFault) in
             let store = try self.store()
-            let templates = try await store.templates(
-                of: operation.user,
-                camera: camera.description
-            )
-            let match = try await self.scanner.verify(
-                templates,
-                camera: camera,
-                interruption,
-                isWaiting: { count.isWaiting },
-                report: report
-            )
-            self.offer(match, store, operation, camera)
-            return match.id
+            while true {
+                let templates = try await store.templates(
+                    of: operation.user,
+                    camera: camera.description
+                )
+                let match = try await self.scanner.verify(
+                    templates,
+                    camera: camera,
+                    interruption,
+                    isWaiting: { count.isWaiting },
+                    report: report
+                )
+                // One that was removed meanwhile matches nothing: the others are looked for.
+                let left = try await store.entries(of: operation.user).map(\.id)
+                guard left.contains(match.id) else { continue }
+                self.offer(match, store, operation, camera)
+                return match.id
+            }
         }
     }
 

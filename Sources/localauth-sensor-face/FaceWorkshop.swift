@@ -84,18 +84,26 @@ extension FaceSettings {
         }
         let camera = try PinnedCamera(device: device, identity: expected, hook: hook)
             .open(interruption)
-        guard !isInfrared || camera.format == .grey else {
+        guard takes(camera.format) else {
             throw .untrusted("\(device) is no infrared camera: it gives colours.")
         }
         return camera
     }
 
+    /// Whether frames are such as the camera has to give: GREY, where it is to be an infrared one.
+    func takes(_ format: PixelFormat) -> Bool { !isInfrared || format == .grey }
+
     /// The strength: a camera counts as infrared when it says so itself.
-    var strength: SensorProperties.Strength {
-        guard isInfrared, let device = try? camera().device,
-            (try? V4L2Source.isInfrared(device)) == true
-        else { return .convenience }
-        return .strong
+    var strength: SensorProperties.Strength { strength(saysInfrared: saysInfrared) }
+
+    /// The strength with a camera that says so, or doesn't; one for comfort isn't asked.
+    func strength(saysInfrared: @autoclosure () -> Bool) -> SensorProperties.Strength {
+        isInfrared && saysInfrared() ? .strong : .convenience
+    }
+
+    private var saysInfrared: Bool {
+        guard let device = try? camera().device else { return false }
+        return (try? V4L2Source.isInfrared(device)) == true
     }
 
     /// Whether the sensor can be used, and why not; the message is empty when it can.

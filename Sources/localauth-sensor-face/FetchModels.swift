@@ -30,15 +30,18 @@ enum FetchModels {
     /// Root drops its privileges to the owner of the folder, or of the folder it is made in.
     ///
     /// The files then belong to that user, who could otherwise make root write elsewhere.
-    /// - Returns: false when the kernel refuses.
+    /// - Returns: false when that folder can't be looked at, or the kernel refuses.
     private static func becomeOwner(of folder: String) -> Bool {
         guard geteuid() == 0 else { return true }
         var path = folder[...]
         var status = stat()
         while stat(String(path), &status) != 0 {
-            guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex
-            else { return true }
-            path = path[..<slash]
+            guard errno == ENOENT, path != "." else { return false }
+            guard let slash = path.lastIndex(of: "/") else {
+                path = "."
+                continue
+            }
+            path = slash > path.startIndex ? path[..<slash] : "/"
         }
         guard status.st_uid != 0 else { return true }
         return setgroups(0, nil) == 0 && setgid(status.st_gid) == 0 && setuid(status.st_uid) == 0

@@ -71,12 +71,13 @@ extension FingerprintSensor {
         _ user: String,
         unless isCanceled: @BusActor () -> Bool = { false }
     ) async throws(SensorFault) -> UInt32 {
-        // SensorKit reports changes that the sensor makes itself.
-        lists[uid] = nil
         var deleted: UInt32 = 0
+        var former: EnrolledFingers?
         do throws(FprintFault) {
             let session = try await open(for: user, unless: isCanceled)
             defer { leave(session) }
+            // SensorKit reports changes that the sensor makes itself; nobody else makes any now.
+            former = lists.removeValue(forKey: uid)
             for finger in fingers where !isCanceled() {
                 do throws(FprintFault) {
                     try await session.delete(finger)
@@ -86,6 +87,9 @@ extension FingerprintSensor {
                 }
             }
         } catch {
+            // What is known is compared with what others change from now on, and with what is gone.
+            if lists[uid] == nil { lists[uid] = former }
+            printsChanged()
             throw SensorFault(error)
         }
         await settle(within: Self.releasePatience)

@@ -111,6 +111,19 @@ struct FaceEngineTests {
         #expect(sight.count == 1 && sight.numbers == nil)
     }
 
+    @Test("A model with one changed byte is refused, whichever of the two it is", arguments: 0...1)
+    func changedModel(which: Int) throws {
+        let folder = try TemporaryFolder()
+        for (index, file) in FaceModels.files.enumerated() {
+            var content = try TemporaryFolder.read("\(Studio.models.folder)/\(file.name)")
+            if index == which { content[content.count / 2] ^= 1 }
+            try folder.write(file.name, content)
+        }
+        let fault = #expect(throws: FaceFault.self) { try FaceModels(folder: folder.path).load() }
+        let name = FaceModels.files[which].name
+        #expect("\(String(describing: fault))".contains("\(name) is not the model"))
+    }
+
     @Test("Landmarks that are cut off are refused, changed ones never a crash", arguments: 1...6)
     func damagedLandmarks(seed: UInt64) throws {
         var random = SeededGenerator(seed)

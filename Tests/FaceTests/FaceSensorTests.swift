@@ -125,6 +125,20 @@ struct FaceSensorTests {
         }
     }
 
+    @Test("A template that is removed while the sensor looks matches nobody any more")
+    func removed() async throws {
+        let folder = try TemporaryFolder()
+        let check = SensorCheck("removed") { bench in
+            let id = try await bench.enroll()
+            let (_, call) = try await bench.verify()
+            try await bench.sensor.removeTemplate(uid: SensorBench.user, id: id)
+            try await expectError(.sensorNoTemplates, of: "Verify") {
+                _ = try await bench.presenting(true) { try await call.reply() }
+            }
+        }
+        try await check.run(try Stage.fixture(folder))
+    }
+
     @Test("A sensor on another camera refuses templates, and says why")
     func anotherCamera() async throws {
         let folder = try TemporaryFolder()

@@ -216,25 +216,57 @@ struct FaceServiceTests {
         .enabled(if: geteuid() == 0, "only root can be two users")
     )
     @BusActor func fetchesAsOwner() async throws {
-        let folder = try TemporaryFolder()
-        chmod(folder.path, 0o711)
-        folder.make("state")
-        chown(folder.path + "/state", Self.nobody, Self.nobody)
-        folder.make("bin")
-        let said = folder.path + "/state/who"
-        try folder.write("bin/python3", "#!/bin/sh\nid -u >'\(said)'\nexit 1\n".utf8, mode: 0o755)
-        let program = try ChildProcess(
-            [
-                "localauth-sensor-face", "--fetch-models", "--state-directory",
-                folder.path + "/state",
-            ],
-            environment: ["PATH": folder.path + "/bin:/usr/bin:/bin"]
-        )
-        #expect(try await program.exitStatus() == 1)
-        #expect(try folder.read("state/who") == Array("\(Self.nobody)\n".utf8))
+        let folder = try Self.nobodysFolder()
+        // In the folder above, and by a name that says nothing of where that is.
+        for words in [["--state-directory", folder.path + "/state"], ["--models", "of/nobody"]] {
+            let program = try Self.fetch(words, in: folder)
+            #expect(try await program.exitStatus() == 1)
+            let said = String(decoding: try folder.read("state/who"), as: UTF8.self)
+            #expect(said == "\(Self.nobody)\n\(Self.nobody)\n\(Self.nobody)\n", "\(words)")
+            #expect(unlink(folder.path + "/state/who") == 0)
+        }
         var status = stat()
         #expect(stat(folder.path + "/state/models", &status) == 0)
         #expect(status.st_uid == Self.nobody && status.st_mode & 0o777 == 0o755)
+    }
+
+    @Test(
+        "Root fetches nothing into a folder whose owner it can't find out",
+        .enabled(if: geteuid() == 0, "only root can be two users")
+    )
+    @BusActor func fetchesForNobody() async throws {
+        let folder = try Self.nobodysFolder()
+        try folder.write("state/file", [])
+        let program = try Self.fetch(["--models", "file/models"], in: folder)
+        #expect(try await program.exitStatus() == 1)
+        #expect(program.errors.contains("the owner of file/models can't be taken on"))
+        #expect(access(folder.path + "/state/who", F_OK) != 0)
+    }
+
+    /// A folder with one of nobody's in it, and a client that writes down who it is.
+    private static func nobodysFolder() throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        chmod(folder.path, 0o711)
+        folder.make("state")
+        chown(folder.path + "/state", nobody, nobody)
+        folder.make("bin")
+        let script = "#!/bin/sh\n(id -u; id -g; id -G) >'\(folder.path)/state/who'\nexit 1\n"
+        try folder.write("bin/python3", script.utf8, mode: 0o755)
+        return folder
+    }
+
+    /// Fetches, in nobody's folder, as root with a group more.
+    private static func fetch(
+        _ words: [String],
+        in folder: TemporaryFolder
+    ) throws -> ChildProcess {
+        try ChildProcess(
+            [
+                "/usr/bin/env", "--chdir=\(folder.path)/state", "/usr/bin/setpriv", "--groups=7",
+                "\(ChildProcess.folder)/localauth-sensor-face", "--fetch-models",
+            ] + words,
+            environment: ["PATH": folder.path + "/bin:/usr/bin:/bin"]
+        )
     }
 }
 

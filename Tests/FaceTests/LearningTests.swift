@@ -119,6 +119,29 @@ import Testing
         }
     }
 
+    @Test("Five are what all templates of a user have learned together")
+    func fiveTogether() async throws {
+        let folder = try TemporaryFolder()
+        let (store, id) = try await store(folder)
+        let other = try await store.add(
+            [Seen.numbers()],
+            label: "two",
+            user: 1000,
+            camera: Self.camera
+        )
+        let lessons: [(template: String, place: Float)] = [
+            (id, 0.06), (other, 0.06), (id, 0.12), (other, 0.12), (id, 0.18), (other, 0.18),
+            (id, 0.24),
+        ]
+        for (number, lesson) in lessons.enumerated() {
+            let time = Self.now + Int64(number) * Self.day
+            let face = Seen.numbers(lesson.place)
+            let isLearned = try await learn(store, lesson.template, face, at: time)
+            #expect(isLearned == (number < 5), "number \(number)")
+        }
+        #expect(try await store.learned(of: 1000).count == 5)
+    }
+
     @Test("A match that is not far inside the threshold is not learned, nor what is known already")
     func near() async throws {
         let folder = try TemporaryFolder()

@@ -67,6 +67,24 @@ struct PipeWireBufferTests {
         #expect(throws: Self.broken) { _ = try source.nextFrame(interruption) }
     }
 
+    @Test(
+        "A picture that is larger than any that is taken is no picture, and a smaller one is",
+        arguments: canMake ? ["bgrx", "dma:bgrx"] : ["bgrx"]
+    )
+    func large(_ format: String) async throws {
+        let rig = try await PipeWireRig()
+        // Each side is within what is wished for, and the whole is not: 14 MB.
+        let camera = try rig.camera(format, sizes: "1920x1920")
+        let source = try rig.open()
+        let interruption = try Interruption()
+        #expect(throws: Self.broken) { try source.look(interruption) }
+        try camera.obey("format nv12")
+        // Some of the old ones may still come.
+        let frames = (0..<20).lazy.compactMap { _ in try? source.nextFrame(interruption) }
+        let frame = try #require(frames.first)
+        #expect(frame.format == .nv12 && frame.bytes.count == 1920 * 1920 * 3 / 2)
+    }
+
     @Test("A layout that only a graphics card reads is no picture, and line after line is one")
     func modifier() async throws {
         let rig = try await PipeWireRig()

@@ -250,6 +250,13 @@ enum Seen {
                 if isAlternating { outcomes.append(recognition.see(Seen.dark)) }
             }
         }
+
+        /// Shows somebody who turns far enough.
+        mutating func turn(_ side: Float) {
+            for step: Float in [0.05, 0.1, 0.15, 0.2] {
+                show(Seen.face(0.3 + step, yaw: side * step), 1)
+            }
+        }
     }
 
     @Test("Who turns to the side that was asked for, and back, is recognised", arguments: seeds)
@@ -258,9 +265,7 @@ enum Seen {
         sitting.show(Seen.me, 5)
         let side = try #require(sitting.side)
         #expect(!sitting.matches)
-        for step: Float in [0.05, 0.1, 0.15, 0.2] {
-            sitting.show(Seen.face(0.3 + step, yaw: side * step), 1)
-        }
+        sitting.turn(side)
         #expect(!sitting.matches)
         sitting.show(Seen.face(0.42, yaw: side * 0.05), 2)
         #expect(sitting.matches)
@@ -274,11 +279,34 @@ enum Seen {
     }
 
     @Test("Who keeps still, as a photograph does, has failed after a while", arguments: seeds)
-    func keepsStill(_ seed: UInt64) {
+    func keepsStill(_ seed: UInt64) throws {
         var sitting = Sitting(seed)
-        sitting.show(Seen.me, 60)
+        sitting.show(Seen.me, 100)
         #expect(sitting.side != nil && !sitting.matches)
-        #expect(sitting.outcomes.contains(.noMatch))
+        // Every other frame is dark, and none of those that it has.
+        let asked = try #require(sitting.outcomes.firstIndex { $0.isTurn })
+        let failed = try #require(sitting.outcomes.firstIndex(of: .noMatch))
+        #expect(failed - asked == 2 * LifeCheck.frames)
+    }
+
+    @Test("Who hesitates for some seconds, and then turns, is recognised", arguments: seeds)
+    func hesitates(_ seed: UInt64) throws {
+        var sitting = Sitting(seed)
+        sitting.show(Seen.me, LifeCheck.frames - 10)
+        let side = try #require(sitting.side)
+        sitting.turn(side)
+        sitting.show(Seen.me, 2)
+        #expect(sitting.matches && !sitting.outcomes.contains(.noMatch))
+    }
+
+    @Test("Of several people, some are asked to turn to one side, and some to the other")
+    func bothSides() {
+        let sides = Self.seeds.map { seed in
+            var sitting = Sitting(seed)
+            sitting.show(Seen.me, 5)
+            return sitting.side
+        }
+        #expect(Set(sides) == [1, -1])
     }
 
     @Test("A photograph that is turned does not turn far enough", arguments: seeds)
@@ -311,6 +339,39 @@ enum Seen {
         sitting.show(Seen.me, 3)
         #expect(!sitting.matches)
     }
+
+    @Test(
+        "A picture of nobody, or of two, after the turn begins it all again",
+        arguments: seeds,
+        [Seen.empty, Seen.two]
+    )
+    func lost(_ seed: UInt64, _ between: Sight) throws {
+        var sitting = Sitting(seed)
+        sitting.show(Seen.me, 5)
+        sitting.turn(try #require(sitting.side))
+        sitting.show(between, 1)
+        sitting.show(Seen.me, 3)
+        #expect(!sitting.matches)
+    }
+
+    @Test("A lens that is covered after the turn begins it all again; a frame got lost doesn't")
+    func covered() throws {
+        for seed in Self.seeds {
+            // Beside the dark one of each two.
+            for (frames, matches) in [(1, true), (2, false), (10, false)] {
+                var sitting = Sitting(seed)
+                sitting.show(Seen.me, 12)
+                sitting.turn(try #require(sitting.side))
+                sitting.show(Seen.dark, frames, isAlternating: false)
+                sitting.show(Seen.me, 3)
+                #expect(sitting.matches == matches, "\(seed): \(frames)")
+            }
+        }
+    }
+}
+
+extension Recognition.Outcome {
+    fileprivate var isTurn: Bool { self == .hint(.turnLeft) || self == .hint(.turnRight) }
 }
 
 /// Which frames make a template.

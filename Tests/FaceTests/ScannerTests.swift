@@ -25,15 +25,23 @@ import Testing
         }
     }
 
-    /// 0 nothing, 1 me, 2 a stranger, 3 one with closed eyes, 9 no picture; 10 and more: me, a
-    /// little different each.
+    /// 0 nothing, 1 me, 2 a stranger, 3 one with closed eyes, 4 me from afar, 5 and 6 me on either
+    /// side, 7 me with closed eyes, 8 the dark, 9 no picture, 100 and 101 me, turned to either
+    /// side; others: me, a little different each.
     private static func eye(_ frame: Frame) -> Sight? {
         switch frame.bytes[0] {
         case 0: Seen.empty
         case 1: Seen.me
         case 2: Seen.stranger
         case 3: Seen.face(person: 3, eyes: 0.2)
+        case 4: Seen.face(0.3, size: 0.13)
+        case 5: Seen.face(0.3, x: 0.4)
+        case 6: Seen.face(0.3, x: 0.6)
+        case 7: Seen.face(0.3, eyes: 0.2)
+        case 8: Seen.dark
         case 9: nil
+        case 100: Seen.face(0.45, yaw: 0.2)
+        case 101: Seen.face(0.45, yaw: -0.2)
         case let number: Seen.face(Float(number) * 0.006)
         }
     }
@@ -44,13 +52,16 @@ import Testing
     private func scanner(
         _ frames: [UInt8],
         isEndless: Bool = false,
+        asksForLife: Bool = false,
+        asksForAttention: Bool = true,
         pace: Duration = .seconds(1)
     ) throws -> Scanner {
         let begin = ContinuousClock.now
         let looks = Mutex(0)
         return try Scanner(
             threshold: .ordinary,
-            asksForLife: false,
+            asksForLife: asksForLife,
+            asksForAttention: asksForAttention,
             eye: { () throws(FaceFault) in { Self.eye($0) } },
             camera: { (_, _) throws(CameraFault) in List(frames, isEndless: isEndless) },
             now: {
@@ -78,6 +89,74 @@ import Testing
             .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
         #expect(match.id == "mine")
         #expect(reports.all == [.ready, .noMatch])
+    }
+
+    /// Somebody in the emitter's light, who turns as soon as a list of reports says where to.
+    private final class Sitter: FrameSource {
+        let format = PixelFormat.grey
+        private let reports: Reports
+        private var isDark = false
+        /// The frames of a turn, and the way back.
+        private var turn: ArraySlice<UInt8>?
+
+        init(_ reports: Reports) { self.reports = reports }
+
+        func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
+            isDark.toggle()
+            if turn == nil {
+                // The left of a person is the right of their picture.
+                if reports.all.contains(.hint(.turnLeft)) { turn = [100, 100, 1, 1] }
+                if reports.all.contains(.hint(.turnRight)) { turn = [101, 101, 1, 1] }
+            }
+            guard !isDark else { return Self.frame(8) }
+            guard turn != nil else { return Self.frame(1) }
+            guard let next = turn?.popFirst() else { throw .disconnected }
+            return Self.frame(next)
+        }
+
+        private static func frame(_ number: UInt8) -> Frame {
+            Frame(format: .grey, width: 1, height: 1, stride: 1, bytes: [number])
+        }
+    }
+
+    @Test("Where life is asked for, a match takes the emitter's light and the turn that is told")
+    func life() async throws {
+        let (lit, inTurns): ([UInt8], [UInt8]) = ([1, 1], [1, 8])
+        for (isLitInTurns, two) in [(false, lit), (true, inTurns)] {
+            let frames = [[UInt8]](repeating: two, count: 20).flatMap(\.self)
+            let reports = Reports()
+            await #expect(throws: FaceFault.camera(.disconnected), "\(two)") {
+                try await scanner(frames, asksForLife: true)
+                    .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
+            }
+            let isTold = !Set(reports.all).isDisjoint(with: [.hint(.turnLeft), .hint(.turnRight)])
+            #expect(isTold == isLitInTurns)
+        }
+        let reports = Reports()
+        let other = try Scanner(
+            threshold: .ordinary,
+            asksForLife: true,
+            eye: { () throws(FaceFault) in { Self.eye($0) } },
+            camera: { (_, _) throws(CameraFault) in Sitter(reports) }
+        )
+        let match = try await other.verify(Self.templates, camera: .replay, Interruption()) {
+            reports.add($0)
+        }
+        #expect(match.id == "mine")
+    }
+
+    @Test(
+        "What a match showed is handed out only where it is good enough for an enrolment",
+        arguments: [
+            ([1, 1], true), ([4, 4], false), ([5, 6], false), ([7, 7], false),
+        ] as [([UInt8], Bool)]
+    )
+    func goodMatch(_ frames: [UInt8], _ isGood: Bool) async throws {
+        // Closed eyes match here, too.
+        let match = try await scanner(frames, asksForAttention: false)
+            .verify(Self.templates, camera: .replay, Interruption()) { _ in }
+        #expect(match.id == "mine")
+        #expect(match.face == (isGood ? Seen.me.numbers : nil))
     }
 
     @Test("A face that was looked at for less than three seconds has failed no attempt")

@@ -202,6 +202,20 @@ import Testing
         #expect(try await store.removeAll(of: 1000) == 1)
     }
 
+    @Test("Each folder has a key of its own, and a template of another's is damaged")
+    func ownKey() async throws {
+        let (one, two) = (try TemporaryFolder(), try TemporaryFolder())
+        let (store, id) = try await enrolled(one)
+        _ = try await enrolled(two)
+        let (own, other) = (try one.read("state/face.key"), try two.read("state/face.key"))
+        #expect(own.count == 32 && other.count == 32 && own != other)
+        #expect(try await store.damaged().isEmpty)
+        try one.write("state/face.key", other, mode: 0o600)
+        let again = try TemplateStore(folder: one.path + "/state")
+        #expect(try await again.damaged() == ["\(one.path)/state/1000-\(id).face"])
+        #expect(try await again.entries(of: 1000).isEmpty)
+    }
+
     @Test("Without its key the store doesn't start over as if nothing were enrolled")
     func lostKey() async throws {
         let folder = try TemporaryFolder()

@@ -221,11 +221,12 @@ import Testing
         }
     }
 
-    @Test("A buffer that the camera doesn't have is a fault")
-    func foreignBuffer() throws {
+    @Test("A buffer that the camera doesn't have is a fault", arguments: [4, 9, UInt32.max])
+    func foreignBuffer(_ index: UInt32) throws {
         let camera = FakeCamera()
         camera.frames = [1]
-        camera.bufferIndex = 9
+        #expect(camera.bufferCount == 4)
+        camera.bufferIndex = index
         let source = try open(camera)
         #expect(throws: CameraFault.failed("The camera gave a buffer that it doesn't have.")) {
             try frame(source)

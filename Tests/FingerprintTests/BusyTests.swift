@@ -97,6 +97,24 @@ struct BusyTests {
         }
     }
 
+    @Test("What is removed while the sensor looks is refused as busy, and matches still")
+    @BusActor func removal() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            let (number, call) = try await reader.bench.verify()
+            try await expectError(.sensorBusy, of: "RemoveTemplate") {
+                try await reader.sensor.removeTemplate(uid: SensorBench.user, id: id)
+            }
+            try await expectError(.sensorBusy, of: "RemoveAllTemplates") {
+                _ = try await reader.sensor.removeAllTemplates(uid: SensorBench.user)
+            }
+            #expect(try await reader.templates().map(\.id) == [id])
+            try await reader.rig.touch(1, again: true)
+            #expect(try await call.reply() == id)
+            #expect(reader.kinds(number) == ["ready"])
+        }
+    }
+
     @Test("L25: when the sensor was told to end and has ended, others can have the reader at once")
     @BusActor func isFreeAtTheEnd() async throws {
         try await ReaderBench.run { reader in

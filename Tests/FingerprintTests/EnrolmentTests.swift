@@ -150,6 +150,35 @@ struct EnrolmentTests {
         }
     }
 
+    @Test(
+        "A removal that is refused leaves the sensor to notice what is changed by hand",
+        arguments: [false, true]
+    )
+    @BusActor func refused(isInUse: Bool) async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            try await reader.rig.waitUntilFree()
+            let other = try reader.rig.bus.connect()
+            if isInUse {
+                try await reader.rig.device("Claim", "bob", by: other)
+            } else {
+                reader.rig.polkit?.refused = ["enroll"]
+            }
+            try await expectError(isInUse ? .sensorBusy : .sensorDenied, of: "RemoveTemplate") {
+                try await reader.sensor.removeTemplate(uid: SensorBench.user, id: id)
+            }
+            reader.rig.polkit?.refused = []
+            if isInUse { try await reader.rig.device("Release", by: other) }
+            try await reader.rig.waitUntilFree()
+            reader.bench.changes.forget()
+            // Nobody asks for a list after that.
+            try await reader.rig.deletePrints(of: "alice")
+            _ = try await reader.bench.changes.first("TemplatesChanged", within: .seconds(60)) {
+                $0 == SensorBench.user
+            }
+        }
+    }
+
     @Test("fprintd-enroll and fprintd-delete by hand change the templates before the next answer")
     @BusActor func byHand() async throws {
         try await ReaderBench.run { reader in

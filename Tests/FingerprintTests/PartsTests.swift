@@ -182,6 +182,43 @@ struct PartsTests {
         }
     }
 
+    @Test("What is known of one user's prints and labels is nothing of another's")
+    func users() throws {
+        try withFolder { folder in
+            var known = KnownPrints(folder: folder)
+            func ask(_ uid: UInt32, _ print: String?) -> String {
+                known.identifier(
+                    of: .leftThumb,
+                    uid: uid,
+                    sensor: "S",
+                    print: print,
+                    modified: 1,
+                    stamp: nil,
+                    now: 2
+                )
+            }
+            #expect(ask(1, nil) == "left-thumb")
+            #expect(ask(2, "bb") == "bb")
+            #expect(ask(1, nil) == "left-thumb")
+            known.keep(only: [], uid: 1, sensor: "S")
+            #expect(ask(2, nil) == "bb")
+            known.forget(.leftThumb, uid: 1, sensor: "S")
+            #expect(ask(2, nil) == "bb")
+
+            var labels = LabelFile(folder: folder)
+            let kept = [
+                labels.set("one", of: "id", uid: 1, sensor: "S", keeping: []),
+                labels.set("two", of: "id", uid: 2, sensor: "S", keeping: []),
+                labels.set("more", of: "other", uid: 2, sensor: "S", keeping: []),
+            ]
+            #expect(kept == [true, true, true])
+            #expect(labels.label(of: "id", uid: 1, sensor: "S") == "one")
+            #expect(labels.label(of: "other", uid: 1, sensor: "S") == nil)
+            #expect(labels.identifiers(uid: 1, sensor: "S") == ["id"])
+            #expect(labels.identifiers(uid: 2, sensor: "S") == ["other"])
+        }
+    }
+
     @Test("A label that ends in a carriage return stays in its own line")
     func carriageReturns() throws {
         try withFolder { folder in

@@ -37,7 +37,8 @@ import TestSupport
         await rig.end()
     }
 
-    private func listen() async throws {
+    /// Listens to the fprintd that is there now.
+    func listen() async throws {
         guard let owner = try await rig.client.nameOwner("net.reactivated.Fprint") else { return }
         for member in ["VerifyStatus", "EnrollStatus"] {
             _ = rig.client.subscribe(

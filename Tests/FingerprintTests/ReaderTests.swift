@@ -50,6 +50,56 @@ struct ReaderTests {
         }
     }
 
+    @Test("What another reader finds, of another user, is no match of the one that looks")
+    @BusActor func another() async throws {
+        try await ReaderBench.run { reader in
+            let (rig, bench) = (reader.rig, reader.bench)
+            let id = try await reader.enroll()
+            // Another fprintd finds a second reader beside it.
+            await rig.fprintd?.end()
+            try rig.plugIn([.image, .device])
+            try await rig.startDaemon()
+            try await reader.listen()
+            var names: [String] = []
+            try await eventually("two readers") {
+                names = []
+                for number in 0...1 { names += await reader.name(number).map { [$0] } ?? [] }
+                return names.count == 2
+            }
+            try await eventually("the sensor to see them") { try await reader.sensor.present() }
+            let own = names[0].contains("image") ? 0 : 1
+            let bob = try rig.bus.connect()
+            try await rig.device("Claim", "bob", by: bob, number: 1 - own)
+            try await rig.device("EnrollStart", "left-thumb", by: bob, number: 1 - own)
+            try await reader.scan("left", 1 - own, until: "enroll-completed")
+            try await rig.device("EnrollStop", by: bob, number: 1 - own)
+
+            let (_, call) = try await bench.verify()
+            try await rig.waitForFingerNeeded(own)
+            try await rig.device("VerifyStart", "any", by: bob, number: 1 - own)
+            try await reader.scan("left", 1 - own, until: "verify-match")
+            let answers = Witness<Result<String, DBusError>>()
+            onLoop {
+                do throws(DBusError) {
+                    answers.record(.success(try await call.reply()))
+                } catch {
+                    answers.record(.failure(error))
+                }
+            }
+            // Said after that match, and on the same way.
+            rig.readers[0].touch(try Fingerprints.image(2))
+            try await eventually("an attempt") {
+                try expect(answers.seen.isEmpty, "no answer, got \(answers.seen)")
+                return !bench.misses.isEmpty
+            }
+            try await rig.waitForFingerNeeded(own)
+            rig.readers[0].touch(try Fingerprints.image(1, again: true))
+            let answer = try await answers.first("a match", within: .seconds(60)) { _ in true }
+            #expect(answer == .success(id))
+            #expect(bench.misses.map(\.attempt) == [1])
+        }
+    }
+
     @Test(
         "A reader keeps its name when the sensor is started again with another one beside it",
         arguments: [VirtualReader.Kind.image, .device]
@@ -105,6 +155,26 @@ struct ReaderTests {
 }
 
 extension ReaderBench {
+    /// What fprintd calls a reader; nil: there is none.
+    func name(_ number: Int) async -> String? {
+        try? await rig.client.property(
+            "name",
+            of: "net.reactivated.Fprint.Device",
+            at: FingerprintRig.path(number),
+            on: "net.reactivated.Fprint",
+            as: String.self
+        )
+    }
+
+    /// Lays a finger on the second reader, whose fingers are names, until fprintd says a word.
+    func scan(_ finger: String, _ number: Int, until word: String) async throws {
+        overheard.forget()
+        try await eventually(word) {
+            if await rig.isFingerNeeded(number) { rig.readers[1].command("SCAN \(finger)") }
+            return overheard.seen.contains(word)
+        }
+    }
+
     /// Enrols on a sensor by touching its reader until it is done.
     static func enroll(
         _ sensor: Sensor1Proxy,

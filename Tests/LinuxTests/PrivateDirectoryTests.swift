@@ -34,10 +34,13 @@ final class PrivateDirectoryTests {
 
     @Test("What an interrupted replacement left is in nobody's way")
     func interrupted() throws {
-        try PrivateFile.make(directory.file("file.new"), [9])
-        try directory.replace("file", with: [1])
-        #expect(try directory.content(of: "file", limit: 1) == [1])
-        #expect(try !PrivateFile.exists(directory.file("file.new")))
+        for round in 1...2 as ClosedRange<UInt8> {
+            let left = ["file.new", "file.old"].map { directory.file($0) }
+            for file in left { try PrivateFile.make(file, [9]) }
+            try directory.replace("file", with: [round])
+            #expect(try directory.content(of: "file", limit: 1) == [round])
+            for file in left { #expect(try !PrivateFile.exists(file), "\(file)") }
+        }
     }
 
     @Test("A file that is too long, open to others or no file is refused")
@@ -64,7 +67,10 @@ final class PrivateDirectoryTests {
     @Test("A file is removed once")
     func remove() throws {
         try directory.replace("file", with: [])
+        // As it was before an interrupted replacement.
+        try PrivateFile.make(directory.file("file.old"), [9])
         #expect(try directory.remove("file"))
+        #expect(try directory.names().filter { !$0.hasPrefix(".") }.isEmpty)
         #expect(try !directory.remove("file"))
     }
 

@@ -53,6 +53,19 @@ import VirtualKey
         try await run(SensorCheck("security key", body))
     }
 
+    /// The same, of one for which calls go wrong.
+    func check(
+        with faults: Faults,
+        _ body: @escaping @BusActor @Sendable (SensorBench) async throws -> Void
+    ) async throws {
+        var faulty = fixture
+        let path = "\(ChildProcess.folder)/\(program[0])"
+        faulty.program =
+            ["/usr/bin/env"] + faults.environment.map { "\($0.key)=\($0.value)" } + [path]
+            + program.dropFirst()
+        try await SensorCheck("security key", body).run(faulty)
+    }
+
     /// Runs a check; the folder is there until it has ended.
     func run(_ check: SensorCheck) async throws {
         try await check.run(fixture)

@@ -1,4 +1,5 @@
 import DBus
+import Glibc
 import LocalAuthBus
 import SensorContract
 import TestSupport
@@ -33,7 +34,19 @@ struct SecurityKeyTests {
         ]
     )
     @BusActor func proof(_ kind: Touch) async throws {
-        let ring = try KeyRing(Self.verifying)
+        try await proof(kind, Self.verifying)
+    }
+
+    @Test("A key that doesn't count proves itself by each challenge anew")
+    @BusActor func uncounted() async throws {
+        var manners = Self.verifying
+        manners.counts = false
+        try await proof(.replayed, manners)
+    }
+
+    /// After an answer that fails, the right one matches.
+    @BusActor private func proof(_ kind: Touch, _ manners: Manners) async throws {
+        let ring = try KeyRing(manners)
         let key = ring.key
         try await ring.check { bench in
             let id = try await bench.enroll()
@@ -233,6 +246,49 @@ struct SecurityKeyTests {
             _ = try await ring.events.first("to be told to stop") { $0 == .canceled }
             try expect(!key.waits, "no wait")
         }
+    }
+
+    @Test("A daemon that is gone unheard leaves no key blinking, though nobody calls any more")
+    @BusActor func goneUnheard() async throws {
+        let ring = try KeyRing()
+        let key = ring.key
+        try await ring.check { bench in
+            _ = try await bench.enroll()
+            _ = try await bench.verify()
+            try await eventually("a key that waits") { key.waits }
+            try await bench.bus.lose(.nameOwnerChanged)
+            bench.daemon.close()
+            _ = try await ring.events.first("to be told to stop", within: .seconds(60)) {
+                $0 == .canceled
+            }
+            try await eventually("no wait") { !key.waits }
+        }
+    }
+
+    @Test("What the disk doesn't take is not there: no new credential, and no new label")
+    @BusActor func disk() async throws {
+        let faults = try Faults()
+        try await KeyRing()
+            .check(with: faults) { bench in
+                // The file is on the disk by then, its name isn't.
+                faults.arm(.barrier, 2, with: EIO)
+                try await expectError(.sensorFailed, of: "Enroll") { _ = try await bench.enroll() }
+                try expect(faults.failed == 1, "a failure, got \(faults.failed)")
+                let user = SensorBench.user
+                try expect(try await bench.sensor.listTemplates(uid: user).isEmpty, "nothing kept")
+                faults.disarm()
+                let id = try await bench.enroll("one")
+                faults.arm(.barrier, 2, with: EIO)
+                try await expectError(.sensorFailed, of: "RenameTemplate") {
+                    try await bench.sensor.renameTemplate(uid: user, id: id, label: "two")
+                }
+                faults.disarm()
+                let kept = try await bench.sensor.listTemplates(uid: user)
+                try expect(kept.map(\.label) == ["one"], "\(kept)")
+                try await bench.restart()
+                let listed = try await bench.sensor.listTemplates(uid: user)
+                try expect(listed.map(\.label) == ["one"], "\(listed)")
+            }
     }
 
     @Test("A person is reminded of the touch: at once, and every ten seconds that the key waits")

@@ -1,4 +1,6 @@
 import DBus
+import Glibc
+import LocalAuthBus
 import SensorContract
 import TestSupport
 import Testing
@@ -11,5 +13,29 @@ struct SwiftSensorTests {
     @Test("The example in Swift keeps the contract", arguments: SensorContractSuite.checks)
     func contract(_ check: SensorCheck) async throws {
         try await check.run(.doorbell(["Doorbell"]))
+    }
+
+    @Test("What the disk doesn't take is not there, and what is there is on the disk")
+    func disk() async throws {
+        let faults = try Faults()
+        let program =
+            ["/usr/bin/env"] + faults.environment.map { "\($0.key)=\($0.value)" }
+            + ["\(ChildProcess.folder)/Doorbell"]
+        let check = SensorCheck("disk") { bench in
+            let user = SensorBench.user
+            // The file is on the disk by then, its name isn't.
+            faults.arm(.barrier, 2, with: EIO)
+            try await expectError(.sensorFailed, of: "Enroll") { _ = try await bench.enroll() }
+            try expect(faults.failed == 1, "a failure, got \(faults.failed)")
+            try expect(try await bench.sensor.listTemplates(uid: user).isEmpty, "nothing kept")
+            try await bench.restart()
+            try expect(try await bench.sensor.listTemplates(uid: user).isEmpty, "nothing on it")
+            faults.disarm()
+            let id = try await bench.enroll()
+            try await bench.restart()
+            let kept = try await bench.sensor.listTemplates(uid: user)
+            try expect(kept.map(\.id) == [id], "\(kept)")
+        }
+        try await check.run(.doorbell(program))
     }
 }

@@ -10,6 +10,8 @@ public struct Manners: Hashable, Sendable {
     public var isMute = false
     /// Another program is at it.
     public var isBusy = false
+    /// It says how often it has signed; some say 0 each time.
+    public var counts = true
 
     /// A key that is touched, and no more.
     public init() {}
@@ -199,7 +201,7 @@ struct Authenticator {
     }
 
     private mutating func count() -> [UInt8] {
-        counter += 1
+        if manners.counts { counter += 1 }
         return (0..<4).reversed().map { UInt8(truncatingIfNeeded: counter >> (8 * $0)) }
     }
 
