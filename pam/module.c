@@ -133,11 +133,19 @@ static int look_only(struct attempt *attempt) {
     }
 }
 
+/* So long after a person is told that a match waits, in microseconds, Enter was meant for what stood
+   there before: nobody can mean a sentence that they have not read yet. */
+static const uint64_t settling = 400 * 1000;
+
+static bool is_too_early(const struct attempt *attempt) {
+    const struct service *service = &attempt->service;
+    return service->awaits_confirmation && attempt->question.reply[0] == '\0' &&
+           now_microseconds() < service->confirmation_shown + settling;
+}
+
 /* What was typed is left for the next module; nothing is decided by it here. */
 static int take_answer(struct attempt *attempt) {
-    struct question *question = &attempt->question;
-    const int result = question_result(question);
-    if (result != PAM_SUCCESS) return result;
+    const struct question *question = &attempt->question;
     if (attempt->service.awaits_confirmation && question->reply[0] == '\0') {
         service_confirm(&attempt->service);
         attempt->service.deadline =
@@ -154,6 +162,7 @@ static int look_and_ask(struct attempt *attempt) {
     const int bus = sd_bus_get_fd(attempt->service.bus);
     if (!question_ask(question, bus)) return PAM_AUTHINFO_UNAVAIL;
     bool is_told = false;
+    int result;
     while (attempt->service.stage != STAGE_RECOGNISED) {
         if (attempt->service.stage > STAGE_LOOKING && !is_told) {
             is_told = true;
@@ -161,7 +170,12 @@ static int look_and_ask(struct attempt *attempt) {
         }
         switch (wait_for_news(attempt)) {
         case NOTHING: break;
-        case ANSWERED: return take_answer(attempt);
+        case ANSWERED:
+            result = question_result(question);
+            if (result != PAM_SUCCESS) return result;
+            if (!is_too_early(attempt)) return take_answer(attempt);
+            if (!question_ask(question, bus)) return PAM_AUTHINFO_UNAVAIL;
+            break;
         case SIGNALLED:
             question_withdraw(question);
             if (question_let_signals(question) == SIGNAL_ENDING) return PAM_CONV_ERR;

@@ -261,6 +261,7 @@ static void heard(struct service *service, sd_bus_message *message) {
     } else if (strcmp(kind, "confirmation-required") == 0 && service->shows_prompt) {
         service->awaits_confirmation = true;
         service->hear(service, localized("Recognized. Press Enter to confirm."));
+        service->confirmation_shown = now_microseconds();
     }
 }
 

@@ -42,6 +42,8 @@ struct service {
     uint64_t deadline;
     /* A match waits for the person's confirmation. */
     bool awaits_confirmation;
+    /* When the person was told of that, in microseconds of CLOCK_MONOTONIC. */
+    uint64_t confirmation_shown;
     char prompt[prompt_size];
     unsigned types[types_size];
     size_t types_count;

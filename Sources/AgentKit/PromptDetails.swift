@@ -12,7 +12,7 @@ public struct PromptDetails: Hashable, Sendable {
         case applicationPassword = "application-password"
     }
 
-    /// The name to show; never empty.
+    /// The name to show, without quotation marks; never empty.
     public let appName: String
     /// A themed icon's name or a path; empty when there is none.
     public let appIcon: String
@@ -75,7 +75,8 @@ public struct PromptDetails: Hashable, Sendable {
         let found = isAppVerified ? nil : lookUp(pid)
         self.process = found?.path ?? process
         ancestors = found?.ancestors ?? []
-        appName = found?.name ?? (name.isEmpty ? (process.isEmpty ? "?" : process) : name)
+        let said = name.isEmpty ? (process.isEmpty ? "?" : process) : name
+        appName = withoutQuotationMarks(found?.name ?? said)
         appIcon = found?.icon ?? icon
         appID = try fields.text("app-id", limit: 255) ?? ""
         let requester = try fields.text("requester", limit: 128) ?? ""

@@ -48,6 +48,9 @@ int dl_iterate_phdr(int (*told)(struct dl_phdr_info *info, size_t size, void *da
 /// prctl is variadic, and Swift imports no variadic functions.
 static inline int forbid_tracing(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
+/// Has the kernel hand to this process what its children leave running when they end; 0: done.
+static inline int adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
 /// How many bytes can be read at once; 0: done. ioctl is variadic, too.
 static inline int count_unread(int descriptor, int *count) {
     return ioctl(descriptor, FIONREAD, count);

@@ -71,12 +71,22 @@ package final class RemoteContext {
             let made = service.context(at: path)
             if isInvalid { made.sendInvalidate() }
             // What was asked before counts on the object, too.
-            if let policy = checked { _ = try await made.canEvaluate(policy: policy) }
+            if let policy = checked { try await Self.ask(made, policy) }
             (checked, checkedState) = (nil, nil)
             (proxy, told) = (made, PromptTexts())
             return .success(made)
         } catch {
             return .failure(AuthenticationError(error))
+        }
+    }
+
+    /// Asks a new object, which goes again when it can't say: nobody would know of it.
+    private static func ask(_ made: Context1Proxy, _ policy: UInt32) async throws(DBusError) {
+        do throws(DBusError) {
+            _ = try await made.canEvaluate(policy: policy)
+        } catch {
+            made.sendRelease()
+            throw error
         }
     }
 

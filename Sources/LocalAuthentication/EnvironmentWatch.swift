@@ -6,7 +6,7 @@ internal import LocalAuthClient
 @BusActor
 final class EnvironmentWatch {
     private var sources: [EventSource] = []
-    private var ownerWatch: EventSource?
+    private var isFollowing = false
     /// What is enrolled the service tells those who have a context.
     private let context = RemoteContext(.shared)
     private var isReading = false
@@ -21,20 +21,24 @@ final class EnvironmentWatch {
         onLoop { await self.follow(changed) }
     }
 
-    private func follow(
+    func follow(
         _ changed: @escaping @Sendable (EnvironmentReading) -> Void
     ) async {
-        guard ownerWatch == nil, let service = try? await ServiceConnection.shared.current() else {
+        guard !isFollowing else { return }
+        // Before anything is waited for, so that of two at once one follows.
+        isFollowing = true
+        guard let service = try? await ServiceConnection.shared.current() else {
+            isFollowing = false
             return
         }
-        ownerWatch = service.connection.watchName(Authentication1.busName) { [weak self] _ in
+        _ = service.connection.watchName(Authentication1.busName) { [weak self] _ in
             onLoop {
                 await self?.listen(changed)
                 await self?.read(changed)
             }
         }
         // A lost connection is no longer watched: the next observer starts again.
-        service.connection.onDisconnect { [weak self] in self?.ownerWatch = nil }
+        service.connection.onDisconnect { [weak self] in self?.isFollowing = false }
     }
 
     private func listen(

@@ -10,6 +10,8 @@ import LocalAuthBus
 /// doesn't tell what it said.
 @BusActor final class CheckProcess {
     static let deadline = Duration.seconds(30)
+    /// Those that haven't been waited for.
+    private(set) static var running: Set<pid_t> = []
 
     private let pid: pid_t
     private let descriptor: OwnedDescriptor
@@ -49,12 +51,13 @@ import LocalAuthBus
             throw DBusError(.passcodeFailed, "The child process can't be watched.")
         }
         descriptor = OwnedDescriptor(adopting: opened)
+        Self.running.insert(pid)
         reading = EventLoop.shared.watch(descriptor: reader.rawValue) { self.reported() }
         ending = EventLoop.shared.watch(descriptor: opened) { self.ended() }
         timer = EventLoop.shared.schedule(after: Self.deadline) { self.kill() }
     }
 
-    /// Kills the child and every process that it started.
+    /// Kills the child and its group; what has left that ends with it, by ``Leftovers``.
     func kill() {
         if isRunning { Glibc.kill(-pid, SIGKILL) }
     }
@@ -76,12 +79,9 @@ import LocalAuthBus
     }
 
     private func ended() {
-        guard isRunning else { return }
-        // What a module left running goes with it; while it is not waited for, the number is its
-        // own.
-        Glibc.kill(-pid, SIGKILL)
-        guard waitpid(pid, nil, WNOHANG) == pid else { return }
+        guard isRunning, waitpid(pid, nil, WNOHANG) == pid else { return }
         isRunning = false
+        Self.running.remove(pid)
         ending?.cancel()
         timer?.cancel()
         // Its last word may still be in the pipe.
@@ -120,7 +120,7 @@ import LocalAuthBus
         posix_spawn_file_actions_adddup2(&actions, high[1], PasscodeCheck.pipe)
 
         // The loop blocks signals and the program ignores some: the child starts with neither. A
-        // group of its own lets one kill reach what a module starts.
+        // group of its own lets one kill reach what a module starts, unless that has left it.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -1,3 +1,4 @@
+import CLinux
 import CPAM
 import DBus
 import Glibc
@@ -49,6 +50,8 @@ struct PasscodeCheck {
         // What a module starts gets neither.
         for descriptor in [Self.socket, Self.pipe] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         alarm(Self.lifetime)
+        // What its modules leave running stays apart from what other checks left.
+        adopt_orphans()
         // A passcode never reaches a core file.
         var noCore = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &noCore)
@@ -70,7 +73,8 @@ struct PasscodeCheck {
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
             guard let passcode = buffer.baseAddress else { return CheckReport(.failed) }
             passcode.initialize(repeating: 0, count: size)
-            mlock(passcode, size)
+            // What isn't locked could be found on the disk later.
+            guard mlock(passcode, size) == 0 else { return CheckReport(.failed) }
             defer { explicit_bzero(passcode, size) }
             if let verdict = Self.receive(into: buffer) { return CheckReport(verdict) }
             return ask(user.name, passcode)

@@ -42,19 +42,28 @@ import ServiceProgram
     private let service: String
     private let directory: String?
     private let setting: PasscodeSetting
+    /// Nil: what checks leave running goes on, as where this process has other children as well.
+    private let leftovers: Leftovers?
     private var children: [UInt32: CheckProcess] = [:]
     private var waiting: [Turn] = []
     private var isLeaving = false
     private var shadow: ShadowWatch?
 
-    /// How long the daemon may take to answer at the end.
+    /// How long the daemon may take to answer at the end, and what was killed to be gone.
     private static let patience = Duration.milliseconds(250)
 
-    init(daemon: DaemonCaller, service: String, directory: String?, isSet: PasscodeSetting) {
+    init(
+        daemon: DaemonCaller,
+        service: String,
+        directory: String?,
+        isSet: PasscodeSetting,
+        leftovers: Leftovers? = nil
+    ) {
         self.daemon = daemon
         self.service = service
         self.directory = directory
         self.setting = isSet
+        self.leftovers = leftovers
     }
 
     func serve(on connection: Connection) throws(DBusError) {
@@ -79,6 +88,7 @@ import ServiceProgram
 
     func stop() {
         for child in children.values { child.kill() }
+        leftovers?.endNow(within: Self.patience)
     }
 
     func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
@@ -145,6 +155,7 @@ import ServiceProgram
             } hasEnded: {
                 leaving?.cancel()
                 self.children[turn.uid] = nil
+                self.leftovers?.end()
                 self.startNext()
             }
             children[turn.uid] = child

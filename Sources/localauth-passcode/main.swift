@@ -34,7 +34,8 @@ ServiceProgram(
         daemon: DaemonCaller(on: connection),
         service: arguments["pam-service"] ?? "localauth",
         directory: arguments["pam-directory"],
-        isSet: PasscodeSetting(rawValue: arguments["passcode-set"] ?? "") ?? .auto
+        isSet: PasscodeSetting(rawValue: arguments["passcode-set"] ?? "") ?? .auto,
+        leftovers: Leftovers()
     )
     try passcode.serve(on: connection)
     let idleness = Idleness(

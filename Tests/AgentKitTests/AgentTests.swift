@@ -64,6 +64,32 @@ private let details: [String: Variant] = [
         }
     }
 
+    @Test("A program's file name moves no cursor, turns no text, and is cut")
+    func hostileFile() async throws {
+        try await onBus {
+            let folder = try TemporaryFolder()
+            defer { folder.remove() }
+            // Longer than is shown of a path, and of a name.
+            let place = "\(folder.path)/\(String(repeating: "p", count: 200))"
+            mkdir(place, 0o700)
+            let tail = String(repeating: "x", count: 140)
+            let file = "\(place)/a\u{1B}[2Jb\nc\u{202E}d\(tail)"
+            let plain = "a [2Jb cd\(tail)"
+            // Copied by another process: one that is started meanwhile would have it open.
+            let words = ["/usr/bin/install", "-m", "755", "/bin/sh", file]
+            try expect(try ChildProcess.run(words).status == 0, "expected a copy")
+            let program = try ChildProcess([file, "-c", "/bin/sleep 600 & echo $!; wait"])
+            try await eventually("a child of it") { program.output.hasSuffix("\n") }
+            let child = try #require(Int32(program.output.dropLast()))
+            defer { kill(child, SIGKILL) }
+            let found = try #require(AskingProgram(pid: UInt32(program.pid)))
+            #expect(found.path == String("\(place)/\(plain)".prefix(256)))
+            #expect(found.name == String(plain.prefix(128)))
+            let started = try #require(AskingProgram(pid: UInt32(child)))
+            #expect(started.ancestors.first == String(plain.prefix(64)))
+        }
+    }
+
     @Test("A passcode goes through the descriptor as one packet, and answers through the bus")
     func answers() async throws {
         try await onBus {

@@ -122,12 +122,28 @@ import Testing
         let plain = try details(["process": .string("/usr/bin/x"), "pid": .uint32(7)])
         #expect(PromptText.origin(plain).contains("nobody vouches"))
         #expect(plain.appName == "/usr/bin/x")
+        // An id alone is no more than what the app says.
+        let id: [String: Variant] = ["app-id": .string("org.example.Bank")]
+        #expect(PromptText.origin(try details(id)).contains("nobody vouches"))
+        let verified = try details(id.merging(["app-verified": .bool(true)]) { $1 })
+        #expect(PromptText.origin(verified) == "Verified app org.example.Bank.")
     }
 
     @Test("R21: the app's name and the reason are both in the question")
     func question() throws {
         let text = PromptText.question(try details(["app-name": .string("Notes")]))
         #expect(text == "“Notes” is trying to unlock")
+    }
+
+    @Test("No program's name ends the quotation that it is shown in")
+    func hostileName() throws {
+        let shown = "“a' is trying to 'b” is trying to unlock"
+        let told = try details(["app-name": .string("a” is trying to “b")])
+        #expect(PromptText.question(told) == shown)
+        let found = try PromptDetails(least) { _ in
+            AskingProgram(path: "/tmp/x", name: "a” is trying to “b", icon: "")
+        }
+        #expect(PromptText.question(found) == shown)
     }
 
     @Test("For whom an app says that it asks stands beside the app, as its word")

@@ -9,17 +9,19 @@ import Testing
     private let pty: Pty
     private let service: StandInService
     private let view: TerminalPrompt
+    private let keeper: Keeper
 
     init() async throws {
         let (bus, pty) = (try PrivateBus(), try Pty())
         let path = pty.path
         (self.bus, self.pty) = (bus, pty)
-        (service, view) = try await onBus {
+        (service, view, keeper) = try await onBus {
             let service = try StandInService(bus)
             let view = TerminalPrompt(path: path)
-            PromptAgent(try bus.connect(), serving: .session, view: view) { _ in }.start()
+            let keeper = Keeper(view)
+            PromptAgent(try bus.connect(), serving: .session, view: keeper) { _ in }.start()
             _ = await service.next()
-            return (service, view)
+            return (service, view, keeper)
         }
     }
 
@@ -102,6 +104,39 @@ import Testing
         #expect(pty.shows("Password of the item: "))
         pty.type("er2\n")
         #expect(try await happened() == .passcode(Array("er2".utf8)))
+    }
+
+    /// A prompt that asks for the passcode.
+    @BusActor private func shown() async throws -> Prompt {
+        _ = try await service.begin([
+            "reason": .string("open"), "policy": .uint32(2), "stage": .string("passcode"),
+        ])
+        return try #require(keeper.last)
+    }
+
+    @Test("Keys that are unread when something else is asked for are not the answer to that")
+    @BusActor func unreadKeys() async throws {
+        let cases = [
+            ("\n", PromptProgress.confirmationRequired), ("er2\n", .applicationPasswordRequired),
+        ]
+        for (keys, progress) in cases {
+            let prompt = try await shown()
+            // No key is read before this test waits for something.
+            pty.type(keys)
+            view.update(prompt, progress)
+            pty.type("\u{3}")
+            #expect(await service.next() == .canceled)
+            try await service.end(prompt.handle, "canceled")
+        }
+    }
+
+    @Test("Keys that are unread when a prompt ends are not left for the shell")
+    @BusActor func keysAtTheEnd() async throws {
+        let prompt = try await shown()
+        pty.type("late\n")
+        #expect(pty.isUnread)
+        view.end(prompt, .canceled)
+        #expect(!pty.isUnread && pty.isPlain)
     }
 
     @Test("Keys typed before the prompt are no part of the passcode")
@@ -319,4 +354,21 @@ import Testing
     func noTerminal() async throws {
         try await onBus { #expect(!TerminalPrompt(path: "/dev/null").isUsable) }
     }
+}
+
+/// Keeps the prompt that a terminal shows.
+@BusActor private final class Keeper: PromptView {
+    private(set) var last: Prompt?
+    private let view: TerminalPrompt
+
+    init(_ view: TerminalPrompt) { self.view = view }
+
+    func begin(_ prompt: Prompt) throws(DBusError) {
+        last = prompt
+        try view.begin(prompt)
+    }
+
+    func update(_ prompt: Prompt, _ progress: PromptProgress) { view.update(prompt, progress) }
+
+    func end(_ prompt: Prompt, _ outcome: PromptOutcome) { view.end(prompt, outcome) }
 }

@@ -224,6 +224,23 @@ import Testing
         try await onBus { service.leave() }
     }
 
+    @Test("What evaluate is told on the command line is what the service is asked for")
+    func evaluationOptions() async throws {
+        let service = try await service()
+        let words = ["evaluate", "--no-agent", "--bus", bus.address]
+        #expect(try await control(words).status == 1)
+        #expect(try await onBus { service.options } == [:])
+        let told = ["--uid", "4321", "--timeout", "30s", "--minimum-strength", "weak"]
+        let sensors = ["--sensor", "One", "--sensor", "Two"]
+        #expect(try await control(words + told + sensors).status == 1)
+        let asked: [String: Variant] = [
+            "uid": .uint32(4321), "timeout": .uint64(30_000), "minimum-strength": .string("weak"),
+            "sensors": .strings(["One", "Two"]),
+        ]
+        #expect(try await onBus { service.options } == asked)
+        try await onBus { service.leave() }
+    }
+
     @Test("A refused evaluation ends with 1 and names the way out")
     func refused() async throws {
         let service = try await service()

@@ -62,6 +62,51 @@ struct ClientWireTests {
         #expect(try sent() == .double(300))
     }
 
+    @Test("Each option of an evaluation is sent by its name, and none that nobody set")
+    func options() throws {
+        var options = AuthenticationOptions()
+        #expect(try options.wire() == [:])
+        options.fallbackTitle = "Use PIN"
+        options.cancelTitle = "Later"
+        options.isInteractionNotAllowed = true
+        options.reuseDuration = .seconds(90)
+        options.timeout = .milliseconds(2500)
+        options.minimumStrength = .weak
+        options.sensors = ["Finger", "Face"]
+        options.requiresConfirmation = false
+        options.parentWindow = "x11:2A"
+        let sent: [String: Variant] = [
+            "fallback-title": .string("Use PIN"), "cancel-title": .string("Later"),
+            "interaction-not-allowed": .bool(true), "reuse-duration": .double(90),
+            "timeout": .uint64(2500), "minimum-strength": .string("weak"),
+            "sensors": .strings(["Finger", "Face"]), "require-confirmation": .bool(false),
+            "parent-window": .string("x11:2A"),
+        ]
+        #expect(try options.wire() == sent)
+    }
+
+    @Test("Each of Apple's policies is the service's of that number")
+    func policies() {
+        for number in 1...4 {
+            #expect(LAPolicy(rawValue: number)?.wire.rawValue == UInt32(number))
+        }
+    }
+
+    @Test("A context that the service made and that can't be asked is given back")
+    @BusActor
+    func unusableContext() async throws {
+        try await PrivateBus.run { bus in
+            let service = try StandInService(bus)
+            let (path, made) = (ObjectPath(trusted: "/mute"), MuteContext())
+            service.connection.export(path, [made])
+            service.context = path
+            let context = RemoteContext(ServiceConnection([.address(bus.address)]))
+            #expect(try await context.canEvaluate(1).available)
+            await #expect(throws: AuthenticationError.self) { _ = try await context.current() }
+            _ = try await made.releases.first("its release", within: .seconds(60)) { $0 }
+        }
+    }
+
     @Test("Where the system's service can't be reached, the one of the session's bus is not asked")
     @BusActor
     func buses() async throws {
@@ -101,4 +146,33 @@ struct ClientWireTests {
             }
         }
     }
+}
+
+/// A context that can do nothing but go.
+@BusActor private final class MuteContext: ServedInterface {
+    nonisolated static let description = InterfaceDescription(
+        name: Context1.interface,
+        methods: ["Release": .init(name: "Release", input: "", output: "")],
+        properties: [],
+        introspection: #"<interface name="org.localauth.Context1"/>"#
+    )
+
+    let releases = Witness<Bool>()
+
+    func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+        releases.record(true)
+        call.answer(.now(()), "") { (_, _) throws(DBusError) in }
+    }
+
+    func get(
+        _ property: String,
+        for peer: Peer?,
+        into writer: inout MessageWriter
+    ) throws(DBusError) {}
+
+    func set(
+        _ property: String,
+        from reader: inout MessageReader,
+        by peer: Peer
+    ) throws(DBusError) {}
 }

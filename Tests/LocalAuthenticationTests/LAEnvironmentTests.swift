@@ -1,11 +1,13 @@
 import ClientTestSupport
-import DBus
 import Foundation
 import Glibc
 import LocalAuthBus
-import LocalAuthentication
+import LocalAuthClient
 import TestSupport
 import Testing
+
+@testable import DBus
+@testable import LocalAuthentication
 
 /// What could authenticate the user, and how programs hear of changes.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
@@ -49,6 +51,24 @@ struct LAEnvironmentTests {
             }
             LAEnvironment.currentUser.removeObserver(observer)
         }
+    }
+
+    @Test("Observers that come at once have the service followed once")
+    func observersAtOnce() async throws {
+        try await ClientDesk.run(isDaemonRunning: false) { desk in
+            let service = try await StandInService(desk.bus)
+            let watch = EnvironmentWatch()
+            let beginnings = (0..<2).map { _ in onLoop { await watch.follow { _ in } } }
+            for beginning in beginnings { await beginning.value }
+            #expect(try await Self.watches() == 1)
+            await service.leave()
+        }
+    }
+
+    /// How many watch who has the service's name.
+    @BusActor private static func watches() async throws -> Int {
+        let connection = try await ServiceConnection.shared.current().connection
+        return connection.nameWatches.count { $0.name == TestDaemon.name }
     }
 
     @Test("A state of before is another than one of after")

@@ -1,4 +1,5 @@
 import ClientTestSupport
+import DBus
 import Foundation
 import LocalAuthentication
 import TestSupport
@@ -22,6 +23,22 @@ struct LARightTests {
             try await desk.queue("match")
             try await right.authorize(localizedReason: "open the safe again")
             #expect(await desk.agent.count == 2)
+        }
+    }
+
+    @Test("What a right asks for is the policy of its prompt")
+    func policies() async throws {
+        try await ClientDesk.run { desk in
+            let wanted: [(LAAuthenticationRequirement, UInt32)] = [
+                (.default, 2), (.biometry, 1), (.biometryCurrentSet, 1),
+            ]
+            for (number, (requirement, policy)) in wanted.enumerated() {
+                try await desk.queue("match")
+                try await LARight(requirement: requirement)
+                    .authorize(localizedReason: "open the safe")
+                let prompt = try await desk.agent.prompt(number)
+                #expect(prompt.details["policy"] == .uint32(policy))
+            }
         }
     }
 

@@ -22,6 +22,23 @@ struct RightStoreTests {
         }
     }
 
+    @Test("What a right asks for guards its secret, and each use of its key")
+    func flags() async throws {
+        try await ClientDesk.run(isDaemonRunning: false) { desk in
+            let keychain = try await StubbornKeychain(on: desk.bus.connect())
+            // As Apple numbers them.
+            let wanted: [(LAAuthenticationRequirement, UInt64)] = [
+                (.default, 1 << 0), (.biometry, 1 << 1), (.biometryCurrentSet, 1 << 3),
+            ]
+            for (requirement, bit) in wanted {
+                let right = LARight(requirement: requirement)
+                _ = try await LARightStore.shared.saveRight(right, identifier: "safe")
+                #expect(await keychain.keyFlags == .uint64(bit | 1 << 30))
+                #expect(await keychain.secretFlags == .uint64(bit))
+            }
+        }
+    }
+
     @Test("A right that can't be stored leaves the one of that name, and no key of its own")
     func notStored() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
@@ -40,6 +57,8 @@ struct RightStoreTests {
 private final class StubbornKeychain: Keychain1Service {
     private(set) var deleted: [[String]] = []
     private(set) var added: [String: Variant]?
+    private(set) var secretFlags: Variant?
+    private(set) var keyFlags: Variant?
     private var refuses = false
     private let connection: Connection
 
@@ -60,6 +79,7 @@ private final class StubbornKeychain: Keychain1Service {
     ) throws(DBusError) -> Answer<String> {
         guard !refuses else { throw DBusError(.limitsExceeded, "It is full.") }
         added = attributes
+        secretFlags = accessControl["flags"]
         return .now("new item")
     }
 
@@ -77,7 +97,8 @@ private final class StubbornKeychain: Keychain1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<(id: String, publicKey: [UInt8])> {
-        .now(("new key", [UInt8](repeating: 4, count: 65)))
+        keyFlags = accessControl["flags"]
+        return .now(("new key", [UInt8](repeating: 4, count: 65)))
     }
 
     func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {

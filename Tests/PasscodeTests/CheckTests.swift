@@ -38,12 +38,6 @@ struct CheckTests {
         return words.joined(separator: " ")
     }
 
-    /// Whether a process is gone, or only waits for its parent to notice.
-    private static func hasEnded(_ pid: pid_t) -> Bool {
-        guard let state = try? value("State:", in: "/proc/\(pid)/status") else { return true }
-        return state.hasPrefix("Z")
-    }
-
     @Test("L10: PAM isn't asked about what it could never take")
     func neverAsked() async throws {
         try await PasscodeBench.with(service: "localauth-counted") { bench in
@@ -131,8 +125,49 @@ struct CheckTests {
         }
     }
 
-    @Test("What a module leaves running ends with its check")
-    func leftOver() async throws {
+    @Test(
+        "A passcode is nowhere in the memory of its check once that has its verdict",
+        .enabled(if: isRoot, "looks into another process")
+    )
+    func wiped() async throws {
+        // Any part of it is found that nothing else was written over.
+        let part = "Qz7#vK2!"
+        let passcode = String(repeating: part, count: 60)
+        try await PasscodeBench.with(service: "localauth-tries") { bench in
+            var count: Int?
+            // The process lives on for three seconds, which may go by without a turn of the test.
+            for _ in 0..<8 where count == nil {
+                try expect(try await !bench.verify(passcode), "a wrong one")
+                guard let check = bench.children.first, kill(check, SIGSTOP) == 0 else { continue }
+                count = try? occurrences(of: part, in: check)
+                if PasscodeBench.hasEnded(check) { count = nil }
+                kill(check, SIGKILL)
+            }
+            #expect(count == 0)
+        }
+    }
+
+    @Test(
+        "Where no memory can be locked a passcode is not checked",
+        .enabled(if: !isSanitized, "a sanitizer locks nothing, and says that it did")
+    )
+    func unlockedMemory() async throws {
+        // Root may lock as much as it likes, by a capability.
+        let unable = ["/usr/bin/setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"]
+        try await PasscodeBench.inside { _ in
+            ["/usr/bin/prlimit", "--memlock=0:0"] + (Self.isRoot ? unable : [])
+        } _: { bench in
+            try await expectError(.passcodeFailed, of: "a check") {
+                _ = try await bench.verify("2468")
+            }
+        }
+    }
+
+    @Test(
+        "What a module leaves running ends with its check",
+        arguments: [false, true]
+    )
+    func leftOver(endsVerifier: Bool) async throws {
         let words = ["/usr/bin/make", "--directory", Self.project, "test-pam"]
         let made = try await ChildProcess(words, mergesErrors: true).ended(within: .seconds(120))
         try expect(made.status == 0, "expected a module: \(made.output)")
@@ -145,11 +180,18 @@ struct CheckTests {
         } _: { bench in
             #expect(try await bench.verify("2468"))
             let said = try Self.text(bench.bus.folder + "/left")
-            let left = try #require(pid_t(said.dropLast()))
+            let processes = said.split { $0 == " " || $0 == "\n" }.compactMap { pid_t($0) }
+            try #require(processes.count == 3)
+            let left = processes[0]
             // Nobody else would: it waits for ever.
             defer { if kill(left, 0) == 0 { kill(left, SIGKILL) } }
+            #expect(processes[1] == processes[2], "its check takes it over")
+            if endsVerifier {
+                bench.program.signal(SIGTERM)
+                #expect(try await bench.program.exitStatus(within: .seconds(60)) == 0)
+            }
             try await eventually("the end of what was left", within: .seconds(60)) {
-                Self.hasEnded(left)
+                PasscodeBench.hasEnded(left)
             }
         }
     }
@@ -178,7 +220,7 @@ struct CheckTests {
             #expect(await verdict.value == nil)
             defer { kill(check, SIGKILL) }
             try await eventually("the end of the check", within: .seconds(90)) {
-                Self.hasEnded(check)
+                PasscodeBench.hasEnded(check)
             }
         }
     }
@@ -322,5 +364,47 @@ struct CheckTests {
                 #expect(answers == nil)
             }
         }
+    }
+
+    @Test("A question that would show the passcode gets none, and a sentence no answer")
+    func styles() {
+        for style in [PAM_PROMPT_ECHO_ON, 99] {
+            let (code, answers) = Self.answers(to: [PAM_PROMPT_ECHO_OFF, style])
+            #expect(code == PAM_CONV_ERR && answers == nil, "\(style)")
+        }
+        let sentences = [PAM_TEXT_INFO, PAM_ERROR_MSG]
+        let (code, answers) = Self.answers(to: sentences + [PAM_PROMPT_ECHO_OFF])
+        #expect(code == PAM_SUCCESS)
+        #expect(answers == [nil, nil, "2"])
+    }
+
+    /// What is answered to a module that asks these at once.
+    private static func answers(to styles: [Int32]) -> (code: Int32, answers: [String?]?) {
+        var passcode: [CChar] = [0x32, 0]
+        var questions = styles.map { pam_message(msg_style: $0, msg: nil) }
+        var answers: UnsafeMutablePointer<pam_response>?
+        let code = passcode.withUnsafeMutableBufferPointer { passcode -> Int32 in
+            guard let text = passcode.baseAddress else { return PAM_BUF_ERR }
+            var conversation = Conversation(passcode: text)
+            return questions.withUnsafeMutableBufferPointer { questions in
+                var list = questions.indices.map { index in
+                    questions.baseAddress.map { UnsafePointer($0 + index) }
+                }
+                return converse(
+                    count: Int32(list.count),
+                    messages: &list,
+                    answers: &answers,
+                    conversation: &conversation
+                )
+            }
+        }
+        guard let answers else { return (code, nil) }
+        defer { free(answers) }
+        let texts = styles.indices.map { index -> String? in
+            guard let text = answers[index].resp else { return nil }
+            defer { free(text) }
+            return String(cString: text)
+        }
+        return (code, texts)
     }
 }

@@ -141,6 +141,14 @@ import Testing
         return String(decoding: said, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
     }
 
+    /// Whether a process is gone, or only waits for its parent to notice.
+    nonisolated static func hasEnded(_ pid: pid_t) -> Bool {
+        guard let stat = try? TemporaryFolder.read("/proc/\(pid)/stat") else { return true }
+        // Behind its name, which may hold anything, stands its state.
+        let state = String(decoding: stat, as: UTF8.self).split(separator: ")").last
+        return state?.hasPrefix(" Z") ?? true
+    }
+
     /// The process of a check by `localauth-slow`, once its module hangs.
     func hangingCheck() async throws -> pid_t {
         while true {

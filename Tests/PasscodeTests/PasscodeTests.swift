@@ -231,10 +231,14 @@ struct PasscodeTests {
             }
             try await eventually("a refusal") { !refusals.isEmpty }
             #expect(refusals.map(\.name) == [.limitsExceeded])
-            _ = try await bench.hangingCheck()
+            let check = try await bench.hangingCheck()
             bench.program.signal(SIGTERM)
             let status = try await bench.program.exitStatus()
             #expect(status == 0)
+            // Its own alarm would end it as well, in half a minute.
+            try await eventually("the check to end", within: .seconds(15)) {
+                PasscodeBench.hasEnded(check)
+            }
             withExtendedLifetime(agents) {}
         }
     }

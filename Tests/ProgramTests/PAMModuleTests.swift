@@ -92,6 +92,55 @@ struct PAMModuleTests {
         }
     }
 
+    @Test("Biometry alone: a face whose attempts are used up is a refusal at once")
+    func faceAlone() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            try await bench.daemon.sensor.setBiometryType(biometryType: 2)
+            // Nobody could take a fallback, which would be on offer until the time is over.
+            try bench.stack("alone", "biometry-only timeout=30", takesPasscode: false)
+            try await bench.daemon.sensor.queue(outcomes: ["no-match", "no-match"])
+            let failed = try await bench.authenticate("fail", service: "alone")
+            #expect(failed.status == PAMBench.refused, "\(failed.output)")
+        }
+    }
+
+    @Test("What is typed is in locked memory, in no core file, and in a process that is closed")
+    func memory() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            // Whatever root runs is root's.
+            let user = PAMBench.uid
+            let words = ["--reuid=\(user)", "--regid=\(user)", "--clear-groups"]
+            let launcher = getuid() == 0 ? ["/usr/bin/setpriv"] + words : []
+            let program = try bench.start("wait", launcher: launcher)
+            try await eventually("a question") { program.output.contains("asked") }
+            let maps = try TemporaryFolder.read("/proc/\(program.pid)/smaps")
+            let flags = String(decoding: maps, as: UTF8.self).split(separator: "\n")
+                .filter { $0.hasPrefix("VmFlags:") }.map { $0.split(separator: " ") }
+            // As the kernel shows them: locked, and don't dump.
+            #expect(flags.contains { $0.contains("lo") && $0.contains("dd") })
+            // What a process has is root's where others of its user may not look into it.
+            #expect(Self.owner(of: program.pid) == user)
+            #expect(Self.owner(of: try Self.child(of: program)) == 0)
+            try await bench.touch(true, of: program)
+            #expect(try await program.exitStatus(within: .seconds(60)) == PAMBench.success)
+        }
+    }
+
+    /// Whose the kernel says that a process is.
+    private static func owner(of process: Int32) -> UInt32? {
+        var status = stat()
+        return stat("/proc/\(process)/environ", &status) == 0 ? status.st_uid : nil
+    }
+
+    /// The process in which a program asks.
+    private static func child(of program: ChildProcess) throws -> Int32 {
+        let list = try TemporaryFolder.read("/proc/\(program.pid)/task/\(program.pid)/children")
+        let children = String(decoding: list, as: UTF8.self).split(separator: " ")
+        return try #require(Int32(children.first ?? ""))
+    }
+
     @Test("A signal that ends the program is let through, and takes the question with it")
     func signals() async throws {
         try await PrivateBus.run { bus in
@@ -105,11 +154,7 @@ struct PAMModuleTests {
             #expect(!ended.output.contains("changed"), "\(ended.output)")
             let killed = try bench.start("wait")
             try await eventually("a question") { killed.output.contains("asked") }
-            let children = try String(
-                decoding: TemporaryFolder.read("/proc/\(killed.pid)/task/\(killed.pid)/children"),
-                as: UTF8.self
-            )
-            let child = try #require(Int32(children.split(separator: " ").first ?? ""))
+            let child = try Self.child(of: killed)
             killed.signal(SIGKILL)
             // Nothing but a zombie has no program.
             try await eventually("the end of the question") {

@@ -110,19 +110,28 @@ struct PAMRefusalTests {
             mkdir(folder, 0o700)
             chown(folder, 5, 5)
             let user5 = ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
+            let users = String(decoding: try TemporaryFolder.read("/etc/passwd"), as: UTF8.self)
+                .split(separator: "\n").filter { !$0.hasPrefix("localauth:") }
+                .joined(separator: "\n")
+            func callLocalauth(_ uid: Int) throws {
+                let line = "localauth:x:\(uid):\(uid)::/:/bin/false\n"
+                try TemporaryFolder.write(bus.folder + "/passwd", "\(users)\n\(line)".utf8)
+            }
+            try callLocalauth(6)
             // Where the system's bus is this one; who sees other mounts would count as sandboxed.
             let socket = bus.address.split(separator: ",")[0].dropFirst("unix:path=".count)
             let system = """
                 mount -t tmpfs none /run && mkdir /run/dbus \
-                && ln -s \(socket) /run/dbus/system_bus_socket && exec "$@"
+                && ln -s \(socket) /run/dbus/system_bus_socket \
+                && mount --bind \(bus.folder)/passwd /etc/passwd && exec "$@"
                 """
             let service = try bus.start(
                 ["/usr/bin/unshare", "-m", "/bin/sh", "-c", system, "sh"] + user5
                     + [ChildProcess.folder + "/localauthd", "--state-directory", folder]
             )
             try await bus.waitForOwner(of: TestDaemon.name)
-            let someone =
-                ["/usr/bin/nsenter", "--mount=/proc/\(service.pid)/ns/mnt", "--"] + user5
+            let there = ["/usr/bin/nsenter", "--mount=/proc/\(service.pid)/ns/mnt", "--"]
+            let someone = there + user5
             try await bench.daemon.sensor.queue(outcomes: ["match"])
             let ended = try await bench.authenticate("say \(PAMService.passcode)")
             #expect(ended.status == PAMBench.success)
@@ -146,6 +155,15 @@ struct PAMRefusalTests {
             )
             #expect(found.status == PAMBench.success, "\(found.output) \(found.errors)")
             #expect(!found.output.contains("told"), "\(found.output)")
+            // The user of that name is the service's own, and is this one or another.
+            for uid in [6, 5] {
+                try callLocalauth(uid)
+                let ended = try await bench.authenticate(
+                    "say \(PAMService.passcode)",
+                    launcher: there
+                )
+                #expect(ended.output.contains("told") == (uid == 5), "\(uid): \(ended.output)")
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ struct PAMServiceTests {
                 "RegisterAgent": .init(name: "RegisterAgent", input: "oa{sv}", output: "s"),
                 "Evaluate": .init(name: "Evaluate", input: "usa{sv}", output: "a{sv}"),
                 "ReportUnlock": .init(name: "ReportUnlock", input: "us", output: ""),
+                "SubmitConfirm": .init(name: "SubmitConfirm", input: "s", output: ""),
             ],
             properties: [],
             introspection: #"<interface name="org.localauth.Authentication1"/>"#
@@ -25,11 +26,15 @@ struct PAMServiceTests {
         var mechanism = "passcode"
         /// What it answers instead.
         var refusal: DBusError?
+        /// Whether it shows a prompt first, and is interrupted once somebody confirms a match.
+        var isInterrupted = false
         let reports = Witness<String>()
+        private let confirmations = Witness<Bool>()
+        private let connection: Connection
 
         init(in place: PAMBench) async throws {
             try await place.daemon.stop()
-            let connection = try place.bus.connect()
+            connection = try place.bus.connect()
             connection.export(TestDaemon.root, [self])
             try connection.requestName(TestDaemon.name)
         }
@@ -42,10 +47,17 @@ struct PAMServiceTests {
                 }
             case "Evaluate":
                 if let refusal { throw refusal }
-                let result = ["mechanism": Variant.string(mechanism)]
-                call.answer(.now(result), "a{sv}") { (result, writer) throws(DBusError) in
+                let (caller, result) = (call.peer.name, ["mechanism": Variant.string(mechanism)])
+                let answer: Answer<[String: Variant]> =
+                    isInterrupted
+                    ? .later { () async throws(DBusError) in try await self.prompt(caller) }
+                    : .now(result)
+                call.answer(answer, "a{sv}") { (result, writer) throws(DBusError) in
                     try writer.write(result)
                 }
+            case "SubmitConfirm":
+                confirmations.record(true)
+                call.answer(.now(()), "") { (_, _) throws(DBusError) in }
             default:
                 let method = try call.read("us") { (reader) throws(DBusError) in
                     _ = try reader.read(UInt32.self)
@@ -54,6 +66,27 @@ struct PAMServiceTests {
                 reports.record(method)
                 call.answer(.now(()), "") { (_, _) throws(DBusError) in }
             }
+        }
+
+        private func prompt(_ caller: String) async throws(DBusError) -> [String: Variant] {
+            let path = ObjectPath(trusted: "/org/localauth/Agent1")
+            let agent = Agent1Proxy(connection, destination: caller, path: path)
+            let (end, _) = try SocketPair.make()
+            try await agent.begin(prompt: "prompt", details: [:], passcode: end)
+            for kind in ["prompt-shown", "confirmation-required"] {
+                connection.emit(
+                    path: TestDaemon.root,
+                    interface: TestDaemon.name,
+                    member: "Event",
+                    signature: "sa{sv}",
+                    to: caller
+                ) { (writer) throws(DBusError) in
+                    try writer.write(kind)
+                    try writer.write([String: Variant]())
+                }
+            }
+            _ = try? await confirmations.first("a confirmation", within: .seconds(60)) { $0 }
+            throw DBusError(.systemCancel, "Something came first.")
         }
 
         func get(
@@ -130,6 +163,140 @@ struct PAMServiceTests {
             #expect(ended.output.ranges(of: "asked").count == 2)
             #expect(service.reports.seen.count == before)
         }
+    }
+
+    @Test("Whether a match counts that Enter confirmed is the service's to say")
+    @BusActor func interrupted() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let service = try await HastyService(in: bench)
+            service.isInterrupted = true
+            try bench.stack("plain", takesPasscode: false)
+            let terminal = try Pty()
+            let tester = try bench.startTester(on: terminal, service: "plain")
+            // The service runs in this process: nothing here may wait without it.
+            try await eventually("a question, and a match that waits") {
+                terminal.look()
+                return ["Password: ", "Press Enter to confirm."]
+                    .allSatisfy { terminal.screen.contains($0) }
+            }
+            try await eventually("an Enter that is taken") {
+                terminal.type("\n")
+                terminal.look()
+                return !tester.isRunning
+            }
+            #expect(try await tester.exitStatus(within: .seconds(60)) != 0)
+            #expect(!terminal.screen.contains("Recognized.\r\n"))
+        }
+    }
+
+    @Test("An answer counts from the service's own connection alone, whatever call it names")
+    @BusActor func forgedAnswers() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            try await bus.letForgedRepliesThrough()
+            let terminal = try Pty()
+            let tester = try bench.startTester(on: terminal)
+            #expect(terminal.shows("Password: "))
+            let program = try #require(try await Self.name(of: tester, asked: bus.connect()))
+            var success = RawValues()
+            success.array(aligned: 8) { entry in
+                entry.append("mechanism")
+                entry.append(raw: [1, UInt8(ascii: "s"), 0])
+                entry.append("biometry")
+            }
+            let stranger = try RawClient(bus.address)
+            for number in UInt32(1)...20 {
+                try stranger.send(
+                    .answer,
+                    to: program,
+                    interface: nil,
+                    member: "Evaluate",
+                    signature: "a{sv}",
+                    body: success.bytes,
+                    answering: number
+                )
+            }
+            try await eventually("what comes of them") {
+                terminal.look()
+                return terminal.screen.contains("Type your password.") || !tester.isRunning
+            }
+            terminal.type("\(PAMService.passcode)\n")
+            #expect(try await tester.exitStatus(within: .seconds(60)) == 0)
+            terminal.look()
+            #expect(!terminal.screen.contains("Recognized."))
+        }
+    }
+
+    @Test("Whose the service is counts from the bus alone")
+    @BusActor func forgedOwner() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            try await bus.letForgedRepliesThrough()
+            try await bench.daemon.stop()
+            let (impostor, observer) = (try RawClient(bus.address), try bus.connect())
+            var name = RawValues()
+            name.append(TestDaemon.name)
+            name.append(UInt32(0))
+            try Self.ask(impostor, "RequestName", "su", name.bytes)
+            try await bus.waitForOwner(of: TestDaemon.name)
+            try bench.stack("plain", "no-report")
+            let tester = try bench.start("say \(PAMService.passcode)", service: "plain")
+            var found: String?
+            try await eventually("a connection") {
+                found = try? await Self.name(of: tester, asked: observer)
+                return found != nil
+            }
+            let program = try #require(found)
+            // Its first call, which asks whether there is a service.
+            _ = try impostor.receive(until: program)
+            // All of it is there before the bus hears of what comes of the first.
+            tester.signal(SIGSTOP)
+            try await eventually("a stop") {
+                let stat = try TemporaryFolder.read("/proc/\(tester.pid)/stat")
+                return String(decoding: stat, as: UTF8.self).contains(") T ")
+            }
+            for number in UInt32(1)...8 {
+                try impostor.send(
+                    .answer,
+                    to: program,
+                    interface: nil,
+                    member: "GetConnectionUnixUser",
+                    signature: "u",
+                    body: [0, 0, 0, 0],
+                    answering: number
+                )
+            }
+            try Self.ask(impostor, "GetId")
+            _ = try impostor.receive(until: "org.freedesktop.DBus")
+            tester.signal(SIGCONT)
+            let ended = try await tester.ended(within: .seconds(60))
+            #expect(ended.status == PAMBench.success, "\(ended.output)")
+            #expect(!ended.output.contains("told"))
+            try await eventually("the bus to have seen it leave") {
+                try await observer.nameOwner(program) == nil
+            }
+            try Self.ask(impostor, "GetId")
+            let heard = try impostor.receive(until: "org.freedesktop.DBus")
+            #expect(!heard.contains("RegisterAgent"))
+        }
+    }
+
+    /// Calls a method of the bus.
+    private static func ask(
+        _ client: RawClient,
+        _ member: String,
+        _ signature: String = "",
+        _ body: [UInt8] = []
+    ) throws {
+        try client.send(
+            to: "org.freedesktop.DBus",
+            path: "/org/freedesktop/DBus",
+            interface: "org.freedesktop.DBus",
+            member: member,
+            signature: signature,
+            body: body
+        )
     }
 
     @Test("L16: others than the service are refused by the module's agent")

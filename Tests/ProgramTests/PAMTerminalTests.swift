@@ -73,8 +73,49 @@ struct PAMTerminalTests {
             #expect(terminal.shows("Password: "))
             try await bench.daemon.sensor.queue(outcomes: ["match"])
             #expect(terminal.shows("Recognized. Press Enter to confirm."))
+            try await Self.confirm(on: terminal, tester)
+        }
+    }
+
+    /// Presses Enter until it is taken: one that comes too early isn't.
+    @BusActor private static func confirm(on terminal: Pty, _ tester: ChildProcess) async throws {
+        try await eventually("an Enter that is taken") {
             terminal.type("\n")
-            #expect(try await tester.exitStatus(within: .seconds(60)) == 0)
+            terminal.look()
+            return !tester.isRunning
+        }
+        #expect(try await tester.exitStatus(within: .seconds(60)) == 0)
+    }
+
+    @Test("Enter right after a match waits is meant for something else: it is asked again")
+    func earlyEnter() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            try await bench.daemon.sensor.setBiometryType(biometryType: 2)
+            try await bench.daemon.sensor.setStrength(strength: "convenience")
+            var isAskedAgain = false
+            // On a busy machine it may be read later than it is too early.
+            for _ in 0..<8 where !isAskedAgain {
+                let terminal = try Pty()
+                let tester = try bench.startTester(on: terminal)
+                #expect(terminal.shows("Password: "))
+                let start = ContinuousClock.now
+                try await bench.daemon.sensor.queue(outcomes: ["match"])
+                #expect(terminal.shows("Recognized. Press Enter to confirm."))
+                terminal.type("\n")
+                try await eventually("what comes of Enter") {
+                    terminal.look()
+                    isAskedAgain = terminal.screen.ranges(of: "Password: ").count > 1
+                    return isAskedAgain || !tester.isRunning
+                }
+                if isAskedAgain {
+                    try await Self.confirm(on: terminal, tester)
+                } else {
+                    let time = ContinuousClock.now - start
+                    try expect(time >= .milliseconds(400), "it was taken after \(time)")
+                }
+            }
+            #expect(isAskedAgain)
         }
     }
 

@@ -116,7 +116,8 @@ struct PipedSecretTests {
     @Test("Nothing of a password that came through a pipe stays in memory when it is cleared")
     @BusActor func cleared() async throws {
         try await PrivateBus.run { bus in
-            let daemon = try await TestDaemon(on: bus)
+            // As in its units.
+            let daemon = try await TestDaemon(on: bus, environment: ["LD_BIND_NOW": "1"])
             let secret = "piped 7f3a9c1e secret 5b2d8064 of 91e6c3aa nobody's"
             // With several, what one has left is not all used anew for another.
             var contexts: [Context1Proxy] = []

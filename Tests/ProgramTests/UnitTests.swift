@@ -126,6 +126,8 @@ struct UnitTests {
     /// ``hardening``, or it has a key that no test knows.
     private static let own: [String: [String: String]] = [
         "localauthd": [
+            "Environment": "LD_BIND_NOW=1",
+            "ExecStart": "localauthd --bus system --refuse-on-mistake",
             "ExecReload": "/bin/kill -HUP $MAINPID",
             "ExecStartPost": "-+/usr/bin/rm -f /run/credstore/localauth.master-key",
             "ExecStopPost": "-+/usr/bin/rm -f /run/credstore/localauth.master-key",
@@ -135,27 +137,34 @@ struct UnitTests {
             "StateDirectoryMode": "0700", "User": "localauth", "Group": "localauth",
         ],
         "localauth-passcode": [
+            "Environment": "LD_BIND_NOW=1",
+            "ExecStart": "localauth-passcode --bus system --idle-timeout 60",
             "InaccessiblePaths": "-/var/lib/localauth", "LimitMEMLOCK": "16M",
             "ReadWritePaths": "-/run/faillock -/var/run/faillock -/var/lib/faillock",
             "Restart": "on-abnormal", "RestartSec": "500ms",
         ],
         "localauth-master-key": [
+            "ExecStart": "/usr/bin/install -m 0600 %d/localauth.master-key "
+                + "/run/credstore/localauth.master-key",
             "LoadCredentialEncrypted": "localauth.master-key", "RuntimeDirectory": "credstore",
             "RuntimeDirectoryMode": "0700", "RuntimeDirectoryPreserve": "yes",
         ],
         "localauth-sensor-face": [
+            "ExecStart": "localauth-sensor-face --bus system --idle-timeout 60",
             "DeviceAllow": "char-video4linux rw", "InaccessiblePaths": hiddenFromReaders,
             "PrivateUsers": "no", "RemoveIPC": "yes", "Restart": "no",
             "StateDirectory": "localauth-face", "StateDirectoryMode": "0700",
             "SupplementaryGroups": "video", "User": "localauth-face", "Group": "localauth-face",
         ],
         "localauth-sensor-fido2": [
+            "ExecStart": "localauth-sensor-fido2 --bus system --idle-timeout 60",
             "DeviceAllow": "char-hidraw rw", "InaccessiblePaths": hiddenFromReaders,
             "PrivateUsers": "no", "RemoveIPC": "yes", "Restart": "no",
             "StateDirectory": "localauth-fido2", "StateDirectoryMode": "0700",
             "User": "localauth-fido2", "Group": "localauth-fido2",
         ],
         "localauth-sensor-fingerprint": [
+            "ExecStart": "localauth-sensor-fingerprint --bus system --idle-timeout 60",
             "AmbientCapabilities": "CAP_DAC_READ_SEARCH",
             "BindPaths": "/var/lib/localauth-sensor-fingerprint",
             "BindReadOnlyPaths": "-/var/lib/fprint -/etc/ld.so.cache -/etc/ld.so.conf "
@@ -170,9 +179,15 @@ struct UnitTests {
             "User": "localauth-fingerprint", "Group": "localauth-fingerprint",
         ],
         "localauth-sensor-simulated": [
+            "ExecStart": "localauth-sensor-simulated --bus system --idle-timeout 60",
             "InaccessiblePaths": hiddenPaths, "PrivateUsers": "yes", "RemoveIPC": "yes",
             "Restart": "no", "User": "localauth-simulated", "Group": "localauth-simulated",
         ],
+    ]
+
+    /// What may take several lines.
+    private static let several: Set = [
+        "BindReadOnlyPaths", "InaccessiblePaths", "SystemCallFilter",
     ]
 
     @Test("Each key of a unit is one that is meant to be there, and none that is meant is missing")
@@ -180,9 +195,10 @@ struct UnitTests {
         let site = try await Installation("install", "install-simulated")
         let common = Set(Self.hardening.map(\.0))
             .union([
-                "Type", "ExecStart", "TimeoutStartSec", "LimitNOFILE", "MemoryMax", "TasksMax",
+                "Type", "TimeoutStartSec", "LimitNOFILE", "MemoryMax", "TasksMax",
                 "SystemCallFilter",
             ])
+        let programs = "\(site.folder)/usr/libexec/localauth/"
         for service in Self.services {
             let unit = try site.text("usr/lib/systemd/system/\(service).service")
             let section = unit.components(separatedBy: "[Service]").last ?? ""
@@ -201,8 +217,12 @@ struct UnitTests {
             values.merge(Self.own[service] ?? [:]) { $1 }
             meant.formUnion(values.keys)
             #expect(Set(said) == meant, "\(service): \(Set(said).symmetricDifference(meant))")
+            // A second line would add to the first one, or take its place.
+            let again = Set(said.filter { key in said.count { $0 == key } > 1 })
+            #expect(again.isSubset(of: Self.several), "\(service): \(again)")
             for (key, value) in values {
                 let lines = Installation.values(key, in: unit).joined(separator: " ")
+                    .replacingOccurrences(of: programs, with: "")
                 #expect(lines == value, "\(service): \(key)=\(lines)")
             }
         }
@@ -216,18 +236,18 @@ struct UnitTests {
             "ExecStart": "localauth-agent --bus system --resident", "Restart": "on-failure",
             "RestartSec": "2s", "TimeoutStopSec": "2s", "Slice": "session.slice",
             "LimitCORE": "0", "MemoryMax": "256M", "TasksMax": "64", "UMask": "0077",
-            "WantedBy": "graphical-session.target",
+            "WantedBy": "graphical-session.target", "Environment": "LD_BIND_NOW=1",
         ],
         "localauthd": [
             "Type": "notify", "BusName": "org.localauth.Authentication1",
             "ExecStart": "localauthd --bus session --refuse-on-mistake",
             "TimeoutStopSec": "5s", "LimitCORE": "0", "MemoryMax": "512M", "TasksMax": "64",
-            "UMask": "0077",
+            "UMask": "0077", "Environment": "LD_BIND_NOW=1",
         ],
         "localauth-passcode": [
             "Type": "notify", "BusName": "org.localauth.Passcode1",
             "ExecStart": "localauth-passcode --bus session", "TimeoutStopSec": "5s",
-            "LimitCORE": "0", "UMask": "0077",
+            "LimitCORE": "0", "UMask": "0077", "Environment": "LD_BIND_NOW=1",
         ],
         "localauth-sensor-face": [
             "Type": "notify", "BusName": "org.localauth.Sensor1.Face",
@@ -300,6 +320,24 @@ struct UnitTests {
         let key = try site.text("usr/lib/systemd/system/localauth-master-key.service")
         let condition = Installation.value("ConditionPathExists", in: key)
         #expect(condition == "/etc/credstore.encrypted/localauth.master-key")
+    }
+
+    @Test("udev gives the sensor of security keys these alone, and to nobody beside it")
+    func devices() async throws {
+        let site = try await Installation("install")
+        let text = try site.text("usr/lib/udev/rules.d/70-localauth-fido2.rules")
+        let rules = text.replacingOccurrences(of: "\\\n", with: "").split(separator: "\n")
+            .filter { !$0.hasPrefix("#") }
+            .map { $0.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } }
+        #expect(
+            rules == [
+                [
+                    #"ACTION!="remove""#, #"SUBSYSTEM=="hidraw""#, #"ENV{ID_SECURITY_TOKEN}=="1""#,
+                    #"GROUP="localauth-fido2""#, #"MODE="0660""#, #"TAG+="systemd""#,
+                    #"ENV{SYSTEMD_WANTS}+="localauth-sensor-fido2.service""#,
+                ]
+            ]
+        )
     }
 
     @Test("L21: no number of crashes keeps a process from being started again")

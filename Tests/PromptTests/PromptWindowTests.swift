@@ -96,11 +96,13 @@ struct PromptWindowTests {
             let heard = Witness<String>()
             let listening = stage.reader.listen(to: button) { heard.record($0) }
             defer { listening.cancel() }
+            let start = ContinuousClock.now
             stage.screen.holdWindows(false)
             try await eventually("a button that can't be pressed, and then can") {
                 heard.seen.count { $0 == "StateChanged" } >= 2
             }
             try await stage.waitUntilSettled()
+            #expect(ContinuousClock.now - start >= .milliseconds(350))
             try await stage.screen.press("Escape")
             try await expectError(.userCancel, of: "a cancel") { _ = try await evaluation.value }
         }

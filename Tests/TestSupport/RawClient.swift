@@ -18,7 +18,7 @@ public final class RawClient: Sendable {
     public enum Kind: UInt8, Sendable {
         /// A call that wants an answer.
         case call = 1
-        /// An answer to the call number 1 of somebody.
+        /// An answer to a call of somebody.
         case answer = 2
         /// A signal.
         case signal = 4
@@ -104,7 +104,8 @@ public final class RawClient: Sendable {
 
     /// Sends one message, whose body is laid out as D-Bus has it for the signature.
     ///
-    /// With a descriptor: so many copies of it; a call may do without an interface.
+    /// With a descriptor: so many copies of it; a call may do without an interface, and an answer
+    /// is to the call of that number.
     ///
     /// - Throws: When the bus has ended the connection.
     public func send(
@@ -116,7 +117,8 @@ public final class RawClient: Sendable {
         signature: String = "",
         body: [UInt8] = [],
         descriptor: OwnedDescriptor? = nil,
-        count: Int = 0
+        count: Int = 0,
+        answering number: UInt32 = 1
     ) throws(TestFailure) {
         let message = self.message(
             kind,
@@ -126,7 +128,8 @@ public final class RawClient: Sendable {
             member: member,
             signature: signature,
             body: body,
-            count: count
+            count: count,
+            answering: number
         )
         let descriptors = descriptor.map { [Int32](repeating: $0.rawValue, count: count) } ?? []
         try expect(write(message, descriptors), "the bus has ended the connection")
@@ -207,7 +210,8 @@ public final class RawClient: Sendable {
         signature: String,
         body: [UInt8],
         count: Int,
-        flags: UInt8 = 0
+        flags: UInt8 = 0,
+        answering number: UInt32 = 1
     ) -> [UInt8] {
         let serial = state.withLock { state in
             state.serial += 1
@@ -217,7 +221,7 @@ public final class RawClient: Sendable {
         fields.field(1, "o", path)
         if let interface { fields.field(2, "s", interface) }
         fields.field(3, "s", member)
-        if kind == .answer { fields.field(5, 1) }
+        if kind == .answer { fields.field(5, number) }
         fields.field(6, "s", destination)
         if !signature.isEmpty { fields.signature(8, signature) }
         if count > 0 { fields.field(9, UInt32(count)) }

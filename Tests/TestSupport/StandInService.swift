@@ -38,6 +38,10 @@ package enum Happening: Hashable, Sendable {
     package var refusals = 0
     /// What `Diagnose` answers.
     package var checks: [[String: Variant]] = []
+    /// What `CreateContext` answers; nil: an error.
+    package var context: ObjectPath?
+    /// The options of the last `Evaluate`.
+    package private(set) var options: [String: Variant] = [:]
     /// The stage in which a prompt begins.
     package var stage = "passcode"
 
@@ -222,7 +226,8 @@ extension StandInService: Authentication1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<[String: Variant]> {
-        .later { [self] () throws(DBusError) in try await ask(policy, reason) }
+        self.options = options
+        return .later { [self] () throws(DBusError) in try await ask(policy, reason) }
     }
 
     package func invalidate(call: IncomingCall) throws(DBusError) -> Answer<Void> {
@@ -234,6 +239,7 @@ extension StandInService: Authentication1Service {
         properties: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<ObjectPath> {
+        if let context { return .now(context) }
         throw DBusError(.notSupported, "The stand-in has no contexts.")
     }
 

@@ -1,4 +1,6 @@
+import DBus
 import Foundation
+import LocalAuthBus
 import TestSupport
 import Testing
 
@@ -90,6 +92,36 @@ import Testing
         let missing = try await keychain("read", id)
         #expect(missing.status == 1 && missing.output.isEmpty)
         #expect(missing.errors.contains("There is no such item."))
+    }
+
+    @Test("A file that is there is left as it is")
+    func existingFile() async throws {
+        let id = try await add("mail", "sesame")
+        let file = try folder.file(Data("an older one".utf8))
+        let refused = try await keychain("read", id, "--output", file)
+        #expect(refused.status == 1, "\(refused)")
+        #expect(try Data(contentsOf: URL(filePath: file)) == Data("an older one".utf8))
+    }
+
+    @Test("The words for what guards an item are Apple's bits, and it is readable when it says so")
+    func access() async throws {
+        let id = try await add("usual", "sesame", "--accessible", "aku")
+        let listed = try await keychain("list", "--service", "usual", "--json").output
+        #expect(listed.contains(id) && listed.contains("\"aku\""), "\(listed)")
+        _ = try await add("either", "sesame", "--flags", "device-passcode,or,companion")
+        _ = try await add("both", "sesame", "--flags", "device-passcode,and,companion")
+        let bus = service.bus
+        for (name, operation) in [("either", UInt64(1) << 14), ("both", 1 << 15)] {
+            let found = try await onBus {
+                let keychain = Keychain1Proxy(
+                    try bus.connect(),
+                    destination: TestDaemon.name,
+                    path: Keychain1.path
+                )
+                return try await keychain.search(query: ["svce": .string(name)], options: [:])
+            }
+            #expect(found.map { $0["flags"] } == [.uint64(1 << 4 | 1 << 5 | operation)], "\(name)")
+        }
     }
 
     @Test("What is typed is never shown, and a pipe gets the bytes alone")
