@@ -52,7 +52,7 @@ extension AuthEngine {
             unlocked.clearMisses()
             unlocked.lastBiometricUnlock = now
         }
-        guard unlocked != before else { return }
+        guard unlocked != before else { return writeAgain(uid) }
         save(unlocked, of: uid, stricter: before)
     }
 

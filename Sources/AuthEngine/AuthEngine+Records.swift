@@ -12,7 +12,7 @@ extension AuthEngine {
         saves.values.contains { $0.uid == uid && $0.stricter != nil }
     }
 
-    /// Whether nothing that matters of this user could not be written the last time.
+    /// Whether this user's record is on the disk, as far as it matters.
     public func isWritten(_ uid: UInt32) -> Bool { !unwritten.contains(uid) }
 
     /// Tries again to write what could not be written: nobody is told of it before.

@@ -186,17 +186,21 @@ extension Connection {
         ) { (writer) throws(DBusError) in
             try writer.write(rule)
         }
-        call?
-            .onEnd { [weak self] result in
-                guard let self, case .failure(let error) = result else { return }
-                watchesPeers = false
-                if error.name == .noReply, again > 0, isOpen {
-                    return watchPeers(again: again - 1)
-                }
-                for name in Array(lookUps.keys) {
-                    finishLookUp(name, .failure(error))
-                }
+        // It can't be sent where the connection is about to end, which ends the look-ups as well.
+        guard let call else {
+            watchesPeers = false
+            return
+        }
+        call.onEnd { [weak self] result in
+            guard let self, case .failure(let error) = result else { return }
+            watchesPeers = false
+            if error.name == .noReply, again > 0, isOpen {
+                return watchPeers(again: again - 1)
             }
+            for name in Array(lookUps.keys) {
+                finishLookUp(name, .failure(error))
+            }
+        }
     }
 
     func peerLeft(_ name: String) {

@@ -34,7 +34,12 @@ package struct PrivateDirectory: Sendable {
             throw SystemError(errno: number, "The state directory can't be made", path: path)
         }
         // With its slash: that of a folder of the root is all there is.
-        try synchronize(slash.map { String(path[...$0]) } ?? ".")
+        do throws(SystemError) {
+            try synchronize(slash.map { String(path[...$0]) } ?? ".")
+        } catch {
+            rmdir(path)
+            throw error
+        }
     }
 
     /// The path of a file in it.
@@ -87,14 +92,14 @@ package struct PrivateDirectory: Sendable {
 
     /// Removes a file; false: there was none.
     package func remove(_ name: String) throws(SystemError) -> Bool {
+        // What an interrupted replacement left of it.
+        unlink(Self.former(file(name)))
         guard unlink(file(name)) == 0 else {
             guard errno == ENOENT else {
                 throw SystemError(errno: errno, "The file can't be removed", path: file(name))
             }
             return false
         }
-        // What an interrupted replacement left of it.
-        unlink(Self.former(file(name)))
         try synchronize()
         return true
     }

@@ -160,15 +160,9 @@ import ServiceProgram
     func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
         let (sensor, host) = (sensor, host)
         return answer(call, uid) { () async throws(SensorFault) in
-            do throws(SensorFault) {
-                let removed = try await sensor.removeAll(of: uid)
-                if removed > 0 { host.templatesChanged(of: uid) }
-                return removed
-            } catch {
-                // Some may be gone all the same.
-                host.templatesChanged(of: uid)
-                throw error
-            }
+            let removed = try await sensor.removeAll(of: uid)
+            if removed > 0 { host.templatesChanged(of: uid) }
+            return removed
         }
     }
 

@@ -79,7 +79,10 @@ import LocalAuthBus
     }
 
     private func ended() {
-        guard isRunning, waitpid(pid, nil, WNOHANG) == pid else { return }
+        guard isRunning else { return }
+        // While it is not waited for, the number of its group is its own.
+        Glibc.kill(-pid, SIGKILL)
+        guard waitpid(pid, nil, WNOHANG) == pid else { return }
         isRunning = false
         Self.running.remove(pid)
         ending?.cancel()
@@ -135,7 +138,11 @@ import LocalAuthBus
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
         var arguments = Self.list(words)
-        var environment = Self.list(["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"])
+        // To find a function only when it is first called, the dynamic linker puts the processor's
+        // registers on the stack, and with them what was copied last: the passcode.
+        var environment = Self.list([
+            "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "LD_BIND_NOW=1",
+        ])
         defer { for text in arguments + environment { free(text) } }
         var pid: pid_t = 0
         let error = posix_spawn(

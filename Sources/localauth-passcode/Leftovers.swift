@@ -43,8 +43,8 @@ import Linux
             for pid in Self.left { kill(pid, SIGKILL) }
             let process = OwnedDescriptor(adopting: pidfd_open(next, 0))
             var ended = pollfd(fd: process.rawValue, events: Int16(POLLIN), revents: 0)
-            let rest = max(end - ContinuousClock.now, .zero) / .milliseconds(1)
-            poll(&ended, 1, Int32(rest.rounded(.up)))
+            // Others may leave something meanwhile.
+            poll(&ended, 1, 20)
         }
     }
 
@@ -53,7 +53,10 @@ import Linux
     /// The first thread has the loop, which starts checks; the kernel hands it what others leave.
     private static var children: [pid_t] {
         let list = SmallFile.read("/proc/self/task/\(getpid())/children", limit: 65_536) ?? []
-        return String(decoding: list, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
+        // Each number ends with a space: one that was cut would be somebody else's.
+        guard let end = list.lastIndex(of: UInt8(ascii: " ")) else { return [] }
+        return String(decoding: list[..<end], as: UTF8.self).split(separator: " ")
+            .compactMap { pid_t($0) }
     }
 
     private nonisolated static func isRunning(_ pid: pid_t) -> Bool {

@@ -18,6 +18,19 @@ struct UnwrittenTests {
         #expect(desk.engine.isWritten(Desk.uid))
     }
 
+    @Test("L17: an unlock that changes nothing has what could not be written before it written")
+    func unlock() {
+        var desk = Desk(.finger)
+        desk.writes = false
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        desk.failToWrite()
+        // Biometry is refused: it doesn't count.
+        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        #expect(desk.unwritten.count == 1)
+        desk.write()
+        #expect(desk.engine.isWritten(Desk.uid))
+    }
+
     @Test("L17: a match that could not be written puts back what it had put back, once")
     func match() {
         var record = UserRecord()

@@ -77,6 +77,8 @@ final class ScriptedSensor: Sensor1Service {
     var removeError: DBusError.Name?
     /// What RemoveTemplate is refused with; nil: it is answered.
     var removalError: DBusError.Name?
+    /// What RemoveAllTemplates is refused with once one is removed; nil: all are.
+    var removalOfAllError: DBusError.Name?
     /// What the question what it is is refused with; nil: it is answered.
     var propertyError: DBusError.Name?
     /// Answers no method any more.
@@ -335,8 +337,12 @@ final class ScriptedSensor: Sensor1Service {
     }
 
     func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
-        answer("RemoveAllTemplates") {
-            UInt32(self.templates.removeValue(forKey: uid)?.count ?? 0)
+        answer("RemoveAllTemplates") { () throws(DBusError) in
+            if let error = self.removalOfAllError {
+                self.templates[uid]?.removeFirst()
+                throw DBusError(error, "scripted")
+            }
+            return UInt32(self.templates.removeValue(forKey: uid)?.count ?? 0)
         }
     }
 

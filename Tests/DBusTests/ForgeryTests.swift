@@ -246,10 +246,11 @@ struct ForgeryTests {
                 member: "Ping"
             )
             let serial = call.serial
-            _ = try await call.reply()
-            // Another answer would come before that to the next call.
             let again = PendingCall(serial: serial, message: nil, destination: nil) { _ in }
-            pair.client.pending[UInt64(serial)] = again
+            // At once: another answer comes right behind the first.
+            call.onEnd { _ in pair.client.pending[UInt64(serial)] = again }
+            _ = try await call.reply()
+            // It would come before that to the next call.
             #expect(await pair.error("Who") == nil)
             #expect(!again.isOver)
         }

@@ -232,6 +232,12 @@ struct PasscodeTests {
             try await eventually("a refusal") { !refusals.isEmpty }
             #expect(refusals.map(\.name) == [.limitsExceeded])
             let check = try await bench.hangingCheck()
+            let environment = try TemporaryFolder.read("/proc/\(check)/environ")
+            #expect(
+                environment.split(separator: 0).map { String(decoding: $0, as: UTF8.self) } == [
+                    "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "LD_BIND_NOW=1",
+                ]
+            )
             bench.program.signal(SIGTERM)
             let status = try await bench.program.exitStatus()
             #expect(status == 0)

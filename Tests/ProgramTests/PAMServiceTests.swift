@@ -29,6 +29,8 @@ struct PAMServiceTests {
         /// Whether it shows a prompt first, and is interrupted once somebody confirms a match.
         var isInterrupted = false
         let reports = Witness<String>()
+        /// What the test records when a face is there that has to be confirmed.
+        let matches = Witness<Bool>()
         private let confirmations = Witness<Bool>()
         private let connection: Connection
 
@@ -73,20 +75,24 @@ struct PAMServiceTests {
             let agent = Agent1Proxy(connection, destination: caller, path: path)
             let (end, _) = try SocketPair.make()
             try await agent.begin(prompt: "prompt", details: [:], passcode: end)
-            for kind in ["prompt-shown", "confirmation-required"] {
-                connection.emit(
-                    path: TestDaemon.root,
-                    interface: TestDaemon.name,
-                    member: "Event",
-                    signature: "sa{sv}",
-                    to: caller
-                ) { (writer) throws(DBusError) in
-                    try writer.write(kind)
-                    try writer.write([String: Variant]())
-                }
-            }
+            tell("prompt-shown", to: caller)
+            _ = try? await matches.first("a match", within: .seconds(60)) { $0 }
+            tell("confirmation-required", to: caller)
             _ = try? await confirmations.first("a confirmation", within: .seconds(60)) { $0 }
             throw DBusError(.systemCancel, "Something came first.")
+        }
+
+        private func tell(_ kind: String, to caller: String) {
+            connection.emit(
+                path: TestDaemon.root,
+                interface: TestDaemon.name,
+                member: "Event",
+                signature: "sa{sv}",
+                to: caller
+            ) { (writer) throws(DBusError) in
+                try writer.write(kind)
+                try writer.write([String: Variant]())
+            }
         }
 
         func get(
@@ -174,11 +180,16 @@ struct PAMServiceTests {
             try bench.stack("plain", takesPasscode: false)
             let terminal = try Pty()
             let tester = try bench.startTester(on: terminal, service: "plain")
-            // The service runs in this process: nothing here may wait without it.
-            try await eventually("a question, and a match that waits") {
+            // The service runs in this process: nothing here may wait without it. What comes before
+            // the question hides what is typed is told to nobody.
+            try await eventually("a question") {
                 terminal.look()
-                return ["Password: ", "Press Enter to confirm."]
-                    .allSatisfy { terminal.screen.contains($0) }
+                return terminal.screen.contains("Password: ")
+            }
+            service.matches.record(true)
+            try await eventually("a match that waits") {
+                terminal.look()
+                return terminal.screen.contains("Press Enter to confirm.")
             }
             try await eventually("an Enter that is taken") {
                 terminal.type("\n")

@@ -137,7 +137,6 @@ struct UnitTests {
             "StateDirectoryMode": "0700", "User": "localauth", "Group": "localauth",
         ],
         "localauth-passcode": [
-            "Environment": "LD_BIND_NOW=1",
             "ExecStart": "localauth-passcode --bus system --idle-timeout 60",
             "InaccessiblePaths": "-/var/lib/localauth", "LimitMEMLOCK": "16M",
             "ReadWritePaths": "-/run/faillock -/var/run/faillock -/var/lib/faillock",
@@ -236,7 +235,7 @@ struct UnitTests {
             "ExecStart": "localauth-agent --bus system --resident", "Restart": "on-failure",
             "RestartSec": "2s", "TimeoutStopSec": "2s", "Slice": "session.slice",
             "LimitCORE": "0", "MemoryMax": "256M", "TasksMax": "64", "UMask": "0077",
-            "WantedBy": "graphical-session.target", "Environment": "LD_BIND_NOW=1",
+            "WantedBy": "graphical-session.target",
         ],
         "localauthd": [
             "Type": "notify", "BusName": "org.localauth.Authentication1",
@@ -247,7 +246,7 @@ struct UnitTests {
         "localauth-passcode": [
             "Type": "notify", "BusName": "org.localauth.Passcode1",
             "ExecStart": "localauth-passcode --bus session", "TimeoutStopSec": "5s",
-            "LimitCORE": "0", "UMask": "0077", "Environment": "LD_BIND_NOW=1",
+            "LimitCORE": "0", "UMask": "0077",
         ],
         "localauth-sensor-face": [
             "Type": "notify", "BusName": "org.localauth.Sensor1.Face",

@@ -315,8 +315,12 @@ extension Evaluations {
                     await sensor.isStill(fact)
                 else { return self.handle(.sensorEnded(operation)) }
                 await missed.value
+                if !sensor.templates.lists(template, of: uid) {
+                    _ = await sensor.templates.contains(template, of: uid)
+                    isKnown = await self.facts.sessions.catchUp(uid)
+                }
                 // It may have been removed meanwhile.
-                guard await sensor.templates.contains(template, of: uid) else {
+                guard sensor.templates.lists(template, of: uid) else {
                     return self.handle(.sensorEnded(operation))
                 }
                 self.handle(

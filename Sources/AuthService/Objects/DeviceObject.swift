@@ -291,11 +291,18 @@ final class DeviceObject: Device1Service {
         return .later { [self] () throws(DBusError) in
             let authorization = authorization(.remove, options)
             try await authorize(authorization, call, "make \(sensor.name) forget you")
-            let removed = try await sensor.templates.change(of: uid) { proxy throws(DBusError) in
-                try await proxy.removeAllTemplates(uid: uid, timeout: SensorTemplates.patience)
+            do throws(DBusError) {
+                let removed = try await sensor.templates.change(of: uid) {
+                    proxy throws(DBusError) in
+                    try await proxy.removeAllTemplates(uid: uid, timeout: SensorTemplates.patience)
+                }
+                await enrolments.refresh(uid)
+                return removed
+            } catch {
+                // Some may be gone.
+                await enrolments.refresh(uid)
+                throw error
             }
-            await enrolments.refresh(uid)
-            return removed
         }
     }
 

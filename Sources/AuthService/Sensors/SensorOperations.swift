@@ -96,11 +96,11 @@ final class SensorOperations {
             guard await self.templates.contains(template, of: uid) else {
                 // What another process lists by now is no fault of that one.
                 try self.expectOwner(proxy)
-                // It was removed while the sensor looked.
-                guard !known.contains(where: { $0.id == template }) else {
-                    throw DBusError(sensor: .sensorCanceled)
-                }
-                if !self.templates.isUnknown(of: uid) {
+                if !self.templates.isUnknown(of: uid), !self.templates.isAnnounced(of: uid) {
+                    // It was removed while the sensor looked.
+                    guard !known.contains(where: { $0.id == template }) else {
+                        throw DBusError(sensor: .sensorCanceled)
+                    }
                     self.process.fail(.failed, because: Self.unknownTemplate)
                 }
                 throw DBusError(sensor: .sensorFailed)

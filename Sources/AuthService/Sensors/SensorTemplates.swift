@@ -15,8 +15,9 @@ final class SensorTemplates {
     private var listers: [UInt32: String] = [:]
     /// Users whose templates it did not list when it was asked last, or could not be asked for.
     private var unanswered: Set<UInt32> = []
-    /// Users whose templates it said have changed, and has not listed since.
-    private var announced: Set<UInt32> = []
+    /// How often it said that a user's templates changed since it was asked for those that it has
+    /// listed.
+    private var announced: [UInt32: Int] = [:]
     /// Users whose templates it did not list because it was busy.
     private var busy: Set<UInt32> = []
     /// Templates that an enrolment made which was refused nevertheless: until they are removed they
@@ -55,7 +56,7 @@ final class SensorTemplates {
     func isBusy(of uid: UInt32) -> Bool { busy.contains(uid) && process.isUsable }
 
     func forget() {
-        (lists, listers, announced) = ([:], [:], [])
+        (lists, listers, announced) = ([:], [:], [:])
     }
 
     /// Nothing stands that was listed for a user before.
@@ -72,6 +73,7 @@ final class SensorTemplates {
     /// Asks for a user's templates; nil when the sensor can't say.
     func list(of uid: UInt32) async -> [Template]? {
         let asked = unwanted[uid] ?? []
+        let before = announced[uid]
         guard var list = await ask(uid) else {
             doubt(uid)
             return nil
@@ -86,7 +88,8 @@ final class SensorTemplates {
         }
         if lists.count > Self.limit { forget() }
         lists[uid] = list
-        announced.remove(uid)
+        // What it said meanwhile may be younger than the list.
+        if announced[uid] == before { announced[uid] = nil }
         listers[uid] = process.owner
         unanswered.remove(uid)
         busy.remove(uid)
@@ -151,20 +154,25 @@ final class SensorTemplates {
         lists.keys.contains { $0 != uid && listers[$0] == process.owner }
     }
 
-    /// The sensor says that a user's templates changed: the last list may be from before that.
+    /// The sensor says that a user's templates changed: no list is as young as that.
     func changed(of uid: UInt32) {
-        if lists[uid] != nil { announced.insert(uid) }
+        if announced.count > Self.limit { forget() }
+        announced[uid, default: 0] += 1
     }
 
-    /// Whether the last list has a template.
+    /// Whether what a user has may be another thing than what was listed last.
+    func isAnnounced(of uid: UInt32) -> Bool { announced[uid] != nil }
+
+    /// Whether a user has a template by the last list, and nothing was announced since.
     func lists(_ id: String, of uid: UInt32) -> Bool {
-        lists[uid]?.contains { $0.id == id } == true
+        !isAnnounced(of: uid) && lists[uid]?.contains { $0.id == id } == true
     }
 
-    /// Whether a user has a template; it is asked for when the last list does not say so, or may be
-    /// from before a change.
+    /// Whether a user has a template; it is asked for when the last list does not say so, and again
+    /// when a change was announced meanwhile.
     func contains(_ id: String, of uid: UInt32) async -> Bool {
-        if announced.contains(uid) || !lists(id, of: uid) { await listAnew(uid) }
+        if !lists(id, of: uid) { await listAnew(uid) }
+        if isAnnounced(of: uid) { await listAnew(uid) }
         return lists(id, of: uid)
     }
 

@@ -44,6 +44,25 @@ struct LostChangeTests {
         }
     }
 
+    @Test("L11b: a removal of all that fails in the middle has the service look what is left")
+    func half() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            _ = sensor.add(for: person.peer.uid)
+            let context = try await bench.context(on: person.connection)
+            _ = try await bench.canEvaluate(as: person.connection)
+            let before = try await bench.state(context)
+            sensor.removalOfAllError = .sensorFailed
+            let device = bench.device(on: person.connection)
+            await #expect(throws: DBusError.self) {
+                _ = try await device.removeAllTemplates(options: [:])
+            }
+            // It has announced nothing.
+            let after = try await bench.state(context)
+            #expect(!after.isEmpty && after != before)
+        }
+    }
+
     @Test("L20: a sensor that was plugged in, or out, unheard is asked before the next decision")
     func presence() async throws {
         try await ServiceBench.run { bench in
