@@ -33,7 +33,7 @@ import Linux
         end()
     }
 
-    /// Kills all that is left, and returns when that and the checks have ended, or it took too long.
+    /// Kills all that is left; returns when that and the checks have ended, or it took too long.
     ///
     /// Nothing else is done meanwhile. None of them is collected: their numbers stay theirs until
     /// this process has ended as well.
