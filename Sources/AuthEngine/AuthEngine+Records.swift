@@ -12,7 +12,8 @@ extension AuthEngine {
         saves.values.contains { $0.uid == uid && $0.stricter != nil }
     }
 
-    /// Whether this user's record is on the disk, as far as it matters.
+    /// Whether what was last written of this user is on the disk, as far as it matters; what is on
+    /// its way is not looked at.
     public func isWritten(_ uid: UInt32) -> Bool { !unwritten.contains(uid) }
 
     /// Tries again to write what could not be written: nobody is told of it before.

@@ -186,7 +186,7 @@ extension Connection {
         ) { (writer) throws(DBusError) in
             try writer.write(rule)
         }
-        // It can't be sent where the connection is about to end, which ends the look-ups as well.
+        // Where it can't be sent, the next look-up asks again.
         guard let call else {
             watchesPeers = false
             return

@@ -23,6 +23,7 @@ package struct PrivateDirectory: Sendable {
 
     /// Makes a directory, and those above it that are missing; their names are on the disk.
     package static func make(_ path: String, mode: mode_t = 0o700) throws(SystemError) {
+        let path = path.lastIndex { $0 != "/" }.map { String(path[...$0]) } ?? path
         let slash = path.lastIndex(of: "/")
         var number = mkdir(path, mode) == 0 ? 0 : errno
         if number == ENOENT, let slash, slash > path.startIndex {
@@ -93,7 +94,7 @@ package struct PrivateDirectory: Sendable {
     /// Removes a file; false: there was none.
     package func remove(_ name: String) throws(SystemError) -> Bool {
         // What an interrupted replacement left of it.
-        unlink(Self.former(file(name)))
+        for left in [Self.former(file(name)), PrivateFile.fresh(file(name))] { unlink(left) }
         guard unlink(file(name)) == 0 else {
             guard errno == ENOENT else {
                 throw SystemError(errno: errno, "The file can't be removed", path: file(name))

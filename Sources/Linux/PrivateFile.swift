@@ -32,7 +32,7 @@ package enum PrivateFile {
     ///
     /// The new name is on the disk once the directory is, too.
     package static func replace(_ path: String, with content: [UInt8]) throws(SystemError) {
-        let fresh = path + ".new"
+        let fresh = fresh(path)
         // What an interrupted replacement left; nobody has used it.
         unlink(fresh)
         do throws(SystemError) {
@@ -45,6 +45,9 @@ package enum PrivateFile {
             throw error
         }
     }
+
+    /// What takes a file's place; one that is left is from a replacement that was interrupted.
+    static func fresh(_ path: String) -> String { path + ".new" }
 
     /// All of a file; nil: there is none.
     ///

@@ -67,8 +67,8 @@ final class PrivateDirectoryTests {
     @Test("A file is removed once")
     func remove() throws {
         try directory.replace("file", with: [])
-        // As it was before an interrupted replacement.
-        try PrivateFile.make(directory.file("file.old"), [9])
+        // As it was before interrupted replacements, and as it was to be.
+        for left in ["file.old", "file.new"] { try PrivateFile.make(directory.file(left), [9]) }
         #expect(try directory.remove("file"))
         #expect(try directory.names().filter { !$0.hasPrefix(".") }.isEmpty)
         #expect(try !directory.remove("file"))

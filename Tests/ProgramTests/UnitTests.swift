@@ -235,7 +235,7 @@ struct UnitTests {
             "ExecStart": "localauth-agent --bus system --resident", "Restart": "on-failure",
             "RestartSec": "2s", "TimeoutStopSec": "2s", "Slice": "session.slice",
             "LimitCORE": "0", "MemoryMax": "256M", "TasksMax": "64", "UMask": "0077",
-            "WantedBy": "graphical-session.target",
+            "WantedBy": "graphical-session.target", "Environment": "LD_BIND_NOW=1",
         ],
         "localauthd": [
             "Type": "notify", "BusName": "org.localauth.Authentication1",

@@ -283,12 +283,14 @@ extension Evaluations {
     /// Handles that a person confirmed, which may grant, once a lock or a sleep that was missed has
     /// ended the evaluation.
     func confirmed(_ id: EvaluationID) {
-        guard !facts.sessions.isAbsent, let uid = pending[id]?.request.uid else {
-            return handle(.confirmed(id))
-        }
+        guard let evaluation = pending[id] else { return handle(.confirmed(id)) }
+        let (uid, match) = (evaluation.request.uid, evaluation.match)
         onLoop {
+            // Its template may have been removed while it waited.
+            if let match { _ = await match.sensor.templates.contains(match.template, of: uid) }
             let isKnown = await self.facts.sessions.catchUp(uid)
-            self.handle(isKnown ? .confirmed(id) : .promptFailed(id))
+            let isTheirs = match.map { $0.sensor.templates.lists($0.template, of: uid) } ?? true
+            self.handle(isKnown && isTheirs ? .confirmed(id) : .promptFailed(id))
         }
     }
 
@@ -305,6 +307,7 @@ extension Evaluations {
         case .stage: break
         case .finished(let template):
             let sensor = looking.removeValue(forKey: operation)
+            let owner = sensor?.process.owner
             // A lock or a sleep that was missed ends the evaluation before the match counts; it is
             // looked for while the sensor is asked.
             var isKnown = false
@@ -319,10 +322,11 @@ extension Evaluations {
                     _ = await sensor.templates.contains(template, of: uid)
                     isKnown = await self.facts.sessions.catchUp(uid)
                 }
-                // It may have been removed meanwhile.
-                guard sensor.templates.lists(template, of: uid) else {
-                    return self.handle(.sensorEnded(operation))
-                }
+                // It may have been removed meanwhile, or the sensor be another by now.
+                guard sensor.templates.lists(template, of: uid), sensor.process.owner == owner,
+                    sensor.isUsable, sensor.fits(fact)
+                else { return self.handle(.sensorEnded(operation)) }
+                self.pending[id]?.match = (sensor, template)
                 self.handle(
                     isKnown ? .sensorMatched(operation, template: template) : .promptFailed(id)
                 )

@@ -64,6 +64,8 @@ final class PendingEvaluation {
     let text: ShownText
     let process: CallerProcess
     var prompt: Prompt?
+    /// The template that matched, and the sensor that has it.
+    var match: (sensor: SensorLink, template: String)?
     /// Whether it has an agent, and waits for a place among the prompts.
     var waitsForPlace = false
     /// The session that it would prompt in, once that is known.

@@ -299,7 +299,8 @@ final class DeviceObject: Device1Service {
                 await enrolments.refresh(uid)
                 return removed
             } catch {
-                // Some may be gone.
+                // Some may be gone, and count no more.
+                sensor.templates.changed(of: uid)
                 await enrolments.refresh(uid)
                 throw error
             }

@@ -52,7 +52,12 @@ final class SensorLink: SensorProcessEvents {
         let question = onLoop { isOwner = await self.process.isOwner(proxy.destination) }
         let isSaid = await process.lookAgain(proxy)
         await question.value
-        return isSaid && isOwner && facts.type == fact.type && facts.strength >= fact.strength
+        return isSaid && isOwner && fits(fact)
+    }
+
+    /// Whether it is what a plan rests on, by what it said last.
+    func fits(_ fact: SensorFact) -> Bool {
+        facts.type == fact.type && facts.strength >= fact.strength
     }
 
     /// The sensor is none any more; what ran on it ended.

@@ -81,7 +81,7 @@ final class SensorOperations {
         report: @escaping Report
     ) {
         let operation = Operation(isEnrolment: false, uid: uid, report: report)
-        let known = templates[uid] ?? []
+        let known = templates[uid]
         start(number, operation) { proxy throws(DBusError) in
             let template = try await proxy.verify(
                 operation: number,
@@ -96,12 +96,14 @@ final class SensorOperations {
             guard await self.templates.contains(template, of: uid) else {
                 // What another process lists by now is no fault of that one.
                 try self.expectOwner(proxy)
-                if !self.templates.isUnknown(of: uid), !self.templates.isAnnounced(of: uid) {
+                if let known, !self.templates.isUnknown(of: uid) {
                     // It was removed while the sensor looked.
                     guard !known.contains(where: { $0.id == template }) else {
                         throw DBusError(sensor: .sensorCanceled)
                     }
-                    self.process.fail(.failed, because: Self.unknownTemplate)
+                    if !self.templates.isAnnounced(of: uid) {
+                        self.process.fail(.failed, because: Self.unknownTemplate)
+                    }
                 }
                 throw DBusError(sensor: .sensorFailed)
             }

@@ -15,9 +15,10 @@ final class SensorTemplates {
     private var listers: [UInt32: String] = [:]
     /// Users whose templates it did not list when it was asked last, or could not be asked for.
     private var unanswered: Set<UInt32> = []
-    /// How often it said that a user's templates changed since it was asked for those that it has
-    /// listed.
-    private var announced: [UInt32: Int] = [:]
+    /// The numbers of what it last said of users: that their templates changed, which no list of
+    /// them answers yet.
+    private var announced: [UInt32: UInt64] = [:]
+    private var changes: UInt64 = 0
     /// Users whose templates it did not list because it was busy.
     private var busy: Set<UInt32> = []
     /// Templates that an enrolment made which was refused nevertheless: until they are removed they
@@ -157,7 +158,8 @@ final class SensorTemplates {
     /// The sensor says that a user's templates changed: no list is as young as that.
     func changed(of uid: UInt32) {
         if announced.count > Self.limit { forget() }
-        announced[uid, default: 0] += 1
+        changes += 1
+        announced[uid] = changes
     }
 
     /// Whether what a user has may be another thing than what was listed last.

@@ -63,6 +63,29 @@ struct LostChangeTests {
         }
     }
 
+    @Test("L8: a match of a sensor that becomes weak while it lists anew is none")
+    func weakenedWhileListed() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let uid = person.peer.uid
+            let call = try bench.begin(person.connection, 1, Self.strong)
+            let operation = try await sensor.operation()
+            let asked = sensor.count(of: "ListTemplates")
+            sensor.unanswered = ["ListTemplates"]
+            // It has matched, and is asked whether it is what it was.
+            sensor.onLook = {
+                sensor.onLook = nil
+                sensor.signals.templatesChanged(uid: uid)
+            }
+            operation.succeed(template)
+            try await eventually("the question") { sensor.count(of: "ListTemplates") > asked }
+            sensor.saidStrength = "weak"
+            sensor.changed("Strength")
+            sensor.speak()
+            await expectName(.biometryNotAvailable) { _ = try await call.reply() }
+        }
+    }
+
     @Test("L20: a sensor that was plugged in, or out, unheard is asked before the next decision")
     func presence() async throws {
         try await ServiceBench.run { bench in

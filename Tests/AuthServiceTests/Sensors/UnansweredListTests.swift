@@ -215,6 +215,29 @@ struct UnansweredListTests {
         }
     }
 
+    @Test("L7, L11b: a match whose template goes before it is confirmed grants nothing")
+    func goneUnconfirmed() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled {
+                $0.type = 2
+                $0.saidStrength = "convenience"
+            }
+            let uid = person.peer.uid
+            let template = sensor.add(for: uid)
+            let call = try bench.begin(person.connection)
+            try await sensor.operation().succeed(template)
+            for await event in call.events where event.kind == "confirmation-required" { break }
+            sensor.unanswered = ["ListTemplates"]
+            sensor.templates[uid]?.removeAll { $0.id == template }
+            sensor.signals.templatesChanged(uid: uid)
+            _ = try await bench.manager(sensor.connection).version()
+            let prompt = try await person.prompt()
+            try await bench.manager(person.connection).submitConfirm(prompt: prompt.handle)
+            sensor.speak()
+            await expectName(.systemCancel) { _ = try await call.reply() }
+        }
+    }
+
     @Test("L11b: a match by a template that nobody told of is one of another enrolment")
     func unheardTemplate() async throws {
         try await ServiceBench.run { bench in
