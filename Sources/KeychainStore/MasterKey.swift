@@ -124,7 +124,8 @@ struct MasterKey {
         guard let key = OwnedDescriptor.open(file, O_WRONLY | O_NOFOLLOW), key.write(zeros),
             fsync(key.rawValue) == 0
         else {
-            throw SystemError(errno: errno, "The key can't be overwritten", path: file)
+            let what = "The clear key can't be overwritten (shred -u removes it)"
+            throw SystemError(errno: errno, what, path: file)
         }
     }
 

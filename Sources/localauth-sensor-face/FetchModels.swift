@@ -10,7 +10,8 @@ enum FetchModels {
             exit(64)
         }
         guard becomeOwner(of: folder) else {
-            log(.error, "the owner of \(folder) can't be taken on")
+            let hint = "name a folder that can be looked at, or run it as who owns that"
+            log(.error, "the owner of \(folder) can't be taken on: \(hint)")
             exit(EXIT_FAILURE)
         }
         do throws(FaceFault) {
