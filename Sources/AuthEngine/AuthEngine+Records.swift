@@ -3,7 +3,7 @@ extension AuthEngine {
     func record(of uid: UInt32) -> UserRecord { records[uid] ?? unknown }
 
     /// Whether a write of this user's record is under way: nothing is concluded on it meanwhile.
-    func isBeingWritten(_ uid: UInt32) -> Bool {
+    public func isBeingWritten(_ uid: UInt32) -> Bool {
         saves.values.contains { $0.uid == uid }
     }
 

@@ -98,6 +98,7 @@ final class AuditBench {
     let journal: PrivateJournal
     let client: Connection
     let service: AuthService
+    let store: AuthStore
     let verifier: ScriptedVerifier
     private var hasStopped = false
 
@@ -117,6 +118,7 @@ final class AuditBench {
             bootID: "boot",
             settings: Settings()
         )
+        self.store = store
         service = AuthService(
             connection: try bus.connect(),
             store: store,

@@ -34,6 +34,7 @@ extension AuthService {
             let around = sessions.surroundings
             diagnosis.isLidClosed = around.isLidClosed && !around.isDocked
         }
+        await evaluations.finishLockout(of: uid)
         diagnosis.refusal = evaluations.engine.availability(
             .biometrics,
             uid: uid,

@@ -127,13 +127,24 @@ final class Evaluations {
         context: ContextObject? = nil
     ) -> Answer<Availability> {
         let uid = peer.uid
-        if let facts = facts.told(policy, to: peer) {
+        if !isLockingOut(uid), let facts = facts.told(policy, to: peer) {
             return .now(availability(policy, uid, facts, context))
         }
         return .later { () throws(DBusError) in
             let facts = await self.facts.findOut(policy, for: peer)
+            await self.finishLockout(of: uid)
             return self.availability(policy, uid, facts, context)
         }
+    }
+
+    /// Returns once a lockout that is on its way to the disk is there, or can't be written: nobody
+    /// is told of it before (L17).
+    func finishLockout(of uid: UInt32) async {
+        if isLockingOut(uid) { await saves.finish() }
+    }
+
+    private func isLockingOut(_ uid: UInt32) -> Bool {
+        engine.isBeingWritten(uid) && engine.lockout(of: uid, at: Instant.now()) != nil
     }
 
     private func availability(

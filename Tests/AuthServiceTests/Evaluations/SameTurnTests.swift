@@ -1,4 +1,6 @@
+import AuthStore
 import DBus
+import Dispatch
 import Glibc
 import LocalAuthBus
 import TestSupport
@@ -28,6 +30,34 @@ struct SameTurnTests {
             #expect(Policy.allCases.allSatisfy { isAnsweredNow($0) })
             bench.verifier.tellChange()
             try await eventually("the change") { !isAnsweredNow(.biometricsOrPasscode) }
+        }
+    }
+
+    @Test("L17: a lockout is told by CanEvaluate and Diagnose when it is on the disk, not before")
+    func unwrittenLockout() async throws {
+        try await AuditBench.run { bench in
+            let peer = try await bench.service.connection.peer(named: bench.client.uniqueName)
+            let (sensor, _) = try await bench.sensor(for: peer.uid)
+            #expect(try await bench.manager().canEvaluate(policy: 1).code == 0)
+            let (evaluations, disk) = (bench.service.evaluations, DispatchSemaphore(value: 0))
+            // The thread that writes is kept until the disk goes on.
+            bench.store.save(UserRecord(), uid: 4_000_000_000) { _ in disk.wait() }
+            evaluations.handle(.passcodeRequired(uid: peer.uid, cause: .remote))
+            let told = Witness<Int32?>()
+            let answers = [
+                onLoop { told.record(try? await bench.manager().canEvaluate(policy: 1).code) },
+                onLoop {
+                    _ = try? await bench.manager().diagnose()
+                    told.record(nil)
+                },
+            ]
+            _ = try await sensor.calls.first("the diagnosis") { $0 == "Health" }
+            for _ in 0..<50 { _ = try await bench.manager().version() }
+            #expect(told.seen.isEmpty)
+            disk.signal()
+            for answer in answers { await answer.value }
+            #expect(Set(told.seen) == [-8, nil])
+            #expect(evaluations.engine.isWritten(peer.uid))
         }
     }
 
