@@ -221,10 +221,15 @@ nightly: export LA_RUNS = 10000
 nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
-nightly: FUZZ_SECONDS ?= 600
-nightly: test test-client test-deb test-system test-machine bench-system soak instructions fuzz ## Every test, with 10,000 random lives and hundreds of crashes; fuzzers, sanitizers, a booted system
-	@$(MAKE) --no-print-directory sanitize SANITIZER=address
-	@$(MAKE) --no-print-directory sanitize SANITIZER=thread
+nightly: export FUZZ_SECONDS ?= 600
+# What follows one that fails is run as well; which failed is said at the end.
+NIGHTLY := test fuzz soak instructions "sanitize SANITIZER=address" "sanitize SANITIZER=thread" \
+    test-client test-deb test-system test-machine bench-system
+nightly: ## Every test, with 10,000 random lives and hundreds of crashes; fuzzers, sanitizers, a booted system
+	@failed=; for task in $(NIGHTLY); do \
+	    $(MAKE) --no-print-directory $$task || failed="$$failed, $$task"; \
+	done; \
+	[ -z "$$failed" ] || { echo "nightly: failed:$${failed#,}" >&2; exit 1; }
 
 mutants: setup ## Plants faults, one at a time, and sees whether the tests notice: docs/mutants.md
 	scripts/mutants $(MUTANTS)
