@@ -43,11 +43,14 @@ struct MutantPageTests {
         let tree = try Tree()
         let place = try #require(tree.page.firstIndex { $0.hasPrefix(Self.row) })
         let line = tree.page[place]
-        let seen = try #require(line.components(separatedBy: " | ").last?.dropLast(2))
+        let cells = line.components(separatedBy: " | ")
+        let seen = try #require(cells.last?.dropLast(2))
+        let entry = try #require(cells.dropLast().last)
         let changes: [(String, String)] = [
             ("no such entry", line + "\n| no-such-fault | SQLite/A.swift | without `a()` | Seen |"),
             ("another file", line.replacing("KeychainStore.swift", with: "KeyRing.swift")),
             ("another change", line.replacing("→ `true`", with: "→ `false`")),
+            ("another entry", line.replacing(" \(entry) ", with: " 00000000 ")),
             ("a test that is gone", line.replacing(seen, with: "No test says this")),
             ("seen by nothing", line.replacing(seen, with: "")),
         ]
@@ -84,7 +87,7 @@ struct MutantPageTests {
         #expect(lines.contains { said.output.contains($0) }, "\(change): \(said.output)")
     }
 
-    @Test("The page is written without a build, and a result whose test is gone is none")
+    @Test("The page is written without a build, and a result of another test or entry is none")
     func written() async throws {
         let tree = try Tree()
         var page = tree.page
@@ -93,17 +96,25 @@ struct MutantPageTests {
         page[place] = (cells.dropLast() + ["No test says this |"]).joined(separator: " | ")
         let other = try #require(page.firstIndex { $0.hasPrefix("| ledger-without-its-code | ") })
         page.remove(at: other)
+        let third = try #require(page.firstIndex { $0.hasPrefix("| array-of-any-length | ") })
+        var changedEntry = page[third].components(separatedBy: " | ")
+        changedEntry[changedEntry.count - 2] = "00000000"
+        page[third] = changedEntry.joined(separator: " | ")
         let said = try await tree.run("--page", on: page)
         #expect(said.status == 0, "\(said.output)")
         let written = try tree.written()
-        for name in ["| row-without-its-code | ", "| ledger-without-its-code | "] {
+        for name in ["row-without-its-code", "ledger-without-its-code", "array-of-any-length"]
+            .map({ "| \($0) | " })
+        {
             let row = written.first { $0.hasPrefix(name) }
             #expect(row?.hasSuffix(" | not run |") == true, "\(name): \(row ?? "none")")
         }
         // All else is as it was.
         let counts = try #require(written.firstIndex { $0.hasPrefix("## ") })
-        let changed = written.indices.filter { !tree.page.contains(written[$0]) }
-        #expect(changed.allSatisfy { $0 < counts || [place, other].contains($0) }, "\(changed)")
+        let (changed, meant) = (
+            written.indices.filter { !tree.page.contains(written[$0]) }, [place, other, third]
+        )
+        #expect(changed.allSatisfy { $0 < counts || meant.contains($0) }, "\(changed)")
         #expect(written.count == tree.page.count)
         #expect(try await tree.run("--check", on: written).status == 0)
     }
