@@ -159,6 +159,8 @@ struct AttemptTests {
         let id = desk.evaluate(.biometrics, uid: 2000)
         desk.scan(matching: false)
         desk.send(.canceled(id))
+        #expect(desk.engine.records[2000]?.failures == 1)
+        #expect(desk.engine.records[Desk.uid]?.failures == 4)
         #expect(desk.available(.biometrics) == nil)
     }
 
@@ -213,9 +215,9 @@ struct AttemptTests {
     func faultsDoNotCount() {
         var desk = Desk(.finger)
         desk.fail(4)
-        for _ in 0..<3 {
+        for kind in [nil] + SensorFault.Kind.allCases.map(Optional.some) {
             let faulty = desk.evaluate(.biometrics)
-            desk.fault()
+            desk.fault(because: kind.map { SensorFault($0, "It can't look.") })
             #expect(desk.refusal(faulty) == .biometryNotAvailable)
             let canceled = desk.evaluate(.biometrics)
             desk.send(.canceled(canceled))

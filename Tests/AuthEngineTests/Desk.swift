@@ -118,11 +118,15 @@ struct Desk {
         return send(.sensorMismatched(operation.id, attempt: attempts[operation.id] ?? 0))
     }
 
+    /// The operation of that sensor ends, because of a fault that is told or without a word.
     @discardableResult
-    mutating func fault(_ sensor: String = "finger") -> [Effect] {
+    mutating func fault(
+        _ sensor: String = "finger",
+        because fault: SensorFault? = nil
+    ) -> [Effect] {
         guard let operation = operations.last(where: { $0.sensor == sensor }) else { return [] }
         operations.removeAll { $0.id == operation.id }
-        return send(.sensorEnded(operation.id))
+        return send(fault.map { .sensorFailed(operation.id, $0) } ?? .sensorEnded(operation.id))
     }
 
     /// A packet, and what the verifier says of it if it is asked.

@@ -313,6 +313,7 @@ struct ProjectRuleTests {
         for _ in 0..<5 { desk.passcode(first, .wrong) }
         for minutes in [1, 5, 15, 60, 60] {
             let id = desk.evaluate(.biometricsOrPasscode)
+            #expect(desk.isPending(id), "one more passcode is taken")
             desk.passcode(id, .wrong)
             #expect(desk.refusal(id) == .authenticationFailed, "the attempt that starts a delay")
             let prompts = desk.prompts
