@@ -14,13 +14,17 @@ struct AppRuleTests {
             person.passcode = nil
             let first = try bench.begin(person.connection)
             let operation = try await sensor.operation()
-            try await sensor.miss(operation, 3)
+            for (attempt, left) in [(1, 2), (2, 1), (3, 0)] as [(UInt32, UInt32)] {
+                #expect(try await sensor.miss(operation, attempt: attempt) == left)
+            }
             await expectName(.authenticationFailed) { _ = try await first.reply() }
             let app = try person.app(bench.bus)
             #expect(try await bench.canEvaluate(as: app).code == 0)
             let second = try bench.begin(app)
             let next = try await sensor.operation(1)
-            try await sensor.miss(next, 2)
+            #expect(try await sensor.miss(next, attempt: 1) == 1)
+            #expect(try await bench.canEvaluate(as: app).code == 0)
+            #expect(try await sensor.miss(next, attempt: 2) == 0)
             await expectName(.biometryLockout) { _ = try await second.reply() }
 
             #expect(try await bench.canEvaluate(as: person.connection).code == -8)

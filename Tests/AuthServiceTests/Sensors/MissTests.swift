@@ -128,6 +128,25 @@ struct MissTests {
         }
     }
 
+    @Test("R8: a sensor that fails again and again counts as no miss, and locks nothing")
+    func failures() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let faults: [DBusError.Name] = [.sensorDenied, .sensorDisconnected, .sensorFailed]
+            for number in 0..<6 {
+                let call = try bench.begin(person.connection)
+                try await sensor.operation(number).fail(faults[number % 3])
+                await expectName(.biometryNotAvailable) { _ = try await call.reply() }
+            }
+            try #require(await bench.canEvaluate(as: person.connection).code == 0)
+            let call = try bench.begin(person.connection)
+            let operation = try await sensor.operation(6)
+            #expect(try await sensor.miss(operation, attempt: 1) == 2)
+            operation.succeed(template)
+            #expect(try await call.reply()["mechanism"] == .string("biometry"))
+        }
+    }
+
     /// A person, a sensor, and an evaluation that looks.
     @BusActor private static func looking(
         _ bench: ServiceBench
