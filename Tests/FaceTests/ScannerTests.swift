@@ -263,7 +263,7 @@ import Testing
                     count += 1
                     return count
                 }
-                guard number > 2 else { throw .busy }
+                guard number > 12 else { throw .busy }
                 return List([1, 1])
             }
         )
@@ -274,8 +274,8 @@ import Testing
         ) { reports.add($0) }
         #expect(match.id == "mine")
         // One pause after each refusal: it looks within half a second of the camera's being free.
-        #expect(reports.all == [.busy, .busy, .ready])
-        #expect(tries.withLock { $0 } == 3)
+        #expect(reports.all == [Scanner.Report](repeating: .busy, count: 12) + [.ready])
+        #expect(tries.withLock { $0 } == 13)
         #expect(Scanner.busyPause <= 500)
     }
 

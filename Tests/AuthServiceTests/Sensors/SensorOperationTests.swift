@@ -148,8 +148,8 @@ struct SensorOperationTests {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await Self.enrolled(bench)
             let evaluation = bench.evaluate(person)
-            for number in 0..<3 { try await sensor.operation(number).fail(.sensorBusy) }
-            let last = try await sensor.operation(3)
+            for number in 0..<12 { try await sensor.operation(number).fail(.sensorBusy) }
+            let last = try await sensor.operation(12)
             // One pause after each refusal: it looks within half a second of its being free.
             #expect(SensorOperations.busyPause <= .milliseconds(500))
             #expect(evaluation.isPending)

@@ -140,6 +140,10 @@ struct UnansweredListTests {
             let person = try await bench.person()
             let sensor = try await bench.sensor { $0.listError = .sensorBusy }
             let template = sensor.add(for: person.peer.uid, announcing: false)
+            // A short one waits for it until its deadline.
+            await expectName(.systemCancel) {
+                _ = try await bench.begin(person.connection, 1, ["timeout": .uint64(3000)]).reply()
+            }
             let asked = sensor.count(of: "ListTemplates")
             let evaluation = bench.evaluate(person)
             _ = try await sensor.calls.first("another question") { _ in
@@ -215,8 +219,11 @@ struct UnansweredListTests {
         }
     }
 
-    @Test("L7, L11b: a match whose template goes before it is confirmed grants nothing")
-    func goneUnconfirmed() async throws {
+    @Test(
+        "L7, L11b: a match whose template goes before it is confirmed grants nothing",
+        arguments: [false, true]
+    )
+    func goneUnconfirmed(isBusy: Bool) async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled {
                 $0.type = 2
@@ -227,7 +234,12 @@ struct UnansweredListTests {
             let call = try bench.begin(person.connection)
             try await sensor.operation().succeed(template)
             for await event in call.events where event.kind == "confirmation-required" { break }
-            sensor.unanswered = ["ListTemplates"]
+            // What it has no more it says when it is asked again, or not at all.
+            if isBusy {
+                sensor.listError = .sensorBusy
+            } else {
+                sensor.unanswered = ["ListTemplates"]
+            }
             sensor.templates[uid]?.removeAll { $0.id == template }
             sensor.signals.templatesChanged(uid: uid)
             _ = try await bench.manager(sensor.connection).version()
@@ -275,6 +287,31 @@ struct UnansweredListTests {
             #expect(sensor.count(of: "ListTemplates") < asked + 5)
             operation.succeed(template)
             #expect(try await evaluation.value()["sensor"] == .string("Fourth"))
+        }
+    }
+
+    @Test(
+        "L25: beside a sensor that says busy the passcode is taken, and so is another's match",
+        arguments: [false, true]
+    )
+    func othersGoOn(isByPasscode: Bool) async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, _) = try await bench.enrolled()
+            let other = try await bench.sensor("Fourth")
+            let template = other.add(for: person.peer.uid, announcing: false)
+            let evaluation = bench.evaluate(person, 2)
+            let (busy, looking) = (try await sensor.operation(), try await other.operation())
+            sensor.tell(busy, "busy", ["by": .string("zoom")])
+            _ = try await person.updates.first("sensor-busy") { $0.kind == "sensor-busy" }
+            if isByPasscode {
+                let prompt = try await person.prompt()
+                person.enter(ScriptedVerifier.passcode, into: prompt.channel)
+            } else {
+                looking.succeed(template)
+            }
+            let mechanism = isByPasscode ? "passcode" : "biometry"
+            #expect(try await evaluation.value()["mechanism"] == .string(mechanism))
+            _ = try await busy.canceled.first("Cancel") { $0 }
         }
     }
 
