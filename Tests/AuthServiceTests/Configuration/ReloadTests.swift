@@ -77,6 +77,21 @@ struct ReloadTests {
         }
     }
 
+    @Test("A stronger KeychainStrength counts for a read whose prompt is there already, too")
+    func keychainStrengthMeanwhile() async throws {
+        let weak = "[Biometry]\nKeychainStrength=weak\n"
+        try await ServiceBench.run(configuration: weak) { bench in
+            let (person, sensor, template) = try await bench.enrolled { $0.saidStrength = "weak" }
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("guarded", flags: .biometryAny)
+            let reading = try keychain.reading(id)
+            let operation = try await sensor.operation()
+            try await bench.daemon.reload("[Biometry]\nKeychainStrength=strong\n")
+            operation.succeed(template)
+            await expectName(.keychainAuthFailed) { _ = try await reading.value() }
+        }
+    }
+
     @Test("PendingPerConnection counts from the reload on")
     func pendingPerConnection() async throws {
         try await ServiceBench.run { bench in

@@ -133,7 +133,8 @@ struct SameTurnTests {
             )
             try await eventually("the sensor to be usable") { try await proxy.available() }
             let quota = try #require(bench.service.connection.quota)
-            let rest = MethodQuotas.bytesPerUser - quota.bytes(of: getuid())
+            let (calls, bytes) = (quota.calls(of: getuid()), quota.bytes(of: getuid()))
+            let rest = MethodQuotas.bytesPerUser - bytes
             try quota.hold(rest, of: getuid())
             for _ in 0..<3 {
                 await expectName(.limitsExceeded) {
@@ -145,6 +146,7 @@ struct SameTurnTests {
             }
             #expect(device.calls.isEmpty)
             quota.release(rest, of: getuid())
+            #expect(quota.calls(of: getuid()) == calls && quota.bytes(of: getuid()) == bytes)
         }
     }
 }
