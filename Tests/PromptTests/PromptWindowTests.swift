@@ -120,6 +120,13 @@ struct PromptWindowTests {
             try await expectError(.userFallback, of: "the fallback") {
                 _ = try await evaluation.value
             }
+            try await stage.reader.waitForNothing()
+            // An app that gives it no title has one of the prompt's own.
+            let second = stage.evaluate(1, "open it")
+            _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
+            try await stage.daemon.sensor.queue(outcomes: ["no-match"])
+            try await stage.reader.press("Use Another Way")
+            try await expectError(.userFallback, of: "the fallback") { _ = try await second.value }
         }
     }
 
