@@ -1,5 +1,6 @@
 import ClientTestSupport
 import DBus
+import Dispatch
 import Foundation
 import LocalAuthBus
 import LocalAuthentication
@@ -54,7 +55,7 @@ struct LAContextTests {
                     replies.withLock { $0 += 1 }
                     let again = context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil)
                     continuation.resume(
-                        returning: (isSuccess, error == nil, again, Thread.isMainThread)
+                        returning: (isSuccess, error == nil, again, MainQueue.shared.isCurrent)
                     )
                 }
             }
@@ -101,11 +102,16 @@ struct LAContextTests {
         try await ClientDesk.run { desk in
             try await desk.queue("no-match", "no-match", "no-match")
             _ = await code(of: .deviceOwnerAuthenticationWithBiometrics)
-            try await desk.queue("no-match", "no-match")
-            let fifth = await code(of: .deviceOwnerAuthenticationWithBiometrics)
-            #expect(fifth == .biometryLockout)
-            var error: NSError?
             let context = LAContext()
+            async let fifth = code(of: .deviceOwnerAuthenticationWithBiometrics)
+            try await desk.queue("no-match")
+            try await eventually("the fourth failure") {
+                desk.agent.updates.seen.count { $0 == "no-match" } == 4
+            }
+            #expect(context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil))
+            try await desk.queue("no-match")
+            #expect(await fifth == .biometryLockout)
+            var error: NSError?
             #expect(
                 !context.canEvaluatePolicy(
                     .deviceOwnerAuthenticationWithBiometrics,
@@ -246,5 +252,197 @@ struct LAContextTests {
         } catch {
             return (error as? LAError)?.code
         }
+    }
+}
+
+// MARK: - What else a context promises
+
+extension LAContextTests {
+    private typealias Reply = @Sendable (Bool, (any Error)?) -> Void
+
+    /// How a reply came.
+    private struct Arrival: Equatable, Sendable {
+        let code: LAError.Code?
+        let isOnMain: Bool
+        let isAfterCall: Bool
+    }
+
+    private static func arrival(of call: (@escaping Reply) -> Void) async -> Arrival {
+        let returned = DispatchSemaphore(value: 0)
+        return await withCheckedContinuation { continuation in
+            call { _, error in
+                let isOnMain = MainQueue.shared.isCurrent
+                // Within the call it would wait in vain.
+                let isAfterCall = returned.wait(timeout: .now() + .seconds(30)) == .success
+                continuation.resume(
+                    returning: Arrival(
+                        code: (error as? LAError)?.code,
+                        isOnMain: isOnMain,
+                        isAfterCall: isAfterCall
+                    )
+                )
+            }
+            returned.signal()
+        }
+    }
+
+    @Test("R30: A refusal, too, comes once, off the main thread and after its call")
+    func refusalReply() async throws {
+        try await ClientDesk.run(isDaemonRunning: false) { _ in
+            let word = kSecAttrAccessibleWhenUnlocked
+            let control = try #require(
+                SecAccessControlCreateWithFlags(nil, word, .userPresence, nil)
+            )
+            let (alone, invalid) = (LAContext(), LAContext())
+            invalid.invalidate()
+            let refusals = [(alone, LAError.Code.biometryNotAvailable), (invalid, .invalidContext)]
+            for (context, code) in refusals {
+                let expected = Arrival(code: code, isOnMain: false, isAfterCall: true)
+                let ofPolicy = await Self.arrival { reply in
+                    context.evaluatePolicy(
+                        .deviceOwnerAuthentication,
+                        localizedReason: reason,
+                        reply: reply
+                    )
+                }
+                try #require(ofPolicy == expected)
+                let ofItem = await Self.arrival { reply in
+                    context.evaluateAccessControl(
+                        control,
+                        operation: .useItem,
+                        localizedReason: reason,
+                        reply: reply
+                    )
+                }
+                try #require(ofItem == expected)
+            }
+        }
+    }
+
+    @Test("R14: What can be evaluated leaves no error of the question before")
+    func errorOfSuccess() async throws {
+        try await ClientDesk.run { _ in
+            let context = LAContext()
+            let companion = LAPolicy.deviceOwnerAuthenticationWithCompanion
+            let biometry = LAPolicy.deviceOwnerAuthenticationWithBiometrics
+            var error: NSError?
+            #expect(!context.canEvaluatePolicy(companion, error: &error))
+            #expect(error?.code == -11)
+            #expect(context.canEvaluatePolicy(biometry, error: &error))
+            #expect(error == nil)
+        }
+    }
+
+    @Test("R31: After invalidating all that was set, and was evaluated, reads as its default")
+    func defaults() async throws {
+        try await ClientDesk.run { _ in
+            let context = LAContext()
+            context.localizedFallbackTitle = "Other way"
+            context.localizedCancelTitle = "Not now"
+            context.localizedReason = reason
+            context.interactionNotAllowed = true
+            context.touchIDAuthenticationAllowableReuseDuration = 30
+            context.maxBiometryFailures = 5
+            // Nothing is evaluated on it, so that the client knows the state and not the service.
+            let biometry = LAPolicy.deviceOwnerAuthenticationWithBiometrics
+            #expect(context.canEvaluatePolicy(biometry, error: nil))
+            #expect(context.evaluatedPolicyDomainState?.count == 32)
+            #expect(context.domainState.stateHash?.count == 32)
+            #expect(context.biometryType == .touchID)
+            #expect(context.localizedFallbackTitle == "Other way")
+            #expect(context.localizedCancelTitle == "Not now")
+            #expect(context.localizedReason == reason)
+            #expect(context.interactionNotAllowed)
+            #expect(context.touchIDAuthenticationAllowableReuseDuration == 30)
+            #expect(context.maxBiometryFailures == 5)
+            context.invalidate()
+            #expect(context.evaluatedPolicyDomainState == nil)
+            #expect(context.domainState.stateHash == nil)
+            #expect(context.domainState.biometry.stateHash == nil)
+            #expect(context.biometryType == .none)
+            #expect(context.localizedFallbackTitle == nil)
+            #expect(context.localizedCancelTitle == nil)
+            #expect(context.localizedReason.isEmpty)
+            #expect(!context.interactionNotAllowed)
+            #expect(context.touchIDAuthenticationAllowableReuseDuration == 0)
+            #expect(context.maxBiometryFailures == nil)
+        }
+    }
+
+    @Test("R7: maxBiometryFailures is read as it was set, and has no effect")
+    func maxBiometryFailures() async throws {
+        try await ClientDesk.run { desk in
+            let biometry = LAPolicy.deviceOwnerAuthenticationWithBiometrics
+            let context = LAContext()
+            #expect(context.maxBiometryFailures == nil)
+            context.maxBiometryFailures = 1
+            #expect(context.maxBiometryFailures == 1)
+            try await desk.queue("no-match", "no-match", "match")
+            #expect(await code(of: biometry, on: context) == nil)
+            let other = LAContext()
+            other.maxBiometryFailures = 5
+            #expect(other.maxBiometryFailures == 5)
+            try await desk.queue("no-match", "no-match", "no-match")
+            #expect(await code(of: biometry, on: other) == .authenticationFailed)
+            other.maxBiometryFailures = nil
+            #expect(other.maxBiometryFailures == nil)
+        }
+    }
+
+    @BusActor
+    private static func pairCompanion(at desk: Desk) async throws {
+        let name = "org.localauth.Sensor1.Key"
+        let words = ["localauth-sensor-simulated", "--name", "Key", "--type", "companion"]
+        try desk.bus.start(words)
+        try await desk.bus.waitForOwner(of: name)
+        let key = SimulatedSensor1Proxy(
+            desk.agent.connection,
+            destination: name,
+            path: desk.sensor.path
+        )
+        _ = try await key.addTemplate(uid: getuid(), label: "key")
+        try await eventually("a companion that can be used") {
+            try await desk.manager.canEvaluate(policy: 3).code == 0
+        }
+    }
+
+    @Test("R41: With nothing enrolled there is no hash; the combined one is over companions, too")
+    func combinedState() async throws {
+        try await ClientDesk.run(isDaemonRunning: false) { desk in
+            try await desk.startDaemon().startSensor(enrolling: nil)
+            let nothing = LAContext().domainState
+            #expect(nothing.biometry.biometryType == .touchID)
+            #expect(nothing.biometry.stateHash == nil)
+            #expect(nothing.stateHash == nil)
+            try await desk.enrollAnother()
+            try await desk.waitUntilUsable()
+            let finger = LAContext().domainState
+            #expect(finger.biometry.stateHash?.count == 32)
+            #expect(finger.stateHash?.count == 32)
+            #expect(finger.companion.stateHash == nil)
+            try await Self.pairCompanion(at: desk)
+            let both = LAContext().domainState
+            #expect(both.biometry.stateHash == finger.biometry.stateHash)
+            #expect(both.stateHash?.count == 32)
+            #expect(both.stateHash != finger.stateHash)
+            #expect(both.companion.availableCompanionTypes == [.watch])
+            #expect(both.companion.stateHash == both.stateHash)
+        }
+    }
+}
+
+/// The main queue by a mark, because its work need not be the main thread's.
+private struct MainQueue: @unchecked Sendable {
+    static let shared = MainQueue()
+
+    private let mark = DispatchSpecificKey<Bool>()
+
+    private init() {
+        DispatchQueue.main.setSpecific(key: mark, value: true)
+    }
+
+    /// Whether who asks is on it, or on the main thread.
+    var isCurrent: Bool {
+        Thread.isMainThread || DispatchQueue.getSpecific(key: mark) == true
     }
 }
