@@ -119,16 +119,29 @@ struct AppShapeTests {
     func changes() async throws {
         try await ClientDesk.run { _ in
             #expect(Self.add([:]) == errSecSuccess)
+            let persistent = Self.found([kSecReturnPersistentRef: true]).value as? Data
+            let reference = try #require(persistent)
             let wrong: [(CFString, Any)] = [
                 (kSecMatchLimit, kSecMatchLimitOne), (kSecReturnData, true),
                 (kSecUseAuthenticationContext, LAContext()), (kSecUseOperationPrompt, "look"),
                 (kSecUseAuthenticationUI, kSecUseAuthenticationUISkip),
+                (kSecMatchItemList, [reference]), (kSecValuePersistentRef, reference),
             ]
             for (name, value) in wrong {
                 let changes = [kSecAttrLabel: "changed", name: value] as CFDictionary
                 #expect(SecItemUpdate(Self.passwords as CFDictionary, changes) == errSecParam)
             }
             #expect(Self.found([kSecAttrLabel: "changed"]).status == errSecItemNotFound)
+            // A reference to a key is of no password.
+            let keys: [CFString: Any] = [kSecClass: kSecClassKey]
+            let parameters = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom] as CFDictionary
+            let key = try #require(SecKeyCreateRandomKey(parameters, nil))
+            let item = keys.merging([kSecValueRef: key]) { $1 } as CFDictionary
+            #expect(SecItemAdd(item, nil) == errSecSuccess)
+            let changes: [CFString: Any] = [kSecAttrLabel: "changed", kSecValueRef: key]
+            #expect(SecItemUpdate(keys as CFDictionary, changes as CFDictionary) == errSecParam)
+            let changed = keys.merging([kSecAttrLabel: "changed"]) { $1 } as CFDictionary
+            #expect(SecItemCopyMatching(changed, nil) == errSecItemNotFound)
         }
     }
 

@@ -174,10 +174,17 @@ struct AttributeTests {
             #expect(SecItemCopyMatching(query, nil) == errSecUnimplemented, "\(name)")
             #expect(SecItemDelete(query) == errSecUnimplemented, "\(name)")
         }
-        for name in [kSecMatchCaseInsensitive, kSecMatchTrustedOnly] {
-            var query: [String: Any] = [kSecClass as String: kSecClassGenericPassword]
-            query[name as String] = true
-            #expect(SecItemDelete(query as CFDictionary) == errSecUnimplemented, "\(name)")
+        let matches = [kSecMatchCaseInsensitive as String, kSecMatchTrustedOnly as String]
+        for name in matches + ["m_DiacriticInsensitive", "m_WidthInsensitive"] {
+            let plain = [kSecClass as String: kSecClassGenericPassword] as CFDictionary
+            let query: [String: Any] = [
+                kSecClass as String: kSecClassGenericPassword, name: true,
+            ]
+            let loose = query as CFDictionary
+            #expect(SecItemCopyMatching(loose, nil) == errSecUnimplemented, "\(name)")
+            #expect(SecItemUpdate(loose, [:] as NSDictionary) == errSecUnimplemented, "\(name)")
+            #expect(SecItemUpdate(plain, [name: true] as NSDictionary) == errSecUnimplemented)
+            #expect(SecItemDelete(loose) == errSecUnimplemented, "\(name)")
         }
     }
 }

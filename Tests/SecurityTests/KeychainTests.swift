@@ -143,6 +143,30 @@ struct KeychainTests {
         }
     }
 
+    @Test("R68: Whether an item is there is said without a prompt, also of a guarded one")
+    func existence() async throws {
+        try await ClientDesk.run { desk in
+            let forbidding: [[String: Any]] = [
+                [kSecUseAuthenticationUI as String: kSecUseAuthenticationUIFail],
+                [kSecUseNoAuthenticationUI as String: true],
+            ]
+            func statuses() -> [OSStatus] {
+                forbidding.map { more in
+                    SecItemCopyMatching(query.merging(more) { $1 } as CFDictionary, nil)
+                }
+            }
+            #expect(statuses() == [errSecItemNotFound, errSecItemNotFound])
+            for flags in [SecAccessControlCreateFlags.biometryAny, .userPresence, []] {
+                #expect(adding(flags) == errSecSuccess)
+                for status in statuses() {
+                    #expect([errSecSuccess, errSecInteractionNotAllowed].contains(status))
+                }
+                #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
+            }
+            #expect(await desk.agent.count == 0)
+        }
+    }
+
     @Test("R70: An item has an access control or an accessibility; a query may have either")
     func exclusive() async throws {
         try await ClientDesk.run { desk in
