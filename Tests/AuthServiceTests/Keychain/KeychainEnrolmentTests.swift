@@ -313,6 +313,30 @@ struct KeychainEnrolmentTests {
         }
     }
 
+    @Test("R69: a key that needs a passcode isn't made without one, and goes with it")
+    func passcodeOfKey() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let keychain = bench.keychain(person.connection)
+            // Each call has to ask.
+            bench.verifier.tells = false
+            for (number, use) in Self.keyUses.map(\.use).enumerated() {
+                let tag = UInt8(number)
+                bench.verifier.isPasscodeSet = false
+                await expectName(.keychainNotAvailable) {
+                    _ = try await KeychainKey(keychain, tag: tag, accessible: "akpu")
+                }
+                bench.verifier.isPasscodeSet = true
+                let key = try await KeychainKey(keychain, tag: tag, accessible: "akpu")
+                _ = try await key.sign([1]).value()
+                bench.verifier.isPasscodeSet = false
+                await expectName(.keychainNotFound) { try await use(key) }
+            }
+            bench.verifier.isPasscodeSet = true
+            #expect(try await keychain.proxy.search(query: [:], options: [:]) == [])
+        }
+    }
+
     @Test("R69: a passcode that was seen to be gone takes items along, though it is set again")
     func passcodeAgain() async throws {
         try await ServiceBench.run { bench in
