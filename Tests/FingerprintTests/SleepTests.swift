@@ -33,7 +33,7 @@ struct SleepTests {
         }
     }
 
-    @Test("A Verify that is canceled in suspend leaves the reader to others once it is over")
+    @Test("L4: a Verify that is canceled in suspend leaves the reader to others once it is over")
     @BusActor func canceledInSleep() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -63,7 +63,7 @@ struct SleepTests {
         }
     }
 
-    @Test("A Verify that nobody cancels goes on after suspend")
+    @Test("L4: a Verify that nobody cancels goes on after suspend")
     @BusActor func goesOn() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -78,7 +78,7 @@ struct SleepTests {
         }
     }
 
-    @Test("A Verify that begins in suspend looks once it is over")
+    @Test("L4: a Verify that begins in suspend looks once it is over")
     @BusActor func beginsInSleep() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -97,6 +97,39 @@ struct SleepTests {
             reader.rig.logind.prepareForSleep(false)
             try await reader.rig.touch(1, again: true)
             #expect(try await call.reply() == id)
+        }
+    }
+
+    /// What is said of sleep, and what fprintd is asked because of it, in the order of the bus.
+    private static func steps(_ monitor: ChildProcess) -> [String] {
+        let steps: Set = ["PrepareForSleep", "VerifyStop", "Release"]
+        return monitor.output.split(separator: "\n")
+            .compactMap { $0.split(separator: "member=").last.map(String.init) }
+            .filter { steps.contains($0) }
+    }
+
+    @Test("L4: fprintd is told to stop before the machine is back, and to release only then")
+    @BusActor func order() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            let (_, call) = try await reader.bench.verify()
+            try await reader.rig.waitForFingerNeeded()
+            let monitor = try reader.rig.run(
+                ["/usr/bin/dbus-monitor", "--address", reader.rig.address]
+            )
+            try await eventually("a monitor") { monitor.output.contains("NameLost") }
+            try await reader.suspend()
+            try await eventually("fprintd to be told to stop") {
+                Self.steps(monitor).contains("VerifyStop")
+            }
+            reader.rig.logind.prepareForSleep(false)
+            try await reader.rig.touch(1, again: true)
+            #expect(try await call.reply() == id)
+            try await eventually("the reader to be released") {
+                Self.steps(monitor).count >= 4
+            }
+            let steps = Self.steps(monitor).prefix(4)
+            #expect(steps == ["PrepareForSleep", "VerifyStop", "PrepareForSleep", "Release"])
         }
     }
 
