@@ -21,6 +21,7 @@ final class ServiceBench {
     /// Gives a test a bench of its own, and takes it down whatever happens.
     nonisolated static func run(
         configuration: String = "",
+        launcher: [String] = [],
         environment: [String: String] = [:],
         _ body: @escaping @BusActor (ServiceBench) async throws -> Void
     ) async throws {
@@ -29,6 +30,7 @@ final class ServiceBench {
             let daemon = try await TestDaemon(
                 on: bus,
                 configuration: configuration,
+                launcher: launcher,
                 environment: environment
             )
             try await body(ServiceBench(daemon, verifier))

@@ -52,6 +52,35 @@ struct PromptRuleTests {
         }
     }
 
+    private static let desktopFiles = "/usr/share/applications"
+    private static let canShowDesktopFile =
+        SmallDisk.isPossible && access(desktopFiles, F_OK) == 0
+
+    @Test(
+        "L14: an app is called and pictured as its desktop file says, which verifies nothing",
+        .enabled(if: canShowDesktopFile, "needs root, a mount namespace and desktop files")
+    )
+    func desktopFile() async throws {
+        let folder = try TemporaryFolder()
+        // To the bus the app is the program that its messages come over.
+        let program = "systemd-stdio-bridge"
+        let text = "[Desktop Entry]\nName=The \u{202E}Bank\nIcon=bank\u{1B}\nExec=\(program)\n"
+        try folder.write("\(program).desktop", text.utf8)
+        let script = "mount --bind \"$0\" \(Self.desktopFiles) && exec \"$@\""
+        let launcher = ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, folder.path]
+        try await ServiceBench.run(launcher: launcher) { bench in
+            let (person, _, _) = try await bench.enrolled()
+            let call = try bench.begin(person.connection)
+            let details = try await Self.shown(call, to: person, on: bench)
+            #expect(details["app-name"] == .string("The Bank"))
+            #expect(details["app-icon"] == .string("bank"))
+            #expect(details["app-id"] == .string(program))
+            #expect(details["app-verified"] == .bool(false))
+            #expect(details["process"] == .string(program))
+        }
+        withExtendedLifetime(folder) {}
+    }
+
     @Test("What a sensor asks for in its own words reaches the prompt, plain and short")
     func instructions() async throws {
         try await ServiceBench.run { bench in
