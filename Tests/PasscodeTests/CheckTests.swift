@@ -88,6 +88,39 @@ struct CheckTests {
         }
     }
 
+    private static let hasFaillock: Bool = {
+        var found = glob_t()
+        defer { globfree(&found) }
+        return glob("/lib/*/security/pam_faillock.so", 0, nil, &found) == 0
+    }()
+
+    @Test(
+        "L10: once pam_faillock has had enough a right passcode is wrong, until it is reset",
+        .enabled(if: isRoot && hasFaillock, "needs root and pam_faillock")
+    )
+    func faillock() async throws {
+        try await PasscodeBench.inside(service: "locking") { folder in
+            mkdir(folder + "/tally", 0o700)
+            let options = "deny=2 even_deny_root dir=\(folder)/tally"
+            let lines = """
+                auth requisite pam_faillock.so preauth \(options)
+                auth [success=2 default=ignore] pam_exec.so quiet expose_authtok \
+                \(folder)/check-passcode
+                auth optional pam_faillock.so authfail \(options)
+                auth requisite pam_deny.so
+                auth required pam_faillock.so authsucc \(options)
+
+                """
+            try TemporaryFolder.write(folder + "/locking", lines.utf8)
+            return ["/usr/bin/env"]
+        } _: { bench in
+            for _ in 0..<2 { try expect(try await !bench.verify("1357"), "a wrong one") }
+            #expect(try await !bench.verify("2468"))
+            try #require(unlink(bench.bus.folder + "/tally/root") == 0)
+            #expect(try await bench.verify("2468"))
+        }
+    }
+
     @Test("A module that takes no more guesses says that this one is wrong")
     func maximumTries() async throws {
         try await PasscodeBench.with(service: "localauth-tries") { bench in
