@@ -220,12 +220,24 @@ struct EnrolmentTests {
             #expect(try await bench.device().listTemplates(options: options).count == 1)
             #expect(try await bench.device().listTemplates(options: [:]).isEmpty)
             let device = bench.device(on: person.connection)
-            await expectName(.accessDenied) {
-                _ = try await device.listTemplates(options: options)
+            let roots = sensor.add(for: bench.uid)
+            for uid in [person.peer.uid, bench.uid] {
+                let named: [String: Variant] = ["uid": .uint32(uid)]
+                await expectName(.accessDenied) {
+                    _ = try await device.listTemplates(options: named)
+                }
+                await expectName(.accessDenied) {
+                    _ = try await device.enroll(label: "", options: named)
+                }
+                await expectName(.accessDenied) {
+                    try await device.removeTemplate(id: roots, options: named)
+                }
+                await expectName(.accessDenied) {
+                    _ = try await device.removeAllTemplates(options: named)
+                }
             }
-            await expectName(.accessDenied) {
-                _ = try await device.enroll(label: "", options: options)
-            }
+            #expect(sensor.operations.seen.count == 1)
+            #expect(try await bench.device().listTemplates(options: [:]).map(\.id) == [roots])
             #expect(try await bench.device().removeAllTemplates(options: options) == 1)
             #expect(person.prompts.seen.isEmpty)
         }
