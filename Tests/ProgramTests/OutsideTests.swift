@@ -96,6 +96,12 @@ struct OutsideTests {
         }
         #expect(await bench.evaluate()?.name == .notInteractive)
         #expect(try await bench.absence() == "no-agent-at-machine")
+        guard getuid() == 0 else { return }
+        let refusal = await #expect(throws: DBusError.self) {
+            _ = try await Person(bus: bench.bus, isForProcess: true)
+        }
+        #expect(refusal?.name == .accessDenied)
+        try await bench.registerAgent(["process": .uint32(UInt32(getpid()))])
     }
 
     @Test("L2: whoever leaves its session while it is looked up is in none")
