@@ -1,5 +1,6 @@
 import DBus
 import Glibc
+import Linux
 import TestSupport
 import Testing
 
@@ -44,22 +45,40 @@ struct BusTests {
     @Test("L1: the caller is known by the bus, not by the message")
     @BusActor
     func credentials() async throws {
-        try await withBus { _, server, client in
+        try await withBus { bus, server, client in
             server.export(ExampleService.path, [ExampleService(server)])
-            let reply = try await client.call(
-                to: server.uniqueName,
-                path: ExampleService.path,
-                interface: ExampleService.name,
-                member: "Who"
-            )
-            let who = try reply.read("sui") { (reader) throws(DBusError) in
-                (
-                    try reader.read(String.self), try reader.read(UInt32.self),
-                    try reader.read(Int32.self)
-                )
-            }
+            let who = try await Self.caller(client, of: server)
             #expect(who == (client.uniqueName, getuid(), getpid()))
             #expect(try await server.peer(named: client.uniqueName).name == client.uniqueName)
+            guard getuid() == 0 else { return }
+            let stranger = try Connection(.address(Person.address(bus)))
+            defer { stranger.close() }
+            let other = try await Self.caller(stranger, of: server)
+            #expect(other.0 == stranger.uniqueName)
+            #expect(other.1 == 65534)
+            // What its messages come over, which this process has started.
+            #expect(other.2 != getpid() && RunningProgram.parent(of: other.2) == getpid())
+            #expect(try await Self.caller(client, of: server) == who)
+        }
+    }
+
+    /// Whom a service knows as the caller, asked by that one: name, user and process.
+    @BusActor
+    private static func caller(
+        _ client: Connection,
+        of server: Connection
+    ) async throws -> (String, UInt32, Int32) {
+        let reply = try await client.call(
+            to: server.uniqueName,
+            path: ExampleService.path,
+            interface: ExampleService.name,
+            member: "Who"
+        )
+        return try reply.read("sui") { (reader) throws(DBusError) in
+            (
+                try reader.read(String.self), try reader.read(UInt32.self),
+                try reader.read(Int32.self)
+            )
         }
     }
 
