@@ -137,6 +137,29 @@ struct AgeTests {
         #expect(desk.available(.biometrics) == nil)
     }
 
+    @Test("L11: An age rule that is turned off leaves the other one as it is")
+    func oneOff() {
+        var idle = Desk(.finger, settings: AgeTests.settings { $0.passcodeAfter = nil })
+        idle.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        idle.pass(AgeTests.hour * 156 - .seconds(1))
+        #expect(idle.available(.biometrics) == nil, "156 hours but for a second")
+        idle.pass(.seconds(1))
+        #expect(idle.available(.biometrics) == .biometryLockout)
+        #expect(message(idle).contains("without one"))
+
+        let settings = AgeTests.settings { $0.passcodeAfterWithBiometry = nil }
+        var busy = Desk(.finger, settings: settings)
+        busy.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        for _ in 0..<5 {
+            busy.pass(AgeTests.hour * 47)
+            #expect(busy.available(.biometrics) == nil, "47 hours without biometry")
+            busy.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        }
+        busy.pass(AgeTests.hour * 48)
+        #expect(busy.available(.biometrics) == .biometryLockout)
+        #expect(message(busy).contains("without unlocking"))
+    }
+
     @Test("L11: Of a user who gave no passcode yet, the time counts from when the service says")
     func since() {
         let login = Instant(nanoseconds: 0) + AgeTests.hour * 1000

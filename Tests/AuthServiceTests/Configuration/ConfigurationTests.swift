@@ -68,14 +68,17 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("L11: no hours at all turn an age rule off")
+    @Test("L11: no hours at all turn an age rule off, and not the other one")
     func hours() {
-        var configuration = Configuration()
-        configuration.passcodeAfterHours = 0
-        configuration.passcodeAfterHoursWithBiometry = 0
-        let settings = configuration.engineSettings(isSystemBus: true)
-        #expect(settings.passcodeAfter == nil)
-        #expect(settings.passcodeAfterWithBiometry == nil)
+        for (hours, withBiometry) in [(0, 0), (0, 5), (5, 0), (5, 5)] {
+            var configuration = Configuration()
+            configuration.passcodeAfterHours = hours
+            configuration.passcodeAfterHoursWithBiometry = withBiometry
+            let settings = configuration.engineSettings(isSystemBus: true)
+            let expected: [Duration?] = [hours, withBiometry]
+                .map { $0 == 0 ? nil : .seconds(5 * 3600) }
+            #expect([settings.passcodeAfter, settings.passcodeAfterWithBiometry] == expected)
+        }
     }
 
     @Test("What the engine goes by comes from the file")
