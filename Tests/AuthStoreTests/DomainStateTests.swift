@@ -73,6 +73,7 @@ struct DomainStateTests {
         let second = try StateFolder()
         let state = try first.open().store.domainState(of: enrolment, uid: 1)
         #expect(try second.open().store.domainState(of: enrolment, uid: 1) != state)
+        #expect(try first.read("machine.key") != second.read("machine.key"))
         // The same key with another database, then the same database with another key.
         try second.write(first.read("machine.key"), to: "machine.key")
         #expect(try second.open().store.domainState(of: enrolment, uid: 1) != state)

@@ -8,7 +8,7 @@ import Testing
 
 /// The directory and its files are ours alone.
 struct PermissionTests {
-    @Test("The machine key is 32 random bytes, made once")
+    @Test("The machine key is 32 random bytes, made once, and no other machine's")
     func key() throws {
         let folder = try StateFolder()
         _ = try folder.state()
@@ -18,6 +18,9 @@ struct PermissionTests {
         _ = try folder.state()
         #expect(try folder.read("machine.key") == key)
         #expect(folder.files == ["lock", "machine.key", "state.sqlite"])
+        let other = try StateFolder()
+        _ = try other.state()
+        #expect(try other.read("machine.key") != key)
     }
 
     @Test("A machine key of another size is refused", arguments: [0, 16, 31, 33, 4096])
