@@ -92,6 +92,46 @@ struct KeychainAuditTests {
         }
     }
 
+    @Test("L15: an app's own password is in no record, whether it was lent or typed, or wrong")
+    func password() async throws {
+        try await AuditBench.run { bench in
+            let person = try await Person(bus: bench.bus)
+            let keychain = bench.keychain(person.connection)
+            let context = Context1Proxy(
+                person.connection,
+                destination: TestDaemon.name,
+                path: try await bench.manager(person.connection).createContext(properties: [:])
+            )
+            let isSet = try await context.setCredential(
+                credentialType: 0,
+                secret: sealed(Self.secret)
+            )
+            #expect(isSet)
+            let id = try await keychain.add(
+                "locked",
+                flags: .applicationPassword,
+                context: context
+            )
+            #expect(try await keychain.read(id, context: context) == "secret")
+            for (number, word) in [Self.secret, Self.secret + ", or not"].enumerated() {
+                let call = try keychain.reading(id)
+                _ = try await person.prompt(number)
+                try await person.type(word)
+                if number == 0 {
+                    #expect(try await call.value() == "secret")
+                } else {
+                    await expectName(.keychainAuthFailed) { _ = try await call.value() }
+                }
+            }
+            let outcomes = Self.said(bench, "item-used").map { $0[2] }
+            #expect(outcomes == ["Success", "Success", "AuthFailed"])
+            for record in bench.journal.records.seen {
+                #expect(!record.values.contains { $0.contains(Self.secret) })
+            }
+            person.connection.close()
+        }
+    }
+
     @Test("L15: an item that gave way, or went with the passcode, has a record too")
     func indirectly() async throws {
         try await AuditBench.run { bench in
