@@ -99,14 +99,17 @@ struct ToldTests {
             let (person, sensor, _) = try await bench.enrolled()
             let context = try await bench.context(on: person.connection)
             let manager = bench.manager(person.connection)
-            for number in 0..<2 {
+            for number in 0..<3 {
                 let before = sensor.count(of: "ListTemplates")
                 let start = ContinuousClock.now
                 try await eventually("the question behind property \(number)") {
-                    let type =
-                        number == 0
-                        ? try await manager.biometryType() : try await context.biometryType()
-                    return type == 1 && sensor.count(of: "ListTemplates") > before
+                    let types =
+                        switch number {
+                        case 0: [try await manager.biometryType()]
+                        case 1: [try await context.biometryType()]
+                        default: try await manager.biometryTypes()
+                        }
+                    return types == [1] && sensor.count(of: "ListTemplates") > before
                 }
                 let seconds = Int((ContinuousClock.now - start).components.seconds)
                 #expect(sensor.count(of: "ListTemplates") - before <= seconds + 1)
