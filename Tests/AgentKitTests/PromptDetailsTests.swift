@@ -110,10 +110,12 @@ import Testing
         #expect(try details(["cancel-title": .string("Later")]).cancelTitle == "Later")
     }
 
-    @Test("L6: under policy 2 a passcode is taken from the first moment, under policy 1 never")
+    @Test("L6: under policy 2 a passcode is taken from the first moment, under no other")
     func passcode() throws {
-        #expect(try details(["policy": .uint32(2)]).takesPasscodeAtOnce)
-        #expect(try !details(["policy": .uint32(1)]).takesPasscodeAtOnce)
+        for policy in UInt32(1)...4 {
+            let takes = try details(["policy": .uint32(policy)]).takesPasscodeAtOnce
+            #expect(takes == (policy == 2), "policy \(policy)")
+        }
         #expect(try details(["stage": .string("application-password")]).takesPasscodeAtOnce)
     }
 
