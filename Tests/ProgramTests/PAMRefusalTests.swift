@@ -99,6 +99,28 @@ struct PAMRefusalTests {
     }
 
     @Test(
+        "The finger of whoever runs a program says nothing of another user",
+        .enabled(if: getuid() == 0, "only root becomes somebody else")
+    )
+    func stranger() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            // The service would take its own.
+            _ = try await bench.daemon.sensor.addTemplate(uid: 5, label: "own")
+            try await bench.daemon.sensor.queue(outcomes: ["match"])
+            let user5 = ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
+            let password = "say \(PAMService.passcode)"
+            let ended = try await bench.authenticate(password, launcher: user5)
+            #expect(ended.status == PAMBench.success, "\(ended.output) \(ended.errors)")
+            #expect(!ended.output.contains("told"), "\(ended.output)")
+            #expect(try await bench.daemon.sensor.pending() == ["match"])
+            let user = String(cString: try #require(getpwuid(5)).pointee.pw_name)
+            let own = try await bench.authenticate(password, user: user, launcher: user5)
+            #expect(own.output.contains("told"), "\(own.output) \(own.errors)")
+        }
+    }
+
+    @Test(
         "A service of another user is not believed",
         .enabled(if: getuid() == 0, "only root becomes somebody else")
     )
