@@ -15,9 +15,14 @@ struct BackOff {
         readySince = now
     }
 
+    /// Forgets earlier faults, if it has worked for long enough until it ended.
+    mutating func ended(at now: Instant, wasReady: Bool) {
+        if wasReady, now - readySince >= Self.probation { faults = 0 }
+    }
+
     /// Counts a fault, and says how long to wait.
     mutating func failed(at now: Instant, wasReady: Bool) -> Duration {
-        if wasReady, now - readySince >= Self.probation { faults = 0 }
+        ended(at: now, wasReady: wasReady)
         defer { faults += 1 }
         return .seconds(min(1 << min(max(0, faults - Self.excused), 6), 60))
     }

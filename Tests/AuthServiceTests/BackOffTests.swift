@@ -61,4 +61,38 @@ struct BackOffTests {
             #expect(sensor.count(of: "Health") == asked)
         }
     }
+
+    /// What became of a sensor that had failed again and again.
+    enum Fate: CaseIterable {
+        case crashedAtOnce
+        case crashedAfterAMinute
+        case fellAsleepAfterAMinute
+    }
+
+    @Test(
+        "L16: after a minute of work a sensor's next fault is its first, though it slept since",
+        arguments: Fate.allCases
+    )
+    func work(_ fate: Fate) async throws {
+        try await AuditBench.run { bench in
+            let (sensor, process) = try await Self.sensor("Third", bench)
+            let name = Sensor1.namespace + ".Third"
+            try await bench.bus.allowSuccessor(of: name)
+            for _ in 0..<12 { _ = process.backOff.failed(at: Instant.now(), wasReady: false) }
+            let work = Duration.seconds(fate == .crashedAtOnce ? 0 : 60)
+            process.backOff.recovered(at: Instant.now() + work * -1)
+            if fate == .fellAsleepAfterAMinute {
+                sensor.connection.releaseName(name)
+                try await eventually("it to be asleep") { process.state == .asleep }
+            } else {
+                sensor.connection.close()
+                try await eventually("the crash") { process.unavailability == .crashed }
+            }
+            // Nobody comes when the bus starts it: after a first fault it takes another minute of
+            // them until the pause is the longest.
+            var backOff = process.backOff
+            let next = backOff.failed(at: Instant.now(), wasReady: false)
+            #expect((next == .seconds(60)) == (fate == .crashedAtOnce), "\(next)")
+        }
+    }
 }

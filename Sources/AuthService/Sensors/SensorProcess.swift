@@ -199,9 +199,10 @@ final class SensorProcess {
             if isClean, self.isKnown { self.departed = owner }
             guard self.owner == nil, !self.isRemoved else { return }
             if self.departed == owner {
+                self.backOff.ended(at: Instant.now(), wasReady: wasReady)
                 self.settle(.asleep)
             } else {
-                self.fail(.crashed)
+                self.fail(.crashed, wasReady: wasReady)
             }
         }
     }
@@ -453,9 +454,10 @@ final class SensorProcess {
     ///   - reason: How it is now.
     ///   - fault: What it did wrong; nil: nothing but that it ended or said so itself, or that it
     ///     is still as it was.
-    func fail(_ reason: Unavailability, because fault: String? = nil) {
+    ///   - wasReady: Whether it worked until then; nil: as its state says.
+    func fail(_ reason: Unavailability, because fault: String? = nil, wasReady: Bool? = nil) {
         if fault != nil || state != .broken(reason) { self.fault = fault }
-        let wait = backOff.failed(at: Instant.now(), wasReady: state == .ready)
+        let wait = backOff.failed(at: Instant.now(), wasReady: wasReady ?? (state == .ready))
         events?.lost(reason)
         if state != .broken(reason) { settle(.broken(reason)) }
         retry?.cancel()
