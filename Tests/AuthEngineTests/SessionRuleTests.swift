@@ -182,13 +182,14 @@ struct SessionRuleTests {
 
     @Test("L2: who is in a remote session is told so, before anything else is wrong")
     func remote() {
-        var desk = Desk(.finger)
+        var desk = Desk(.finger, .key)
         desk.facts.isRemote = true
-        desk.facts.sensors[0].availability = .unavailable
+        desk.facts.withholdSensors()
         let refused = desk.evaluate(.biometrics)
         #expect(desk.refusal(refused) == .biometryNotAvailable)
         #expect(desk.message(refused).contains("remote"))
         #expect(desk.refused(.companion) == .companionNotAvailable)
+        #expect(desk.refused(.biometricsOrCompanion) == .biometryNotAvailable)
         let id = desk.evaluate(.biometricsOrPasscode)
         #expect(desk.isPending(id))
         #expect(desk.operations.isEmpty)
@@ -196,9 +197,11 @@ struct SessionRuleTests {
 
     @Test("L2: a process in no session has sensors only where its prompt is at the machine")
     func inNoSession() {
-        var desk = Desk(.finger)
+        var desk = Desk(.finger, .key)
         desk.facts.isInNoSession = true
         #expect(desk.refused(.biometrics) == .biometryNotAvailable)
+        #expect(desk.refused(.companion) == .companionNotAvailable)
+        #expect(desk.refused(.biometricsOrCompanion) == .biometryNotAvailable)
         let asked = desk.evaluate(.biometricsOrPasscode)
         #expect(desk.isPending(asked))
         #expect(desk.operations.isEmpty)
@@ -217,6 +220,9 @@ struct SessionRuleTests {
         let looked = desk.evaluate(.biometrics)
         desk.scan(matching: true)
         #expect(desk.grant(looked) != nil)
+        let touched = desk.evaluate(.companion)
+        desk.scan("key", matching: true)
+        #expect(desk.grant(touched)?.mechanism == .companion)
     }
 
     @Test("L28: Who can't be asked is told why, and by the same word as Evaluate goes by")

@@ -68,6 +68,9 @@ struct OutsideTests {
         #expect(refusal?.name == .biometryNotAvailable)
         #expect(refusal?.message.contains("in no session") == true)
         #expect(try await bench.manager.canEvaluate(policy: 1).code == -6)
+        try await bench.startCompanion(becoming: "")
+        #expect(try await bench.manager.canEvaluate(policy: 3).code == -11)
+        #expect(await bench.evaluate(policy: 3)?.name == .companionNotAvailable)
         let asked = try bench.manager.evaluateStream(policy: 2, reason: "test", options: [:])
         var kinds: [String] = []
         for await event in asked.events {

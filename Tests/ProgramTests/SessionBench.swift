@@ -235,6 +235,18 @@ import TestSupport
         }
     }
 
+    /// Starts a companion that is enrolled; clients see it unavailable for this reason.
+    func startCompanion(becoming reason: String) async throws {
+        try bus.start(["localauth-sensor-simulated", "--name", "Key", "--type", "companion"])
+        try await device("Key", becomes: reason)
+        let key = SimulatedSensor1Proxy(
+            logind.connection,
+            destination: "org.localauth.Sensor1.Key",
+            path: StandInSensor.path
+        )
+        _ = try await key.addTemplate(uid: getuid(), label: "key")
+    }
+
     /// Starts an evaluation and waits until a sensor looks.
     func evaluation(policy: UInt32 = 1) async throws -> StreamingCall<[String: Variant]> {
         let call = try manager.evaluateStream(policy: policy, reason: "test", options: [:])

@@ -248,7 +248,15 @@ struct SessionTests {
         #expect(error?.message == answer.message)
         #expect(try await bench.absence() == "no-agent")
         #expect(await bench.evaluate(policy: 2)?.name == .notInteractive)
+        try await bench.startCompanion(becoming: "remote-session")
+        #expect(try await bench.manager.canEvaluate(policy: 3).code == -11)
         #expect(await bench.evaluate(policy: 3)?.name == .companionNotAvailable)
+        #expect(await bench.evaluate(policy: 4)?.name == .biometryNotAvailable)
+        let findings = try await bench.manager.diagnose()
+        for name in ["Simulated", "Key"] {
+            let finding = findings.first { $0["name"] == .string("sensor " + name) }
+            #expect(finding?["message"]?.asString?.contains("remote-session") == true)
+        }
     }
 
     @Test("L2: in a remote session an agent serves one process, and asks for the passcode alone")

@@ -62,7 +62,7 @@ extension AuthService {
         var questions: [Task<Void, Never>] = []
         var answers: [Int: Diagnosis.Health] = [:]
         for sensor in sensors.sorted {
-            let isHidden = facts.isRemote && sensor.isUsable && sensor.facts.type != .none
+            let isHidden = facts.isRemote && sensor.isUsable
             findings.append(
                 Diagnosis.Sensor(
                     name: sensor.name,
