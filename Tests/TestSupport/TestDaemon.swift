@@ -24,6 +24,8 @@ public import LocalAuthBus
     public private(set) var owner = ""
     private let programs: String
     private let command: [String]
+    /// Where its system bus is; empty: where the test's is.
+    private let systemBus: [String: String]
 
     /// Starts the daemon and waits until it is on the bus.
     ///
@@ -33,13 +35,16 @@ public import LocalAuthBus
     ///   - programs: The folder of the programs.
     ///   - launcher: Words before the program.
     ///   - environment: Variables beside the test's own.
+    ///   - isSystemBus: Whether it takes this bus for the system's; descriptions of sensors are in
+    ///     the folder of the bus then.
     /// - Throws: When it does not start.
     public init(
         on bus: PrivateBus,
         configuration: String = "",
         programs: String = ChildProcess.folder,
         launcher: [String] = [],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        isSystemBus: Bool = false
     ) async throws {
         (self.bus, self.programs) = (bus, programs)
         client = try bus.connect()
@@ -47,8 +52,12 @@ public import LocalAuthBus
         let file = bus.folder + "/localauth.conf"
         try TemporaryFolder.write(file, configuration.utf8, mode: 0o600)
         let options = ["--state-directory", bus.folder + "/state", "--config", file]
-        command = launcher + [programs + "/localauthd"] + options
-        process = try bus.start(command, environment: environment)
+        let system = ["--bus", "system", "--sensors", bus.folder]
+        command =
+            launcher + [programs + "/localauthd"] + options
+            + (isSystemBus ? system : ["--bus", bus.address])
+        systemBus = isSystemBus ? ["DBUS_SYSTEM_BUS_ADDRESS": bus.address] : [:]
+        process = try bus.run(command, environment: systemBus.merging(environment) { $1 })
         try await findOwner()
     }
 
@@ -63,7 +72,7 @@ public import LocalAuthBus
 
     /// Starts it again, with the state that is there.
     public func start() async throws {
-        process = try bus.start(command)
+        process = try bus.run(command, environment: systemBus)
         try await findOwner()
     }
 

@@ -79,6 +79,38 @@ struct UnlockTests {
         }
     }
 
+    @Test(
+        "L11: on the system bus the age rules count from the boot, also after a reload",
+        .enabled(if: isRoot, "only root is believed as the verifier there")
+    )
+    func systemBus() async throws {
+        let faults = try Faults()
+        faults.setClocks(boot: 72 * 3600)
+        try await PrivateBus.run { bus in
+            try TemporaryFolder.write(bus.folder + "/Simulated.conf", "[Sensor]\n".utf8)
+            let verifier = try ScriptedVerifier(on: bus)
+            let daemon = try await TestDaemon(
+                on: bus,
+                environment: faults.environment,
+                isSystemBus: true
+            )
+            try await daemon.startSensor()
+            func expectWaiting(_ cause: String) async throws {
+                let answer = try await daemon.manager.canEvaluate(policy: 1)
+                #expect(answer.code == -8 && answer.message.contains(cause), "\(answer)")
+            }
+            try await expectWaiting("after a restart")
+            // The machine has been up for days, and the service has not.
+            try await daemon.reload("[Biometry]\nPasscodeAfterBoot=no\n")
+            try await expectWaiting("after so long without unlocking")
+            try await daemon.reload("")
+            try await expectWaiting("after a restart")
+            try await daemon.manager.reportUnlock(uid: getuid(), method: "passcode")
+            #expect(try await daemon.manager.canEvaluate(policy: 1).code == 0)
+            withExtendedLifetime(verifier) {}
+        }
+    }
+
     @Test("L17: a required passcode that was answered survives a kill at once")
     func durable() async throws {
         try await ServiceBench.run { bench in
