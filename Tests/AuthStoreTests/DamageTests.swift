@@ -1,5 +1,4 @@
 import AuthEngine
-import CSQLite
 import Foundation
 import Linux
 import SQLite
@@ -24,14 +23,6 @@ struct DamageTests {
         }
         store.close()
         return folder
-    }
-
-    /// Runs SQL in the closed database, as somebody behind the store's back would.
-    private func tamper(_ folder: StateFolder, _ sql: String) throws {
-        var handle: OpaquePointer?
-        defer { sqlite3_close(handle) }
-        try #require(sqlite3_open(folder.file("state.sqlite"), &handle) == SQLITE_OK)
-        try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(sql)")
     }
 
     private func expectSetAside(_ folder: StateFolder, number: Int = 1) throws {
@@ -105,7 +96,7 @@ struct DamageTests {
     )
     func nonsense(sql: String) async throws {
         let folder = try await usedFolder()
-        try tamper(folder, sql)
+        try folder.tamper(sql)
         let (setAside, damaged) = try { ($0.setAside, $0.damaged) }(folder.state())
         #expect(setAside == folder.file("state.sqlite.damaged-1"))
         #expect(damaged)
@@ -194,7 +185,7 @@ struct DamageTests {
     @Test("A newer database is refused and left alone")
     func newer() async throws {
         let folder = try await usedFolder()
-        try tamper(folder, "PRAGMA user_version = 3")
+        try folder.tamper("PRAGMA user_version = 3")
         let before = try folder.read("state.sqlite")
         let error = folder.refusal()
         #expect(error?.code == .foreign)
@@ -210,7 +201,7 @@ struct DamageTests {
     func foreign() throws {
         for sql in ["PRAGMA application_id = 99", "CREATE TABLE notes (text)"] {
             let folder = try StateFolder()
-            try tamper(folder, sql)
+            try folder.tamper(sql)
             try folder.setMode(0o600, of: "state.sqlite")
             let before = try folder.read("state.sqlite")
             #expect(folder.refusal()?.code == .foreign)

@@ -83,6 +83,25 @@ struct DomainStateTests {
         #expect(try second.open().store.domainState(of: enrolment, uid: 1) != state)
     }
 
+    @Test("L12: it is an HMAC-SHA-256 of the database, the user, the generation and the templates")
+    func bytes() throws {
+        let folder = try StateFolder()
+        try folder.open().store.close()
+        try folder.write(0..<32, to: "machine.key")
+        let identity = "000102030405060708090A0B0C0D0E0F"
+        try folder.tamper("UPDATE meta SET value = x'\(identity)' WHERE name = 'identity'")
+        let enrolment = enrolment(
+            ["Finger": ["\u{E9}"], "Face": ["a", "bc"], "Key": []],
+            generation: 0x0506_0708_090A_0B0C
+        )
+        let state = try folder.open().store.domainState(of: enrolment, uid: 0x0102_0304)
+        // Under the key, of the label org.localauth.DomainState.1, the identity, and with the most
+        // significant byte first: the uid in four bytes, the generation in eight, and by the name
+        // of the sensor the number of its ids and each, as names are, behind its length, in eight.
+        let expected = "97e4a2a9ff31a1a8ea279b15fadce7759e463e684f81d309ac6c61fe7528dc94"
+        #expect(state?.map { String(format: "%02x", $0) }.joined() == expected)
+    }
+
     @Test("L12: generations that begin anew after damage never give an old state again")
     func afterDamage() throws {
         let folder = try StateFolder()

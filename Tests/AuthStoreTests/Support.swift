@@ -1,5 +1,6 @@
 import AuthEngine
 import AuthStore
+import CSQLite
 import Linux
 import TestSupport
 import Testing
@@ -21,6 +22,14 @@ extension StateFolder {
         let (store, state) = try open(now: now, bootID: bootID)
         store.close()
         return state
+    }
+
+    /// Runs SQL in the closed database, as somebody behind the store's back would.
+    func tamper(_ sql: String) throws {
+        var handle: OpaquePointer?
+        defer { sqlite3_close(handle) }
+        try #require(sqlite3_open(file("state.sqlite"), &handle) == SQLITE_OK)
+        try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(sql)")
     }
 
     /// Why a start would fail now.
