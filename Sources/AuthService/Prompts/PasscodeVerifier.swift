@@ -21,7 +21,7 @@ final class PasscodeVerifier {
     /// How long it may take to say whether a passcode is set.
     static let patience = Duration.seconds(10)
     /// Longer than it takes until a check has its turn and PAM its deadline.
-    static let longestVerify = Duration.seconds(100)
+    var longestVerify = Duration.seconds(100)
     /// How long a question waits for it to be started, and for the end of a pause after a fault.
     static let startPatience = Duration.seconds(20)
     /// How long the bus may take to start it.
@@ -124,7 +124,11 @@ final class PasscodeVerifier {
             await identify(holder)
         } else if let name = departed.name {
             let hasEndedWell = await connection.hasEndedWell(name, departed.process)
-            if !hasEndedWell { rest(wasReady: true) }
+            if hasEndedWell {
+                backOff.ended(at: Instant.now(), wasReady: true)
+            } else {
+                rest(wasReady: true)
+            }
             guard holder == nil else { return }
             if hasEndedWell { isAsleep = true } else { forget() }
         }
@@ -338,7 +342,7 @@ final class PasscodeVerifier {
         do throws(DBusError) {
             let isCorrect = try await connection.budget.run(.passcodes, for: uid) {
                 () throws(DBusError) in
-                try await proxy.verify(uid: uid, socket: channel, timeout: Self.longestVerify)
+                try await proxy.verify(uid: uid, socket: channel, timeout: self.longestVerify)
             }
             guard self.owner == owner else { return .lost }
             return isCorrect ? .correct : .wrong

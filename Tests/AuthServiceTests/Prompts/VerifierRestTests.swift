@@ -1,11 +1,13 @@
+import AuthEngine
 import AuthStore
 import DBus
+import LocalAuthBus
 import TestSupport
 import Testing
 
 @testable import AuthService
 
-/// How the service deals with a verifier that fails whenever it is started.
+/// How the service deals with a verifier that fails whenever it is started, or never answers.
 @Suite("A verifier that fails", .timeLimit(.minutes(10)))
 struct VerifierRestTests {
     // The functions run on the loop, so it has to run before them.
@@ -33,6 +35,55 @@ struct VerifierRestTests {
             #expect(await verifier.state(of: 0) == nil)
             #expect(verifier.absence == .resting)
             #expect(ContinuousClock.now - start < .seconds(10))
+        }
+    }
+
+    @Test("L16: after a minute of work a verifier's next fault is its first, though it slept since")
+    @BusActor
+    func work() async throws {
+        try await AuditBench.run { bench in
+            let verifier = bench.service.verifier
+            try await eventually("a verifier") { verifier.owner != nil }
+            for _ in 0..<12 { _ = verifier.backOff.failed(at: .now(), wasReady: false) }
+            verifier.backOff.recovered(at: Instant.now() + Duration.seconds(-60))
+            bench.verifier.connection.releaseName(ScriptedVerifier.name)
+            try await eventually("the next fault to be the first") {
+                var backOff = verifier.backOff
+                return backOff.failed(at: .now(), wasReady: false) < .seconds(60)
+            }
+        }
+    }
+
+    @Test("L16: a verifier that never answers costs its deadline, and the next passcode counts")
+    @BusActor
+    func silence() async throws {
+        try await AuditBench.run { bench in
+            let person = try await Person(bus: bench.bus)
+            defer { person.connection.close() }
+            person.passcode = nil
+            let service = bench.service.verifier
+            let patience = service.longestVerify
+            service.longestVerify = .seconds(1)
+            bench.verifier.isSilent = true
+            let call = try Authentication1Proxy(
+                person.connection,
+                destination: bench.service.connection.uniqueName,
+                path: TestDaemon.root
+            )
+            .evaluateStream(policy: 2, reason: "test", options: [:])
+            let channel = try await person.prompt().channel
+            person.enter("wrong", into: channel)
+            for await event in call.events where event.kind == "passcode-required" {
+                #expect(event.detail["cause"] == .string("verifier-failed"))
+                break
+            }
+            // Read, before there is another one to be read.
+            _ = try await bench.verifier.verified.first("the question") { _ in true }
+            bench.verifier.isSilent = false
+            service.longestVerify = patience
+            person.enter(ScriptedVerifier.passcode, into: channel)
+            #expect(try await call.reply()["mechanism"] == .string("passcode"))
+            #expect(bench.verifier.verified.seen.count == 2)
         }
     }
 }
