@@ -91,6 +91,8 @@ final class ScriptedSensor: Sensor1Service {
     private(set) var most: [String: Int] = [:]
     private var running: [String: Int] = [:]
     let calls = Witness<String>()
+    /// The users of whom it was asked what they have.
+    let listed = Witness<UInt32>()
     let operations = Witness<Operation>()
     private let silence = Gate()
     private var lastTemplate = 0
@@ -266,6 +268,7 @@ final class ScriptedSensor: Sensor1Service {
     }
 
     func listTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[Template]> {
+        listed.record(uid)
         onList?()
         return answer("ListTemplates") { () throws(DBusError) in
             if let listError = self.listError { throw DBusError(listError, "scripted") }

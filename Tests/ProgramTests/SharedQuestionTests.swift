@@ -90,6 +90,45 @@ struct SharedQuestionTests {
         #expect(bench.logind.questions["PreparingForSleep", default: 0] <= seconds + 1)
     }
 
+    @Test(
+        "L11b: behind Interactive logind is asked about each of two users in the same second",
+        .enabled(if: getuid() == 0, "needs a second user")
+    )
+    @BusActor
+    func twoUsers() async throws {
+        let bench = try await SessionBench()
+        let session = StandInSession("c2", at: bench.logind, uid: 65534)
+        bench.logind.others = session
+        let looks = Witness<String>()
+        for session in [bench.session, session] {
+            let id = session.id
+            session.onLookUp = { looks.record(id) }
+        }
+        let guest = try Connection(.address(Person.address(bench.bus)))
+        defer { guest.close() }
+        let manager = Authentication1Proxy(guest, destination: bench.owner, path: TestDaemon.root)
+        /// Reads it, and waits until logind has been asked behind the answer, if it is.
+        @BusActor
+        func isAskedAbout(
+            _ id: String,
+            by manager: Authentication1Proxy
+        ) async throws -> Bool {
+            looks.forget()
+            _ = try await manager.interactive()
+            for _ in 0..<5 { _ = try await bench.manager.version() }
+            return looks.seen.contains(id)
+        }
+        try await eventually("the guest's session to be known") {
+            try await isAskedAbout("c2", by: manager)
+        }
+        try await eventually("both to be asked about within a second") {
+            let start = ContinuousClock.now
+            guard try await isAskedAbout("c1", by: bench.manager) else { return false }
+            let isAsked = try await isAskedAbout("c2", by: manager)
+            return isAsked && ContinuousClock.now - start < .seconds(1)
+        }
+    }
+
     @Test("L21: evaluations that begin at once share what is asked about sessions and sleep")
     @BusActor
     func decisions() async throws {

@@ -1,8 +1,12 @@
+import AuthEngine
+import AuthStore
 import DBus
 import Glibc
 import LocalAuthBus
 import TestSupport
 import Testing
+
+@testable import AuthService
 
 /// What sensors and verifier tell is answered at once, and nothing from before it (L11b).
 @Suite("Told, not asked", .timeLimit(.minutes(10)))
@@ -90,6 +94,24 @@ struct ToldTests {
             for call in calls { _ = try await call.reply() }
             let passed = Int((ContinuousClock.now - again).components.seconds)
             #expect(sensor.count(of: "ListTemplates") - before <= passed + 2)
+        }
+    }
+
+    @Test("L11b: of two users who call in the same second, each is asked about")
+    func twoUsers() async throws {
+        try await AuditBench.run { bench in
+            let (sensor, _) = try await bench.sensor(for: getuid())
+            let service = bench.service
+            // Of these nobody has asked yet.
+            let (users, now) = ([70_001, 70_002] as [UInt32], Instant.now())
+            for uid in users {
+                service.enrolments.askBehind(uid, at: now)
+                service.verifier.askBehind(uid, at: now)
+            }
+            for uid in users {
+                _ = try await sensor.listed.first("a list of \(uid)") { $0 == uid }
+                _ = try await bench.verifier.asked.first("the passcode of \(uid)") { $0 == uid }
+            }
         }
     }
 
