@@ -59,6 +59,25 @@ struct SessionSleepTests {
         #expect(try await bench.manager.canEvaluate(policy: 1).code == 0)
     }
 
+    @Test("L3: a daemon that starts under a closed lid knows it before anybody evaluates")
+    @BusActor
+    func startUnderLid() async throws {
+        let bench = try await SessionBench()
+        // An evaluation, or what is asked about one, would look at the lid itself.
+        @BusActor func becomes(_ reason: String) async throws {
+            try await eventually("a sensor that is “\(reason)”") {
+                (try? await bench.device("Simulated").unavailability()) == reason
+            }
+        }
+        try await bench.restartDaemon { bench.logind.isLidClosed = true }
+        try await becomes("lid-closed")
+        // The same from a login manager that is another one.
+        bench.logind.stop()
+        bench.logind.isLidClosed = false
+        try bench.logind.start()
+        try await becomes("")
+    }
+
     @Test("L3, L11b, R67: a finger that is added while the lid is closed takes the item away")
     @BusActor
     func addedUnderLid() async throws {
