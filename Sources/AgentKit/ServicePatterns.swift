@@ -13,6 +13,8 @@ let servicePatterns = [
         + "with it, or plug the other one in.",
     "The items that were found have more than %1$s bytes of attributes: narrow the "
         + "query, by service or account.",
+    "A credential is damaged or can't be read: %1$s. Mend it, or remove it and enrol "
+        + "the security key again.",
     "The key %1$s/%2$s is missing. Restore it, or remove the templates in that folder"
         + " and enrol again.",
     "The keychain's master key must have %1$s bytes, %2$s has not: restore it from "
@@ -58,6 +60,7 @@ let servicePatterns = [
     "%1$s could not do what it was last asked to: %2$s",
     "%1$s is no infrared camera: it gives colours.",
     "%1$s knows you, and its device is not there.",
+    "A credential can't be read or kept in %1$s: %2$s",
     "The password verifier can't be started: %1$s",
     "PipeWire can't go on with the camera: %1$s.",
     "PipeWire has no camera that is called %1$s.",
@@ -69,6 +72,7 @@ let servicePatterns = [
     "%1$s doesn't say which USB device it is.",
     "%1$s of PipeWire is closed to the user %2$s.",
     "Install it in %1$s, then reload the bus.",
+    "The security key %1$s can't be opened: %2$s.",
     "The item %1$s has the same primary key.",
     "an item of class %1$s has no attribute %2$s",
     "%1$s has an identity that is too long.",
@@ -97,6 +101,7 @@ let servicePatterns = [
     "A label has at most %1$s bytes.",
     "The bus policy %1$s is missing.",
     "The key %1$s/%2$s must have %3$s bytes.",
+    "The security key refused: %1$s.",
     "%1$s is no socket of PipeWire.",
     "%1$s of PipeWire is no camera.",
     "A user has at most %1$s items.",

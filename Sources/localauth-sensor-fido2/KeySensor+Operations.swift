@@ -83,7 +83,7 @@ extension KeySensor {
         do throws(SystemError) {
             return try await store.add(proven, label: label, user: operation.user)
         } catch {
-            throw .failed("\(error)")
+            throw .credentials(error)
         }
     }
 
@@ -100,7 +100,7 @@ extension KeySensor {
         do throws(SystemError) {
             return try await store.take(signed, of: id, user: user)
         } catch {
-            throw .failed("\(error)")
+            throw .credentials(error)
         }
     }
 }

@@ -132,7 +132,7 @@ import ServiceProgram
         } catch {
             // Then that is the health, before anybody asks for it.
             damaged = (try? await store.damaged()) ?? []
-            throw .failed("\(error)")
+            throw .credentials(error)
         }
     }
 
@@ -141,7 +141,7 @@ import ServiceProgram
         do throws(SystemError) {
             isThere = try await store.rename(id, of: user, to: label)
         } catch {
-            throw .failed("\(error)")
+            throw .credentials(error)
         }
         if !isThere { throw .noTemplates }
     }
@@ -151,7 +151,7 @@ import ServiceProgram
         do throws(SystemError) {
             isThere = try await store.remove(id, of: user)
         } catch {
-            throw .failed("\(error)")
+            throw .credentials(error)
         }
         if !isThere { throw .noTemplates }
     }
@@ -160,7 +160,15 @@ import ServiceProgram
         do throws(SystemError) {
             return try await store.removeAll(of: user)
         } catch {
-            throw .failed("\(error)")
+            throw .credentials(error)
         }
+    }
+}
+
+extension SensorFault {
+    /// What is wrong where credentials are kept, as a sentence that can be translated: the path
+    /// stands within it.
+    static func credentials(_ error: SystemError) -> SensorFault {
+        .failed("A credential can't be read or kept in \(error.path): \(error.message)")
     }
 }

@@ -17,6 +17,9 @@ import Testing
             // What sensors say of themselves, which the service passes on.
             "The face models are missing in %1$s. %2$s", "No fingerprint reader is connected.",
             "The device is in use by %1$s.",
+            "The security key asks for its PIN, which can't be given here. Enrol a key that has no "
+                + "PIN, or one that recognises its user itself, by a finger for example.",
+            "A credential can't be read or kept in %1$s: %2$s",
         ]
     )
     func extracted(sentence: String) throws {

@@ -358,6 +358,25 @@ struct SecurityKeyTests {
         }
     }
 
+    @Test("Which credential can't be used is told in a sentence that catalogues have")
+    @BusActor func unreadable() async throws {
+        let ring = try KeyRing()
+        try await ring.check { bench in
+            let id = try await bench.enroll()
+            let name = "\(ring.folder.path)/state/\(SensorBench.user)-\(id).credential"
+            try expect(chmod(name, 0o644) == 0, name)
+            do throws(DBusError) {
+                _ = try await bench.sensor.listTemplates(uid: SensorBench.user)
+            } catch {
+                try expect(error.name == .sensorFailed, "Failed, got \(error)")
+                let sentence = "A credential can't be read or kept in \(name): "
+                try expect(error.message.hasPrefix(sentence), error.message)
+                return
+            }
+            throw TestFailure("expected a refusal")
+        }
+    }
+
     @Test("What programs play is said to prove nothing, and no more is claimed for it")
     @BusActor func properties() async throws {
         try await KeyRing()
