@@ -79,6 +79,29 @@ import Testing
         }
     }
 
+    @Test("L19: the name of a desktop entry, and what it says of itself, is in every language")
+    func desktopEntries() throws {
+        func names(_ folder: String, _ suffix: String) throws -> [String] {
+            let path = Project.root.appending(path: folder).path
+            return try FileManager.default.contentsOfDirectory(atPath: path)
+                .filter { $0.hasSuffix(suffix) }.sorted()
+        }
+        #expect(try names("po", ".po") == Catalogue.languages.map { "\($0).po" })
+        let entries = try ["dbus/applications", "dbus/autostart"]
+            .flatMap { folder in try names(folder, ".desktop").map { "\(folder)/\($0)" } }
+        #expect(entries.count > 1)
+        for entry in entries {
+            let lines = try Project.text(entry).split(separator: "\n")
+            for key in ["Name", "Comment"] {
+                for wanted in [key] + Catalogue.languages.map({ "\(key)[\($0)]" }) {
+                    let values = lines.filter { $0.hasPrefix("\(wanted)=") }
+                        .map { $0.dropFirst(wanted.count + 1) }
+                    #expect(values.count == 1 && values.first != "", "\(entry): \(wanted)")
+                }
+            }
+        }
+    }
+
     @Test("msgfmt finds nothing wrong", arguments: Catalogue.languages)
     func checked(language: String) throws {
         let said = try run("msgfmt", ["--check", "--output-file=/dev/null", "po/\(language).po"])

@@ -139,6 +139,15 @@ struct RuleTests {
             text: "Task { @BusActor in f() }\nonLoop { f() }\nasync let a = f()\n// Task {",
             lines: [1, 3]
         ),
+        Planted(
+            rule: WordRules.texts,
+            path: "Sources/localauthctl/A.swift",
+            text: "print(\"two words\")\nprint(\n    \"  \" + \"Two words\"\n)\n"
+                + "// print(\"two words\")\nprint(\"  \" + localized(\"Two words\"))\n"
+                + "part(\"a\").text = \"Two, words\"\ntell(\"localauthctl: \\(a)\")",
+            lines: [1, 2, 7]
+        ),
+        Planted(rule: WordRules.texts, text: "print(\"two words\")", lines: []),
     ]
 
     private static let slash = "/"

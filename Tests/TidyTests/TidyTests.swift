@@ -5,8 +5,8 @@ struct TidyTests {
     static let rules = [
         LayoutRules.columns, LayoutRules.fileLength,
         LayoutRules.functionLength, WordRules.notes, WordRules.traps, WordRules.names,
-        WordRules.sleeps, WordRules.processes, WordRules.tasks, WordRules.machinePaths,
-        WordRules.unsafe,
+        WordRules.sleeps, WordRules.processes, WordRules.tasks, WordRules.texts,
+        WordRules.machinePaths, WordRules.unsafe,
     ]
 
     /// Read once: there are many files.

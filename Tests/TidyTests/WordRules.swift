@@ -53,6 +53,21 @@ enum WordRules {
             }
     }
 
+    static let texts = Rule(name: "What people read is in a catalogue") { file in
+        let speakers = ["AgentKit", "localauth-agent", "localauth-settings", "localauthctl"]
+        guard speakers.contains(file.target ?? "") else { return [] }
+        // Words that are handed over as they stand, first or behind what stands before them.
+        let handed =
+            #/(?:(?:print|tell|setName)\(|\.text =)\s*(?:"[^"]*"[\s+]*)*"[^"]*[a-z]{2}[,:]? \w\w/#
+        let text = file.lines.joined(separator: "\n")
+        return text.matches(of: handed)
+            .compactMap { match in
+                let index = text[..<match.range.lowerBound].count { $0 == "\n" }
+                return words(of: file.code[index]).isEmpty
+                    ? nil : file.offence(index, "a text without localized()")
+            }
+    }
+
     static let machinePaths = Rule(name: "No paths of somebody's machine") { file in
         // Put together, or this file would be the first offender.
         let paths = ["work/", "root/", "Users/", "tmp/spec", "tmp/pkg"].map { "/" + $0 }
