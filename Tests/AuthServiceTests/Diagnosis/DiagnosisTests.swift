@@ -62,14 +62,26 @@ struct DiagnosisTests {
             $0.verifierAbsence = .notInstalled
         }
         #expect(absent?.remedy == "Start localauth-passcode.")
-        let resting = check("passcode") {
-            $0.facts.passcode = .unknown
-            $0.verifierAbsence = .resting
-        }
-        #expect(resting?.message.contains("within a minute") == true)
-        #expect(resting?.remedy.contains("journalctl") == true)
         #expect(check("passcode")?.remedy == "Set one with passwd.")
         #expect(check("enrolment")?.remedy == "Run localauthctl enroll.")
+    }
+
+    @Test("L26: A verifier that is still starting, or left alone for a while, is told as that")
+    func absentVerifier() {
+        let absences: [(PasscodeVerifier.Absence, message: String, remedy: String)] = [
+            (.starting, "is still starting", "Ask again in a moment"),
+            (.notStarting(reason: "It ended."), "can't be started: It ended.", "journalctl"),
+            (.resting, "again and again: it is started again within a minute", "journalctl"),
+        ]
+        for (absence, message, remedy) in absences {
+            let told = check("passcode") {
+                $0.facts.passcode = .unknown
+                $0.verifierAbsence = absence
+            }
+            #expect(told?.state == .failed)
+            #expect(told?.message.contains(message) == true, "\(absence)")
+            #expect(told?.remedy.contains(remedy) == true, "\(absence)")
+        }
     }
 
     @Test("fprintd missing")
