@@ -18,6 +18,9 @@ package final class Person: Agent1Service {
     package struct Update: Equatable, Sendable {
         package let kind: String
         package let cause: String?
+        /// Which sensor it is about, and which program has that.
+        package let sensor: String?
+        package let by: String?
     }
 
     private static let path = ObjectPath(trusted: "/test/agent")
@@ -100,7 +103,14 @@ package final class Person: Agent1Service {
         if let channel = detail["channel"]?.asDescriptor {
             passwordChannels[prompt] = channel
         }
-        updates.record(Update(kind: kind, cause: detail["cause"]?.asString))
+        updates.record(
+            Update(
+                kind: kind,
+                cause: detail["cause"]?.asString,
+                sensor: detail["sensor"]?.asString,
+                by: detail["by"]?.asString
+            )
+        )
         return .now(())
     }
 

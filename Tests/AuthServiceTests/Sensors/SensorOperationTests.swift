@@ -130,13 +130,14 @@ struct SensorOperationTests {
             let program = busy.detail["by"]?.asString ?? ""
             #expect(program.hasPrefix("zoom") && program.unicodeScalars.count <= 64)
             #expect(!program.unicodeScalars.contains("\u{202E}"))
+            let shown = try await person.updates.first("sensor-busy") { $0.kind == "sensor-busy" }
+            #expect(shown.by == program && shown.sensor == "Third")
             for _ in 0..<1000 {
                 sensor.tell(operation, "ready")
                 sensor.tell(operation, "busy", ["by": .string("")])
             }
             operation.succeed(template)
             _ = try await call.reply()
-            _ = try await person.updates.first("sensor-busy") { $0.kind == "sensor-busy" }
             let kinds = events.seen.map(\.kind)
             #expect(kinds.contains("sensor-ready"))
             #expect(kinds.count { $0 == "sensor-busy" } <= ScriptedSensor.most(since: start))
