@@ -1,5 +1,6 @@
 import DBus
 import Glibc
+import Linux
 import TestSupport
 import Testing
 
@@ -162,6 +163,18 @@ final class InstalledSystem: Sendable {
 
     @BusActor func connect() throws -> Connection {
         try Connection(.address(address))
+    }
+
+    /// A connection without a library, over a bridge that runs as a user: there as long as that.
+    func rawClient(as user: String) throws -> (client: RawClient, bridge: ChildProcess) {
+        let (ours, theirs) = try streamPair()
+        let program = ["/usr/bin/systemd-stdio-bridge", "--bus-path=\(address)"]
+        let shell = ["/bin/sh", "-c", "exec \"$@\" <&3 >&3 3<&-", "sh"]
+        let words = try shell + words(as: user, program)
+        let bridge = try withExtendedLifetime(theirs) {
+            try ChildProcess(words, descriptor: theirs.rawValue)
+        }
+        return (try RawClient(over: ours), bridge)
     }
 
     /// The bus over a bridge that runs as a user.

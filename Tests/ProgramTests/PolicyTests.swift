@@ -306,17 +306,30 @@ struct PolicyTests {
     @Test("L24: calls without an interface reach other services, and no part of this one")
     func withoutInterface() async throws {
         let system = try await InstalledSystem()
-        let names = [Self.daemon] + Self.sensors.map(Self.sensorName)
-        let owners = try await Self.own(names + [InstalledSystem.otherService], on: system)
-        for name in names + [InstalledSystem.otherService] {
+        let parts = [Self.daemon] + Self.sensors.map(Self.sensorName)
+        let names = parts + [Self.verifier, InstalledSystem.otherService]
+        let owners = try await Self.own(names, on: system)
+        // Root and the service may say anything to the verifier.
+        for name in names where name != Self.verifier {
             let client = try RawClient(system.address)
             defer { client.hangUp() }
-            try client.send(to: name, interface: nil, member: "Nothing")
-            // Whatever is delivered is answered with UnknownObject, or UnknownMethod.
-            let isOurs = name != InstalledSystem.otherService
-            _ = try client.receive(until: isOurs ? "Error.AccessDenied" : "Error.Unknown")
+            try Self.sendWithoutInterface(client, to: name)
+        }
+        for person in [InstalledSystem.nobody] + Self.sensors.map(Self.user(of:)) {
+            for name in names {
+                let (client, bridge) = try system.rawClient(as: person)
+                defer { withExtendedLifetime(bridge) { client.hangUp() } }
+                try Self.sendWithoutInterface(client, to: name)
+            }
         }
         for owner in owners { await owner.close() }
+    }
+
+    /// Whatever is delivered is answered with UnknownObject, or UnknownMethod.
+    private static func sendWithoutInterface(_ client: RawClient, to name: String) throws {
+        try client.send(to: name, interface: nil, member: "Nothing")
+        let isOurs = name != InstalledSystem.otherService
+        _ = try client.receive(until: isOurs ? "Error.AccessDenied" : "Error.Unknown")
     }
 
     @Test("L21: nobody fills the queue of a part of the service with signals")

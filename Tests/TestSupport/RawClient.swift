@@ -41,9 +41,9 @@ public final class RawClient: Sendable {
     ///   - isPatient: Whether it waits for the answer to Hello, and for room for what it sends;
     ///     else it has no name, and `offer` is for it.
     /// - Throws: When there is no such bus.
-    public init(_ address: String, isPatient: Bool = true) throws(TestFailure) {
+    public convenience init(_ address: String, isPatient: Bool = true) throws(TestFailure) {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        socket = OwnedDescriptor(adopting: Glibc.socket(AF_UNIX, kind, 0))
+        let socket = OwnedDescriptor(adopting: Glibc.socket(AF_UNIX, kind, 0))
         var place = sockaddr_un()
         place.sun_family = sa_family_t(AF_UNIX)
         let path = address.dropFirst("unix:path=".count)
@@ -55,6 +55,12 @@ public final class RawClient: Sendable {
             }
         }
         try expect(result == 0, "no bus at \(address)")
+        try self.init(over: socket, isPatient: isPatient)
+    }
+
+    /// Says Hello over a socket that leads to a bus.
+    public init(over socket: OwnedDescriptor, isPatient: Bool = true) throws(TestFailure) {
+        self.socket = socket
         try greet()
         guard isPatient else {
             _ = fcntl(socket.rawValue, F_SETFL, fcntl(socket.rawValue, F_GETFL) | O_NONBLOCK)
