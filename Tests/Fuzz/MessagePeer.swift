@@ -8,7 +8,7 @@ import LocalAuthBus
 
 /// The other end of a connection, which sends calls, answers and signals of any bytes.
 ///
-/// Every interface is served here, every signal that is sent is listened to, and a call is made for
+/// Every interface is served here, every signal that one has is listened to, and a call is made for
 /// every type of answer.
 @BusActor
 final class MessagePeer {
@@ -107,12 +107,15 @@ final class MessagePeer {
     private func listen(on connection: Connection) {
         let (name, path) = (connection.uniqueName, Self.path)
         let service = Authentication1Proxy(connection, destination: name, path: path)
+        let context = Context1Proxy(connection, destination: name, path: path)
+        let device = Device1Proxy(connection, destination: name, path: path)
         let sensor = Sensor1Proxy(connection, destination: name, path: path)
         let verifier = Passcode1Proxy(connection, destination: name, path: path)
         listening = [
             service.onEvent { _, _ in }, service.onEvaluated { _ in },
             service.onPropertiesChanged { _, _ in }, sensor.onEvent { _, _, _ in },
             sensor.onTemplatesChanged { _ in }, verifier.onChanged { _ in },
+            context.onEvent { _, _ in }, device.onEvent { _, _ in },
         ]
     }
 
@@ -190,6 +193,8 @@ final class MessagePeer {
                 name: "PropertiesChanged",
                 signature: "sa{sv}as"
             ),
+            Member(interface: "org.localauth.Context1", name: "Event", signature: "sa{sv}"),
+            Member(interface: "org.localauth.Device1", name: "Event", signature: "sa{sv}"),
         ])
         var (fields, body) = (RawValues(), RawValues())
         fields.field(1, "o", Self.path.rawValue)

@@ -19,6 +19,23 @@ struct CorpusTests {
         #expect(Set(Self.readers) == Set(names).subtracting(["usage:", "fuzzers", "FILE...\n"]))
     }
 
+    @Test("Messages of any bytes are sent to every interface that the project has")
+    func interfaces() throws {
+        let root = Self.folder.deletingLastPathComponent().deletingLastPathComponent()
+        let file = root.appending(path: "Tests/Fuzz/Refuser.swift")
+        let refuser = try String(contentsOf: file, encoding: .utf8)
+        let served = refuser.matches(of: /(\w+)Interface\(self\)/)
+            .map { "org.localauth.\($0.output.1)" }
+        let folder = root.appending(path: "dbus")
+        let described = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".xml") }
+            .flatMap { name in
+                try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+                    .matches(of: #/<interface name="([^"]+)"/#).map { String($0.output.1) }
+            }
+        #expect(!described.isEmpty && Set(served) == Set(described))
+    }
+
     @Test("Files of any bytes are read, or refused", arguments: readers)
     func corpus(_ reader: String) throws {
         let folder = Self.folder.appending(path: reader)
