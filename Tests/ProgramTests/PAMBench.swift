@@ -102,11 +102,13 @@ import TestSupport
         service: String = "both",
         user: String = PAMBench.user,
         launcher: [String] = [],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        terminal: Pty? = nil
     ) throws -> ChildProcess {
         try ChildProcess(
             launcher + [client, bus.folder + "/services", service, user, conversation],
-            environment: environment
+            environment: environment,
+            terminal: terminal?.path
         )
     }
 

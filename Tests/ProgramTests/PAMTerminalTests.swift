@@ -61,12 +61,17 @@ struct PAMTerminalTests {
         }
     }
 
+    /// Makes the sensor a face that is not strong.
+    @BusActor private static func weaken(_ bench: PAMBench) async throws {
+        try await bench.daemon.sensor.setBiometryType(biometryType: 2)
+        try await bench.daemon.sensor.setStrength(strength: "convenience")
+    }
+
     @Test("A face that is not strong counts once Enter is pressed")
     func confirmation() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
-            try await bench.daemon.sensor.setBiometryType(biometryType: 2)
-            try await bench.daemon.sensor.setStrength(strength: "convenience")
+            try await Self.weaken(bench)
             let terminal = try Pty()
             let tester = try bench.startTester(on: terminal)
             #expect(terminal.shows("Look at the camera, or type your password."))
@@ -91,8 +96,7 @@ struct PAMTerminalTests {
     func earlyEnter() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
-            try await bench.daemon.sensor.setBiometryType(biometryType: 2)
-            try await bench.daemon.sensor.setStrength(strength: "convenience")
+            try await Self.weaken(bench)
             var isAskedAgain = false
             // On a busy machine it may be read later than it is too early.
             for _ in 0..<8 where !isAskedAgain {
@@ -123,8 +127,7 @@ struct PAMTerminalTests {
     func passwordForEnter() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
-            try await bench.daemon.sensor.setBiometryType(biometryType: 2)
-            try await bench.daemon.sensor.setStrength(strength: "convenience")
+            try await Self.weaken(bench)
             for (word, isRight) in [(PAMService.passcode, true), ("1357", false)] {
                 let terminal = try Pty()
                 let tester = try bench.startTester(on: terminal)
@@ -142,7 +145,9 @@ struct PAMTerminalTests {
     /// has its own log.
     @Test(
         "Under valgrind no memory is lost or read that isn't there",
-        arguments: ["finger", "say \(PAMService.passcode)", "say 1", "nothing", "huge"]
+        arguments: [
+            "finger", "terminal", "say \(PAMService.passcode)", "say 1", "nothing", "huge",
+        ]
     )
     func valgrind(conversation: String) async throws {
         try await PrivateBus.run { bus in
@@ -154,8 +159,20 @@ struct PAMTerminalTests {
                 "--log-file=\(logs.path)/%p",
             ]
             let isFinger = conversation == "finger"
-            let program = try bench.start(isFinger ? "wait" : conversation, launcher: launcher)
+            let terminal = conversation == "terminal" ? try Pty() : nil
+            if terminal != nil { try await Self.weaken(bench) }
+            let program = try bench.start(
+                isFinger ? "wait" : conversation,
+                launcher: launcher,
+                terminal: terminal
+            )
             if isFinger { try await bench.touch(true, of: program) }
+            if let terminal {
+                #expect(terminal.shows("asked: Password: "))
+                try await bench.daemon.sensor.queue(outcomes: ["match"])
+                #expect(terminal.shows("told: Recognized. Press Enter to confirm."))
+                try await Self.confirm(on: terminal, program)
+            }
             let ended = try await program.ended(within: .seconds(100))
             let expected =
                 switch conversation {
@@ -164,7 +181,8 @@ struct PAMTerminalTests {
                 default: PAMBench.success
                 }
             #expect(ended.status == expected, "\(ended.errors)")
-            #expect(ended.output.contains("told"))
+            let said = terminal?.screen ?? ended.output
+            #expect(said.contains("told"))
             let reports = TemporaryFolder.names(in: logs.path)
             #expect(reports.count >= 2, "\(reports)")
             for report in reports {

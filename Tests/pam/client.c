@@ -3,10 +3,10 @@
 
      pam-client FOLDER SERVICE USER CONVERSATION
 
-   Conversations: "say TEXT" answers each question; "wait" never does, "wait for
-   another" leaves it to another program, as sudo -A does; "fail", "refuse" (an error with
-   an answer), "nothing" and "huge" are wrong ones; "threads" answers 2468, in a program with two threads;
-   "refuse sentences" takes no sentence. */
+   Conversations: "say TEXT" answers each question; "terminal" with a line that is typed there,
+   unseen; "wait" never does, "wait for another" leaves it to another program, as sudo -A does;
+   "fail", "refuse" (an error with an answer), "nothing" and "huge" are wrong ones; "threads" answers
+   2468, in a program with two threads; "refuse sentences" takes no sentence. */
 #include <dirent.h>
 #include <pthread.h>
 #include <security/pam_appl.h>
@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,7 +25,25 @@ static const char *conversation;
 
 static bool is(const char *word) { return strncmp(conversation, word, strlen(word)) == 0; }
 
+/* What the terminal shows of what is typed. */
+static void show_typing(bool is_shown) {
+    struct termios settings;
+    if (tcgetattr(STDIN_FILENO, &settings) != 0) return;
+    settings.c_lflag = is_shown ? settings.c_lflag | ECHO : settings.c_lflag & ~(tcflag_t)ECHO;
+    tcsetattr(STDIN_FILENO, TCSANOW, &settings);
+}
+
+static char *typed(void) {
+    char *line = NULL;
+    size_t size = 0;
+    const ssize_t count = getline(&line, &size, stdin);
+    show_typing(true);
+    if (count > 0) line[count - 1] = '\0';
+    return line;
+}
+
 static char *answer(void) {
+    if (is("terminal")) return typed();
     if (is("nothing")) return NULL;
     if (is("huge")) {
         char *text = malloc(1 << 20);
@@ -41,6 +60,7 @@ static int converse(int count, const struct pam_message **messages, struct pam_r
     *responses = calloc((size_t)count, sizeof **responses);
     for (int index = 0; index < count; index++) {
         const int style = messages[index]->msg_style;
+        if (is("terminal") && style == PAM_PROMPT_ECHO_OFF) show_typing(false);
         printf("%s: %s\n", style == PAM_PROMPT_ECHO_OFF ? "asked" : "told", messages[index]->msg);
         fflush(stdout);
         if (style != PAM_PROMPT_ECHO_OFF) {
