@@ -11,7 +11,7 @@ struct MutantPageTests {
 
         init() throws {
             folder = try TemporaryFolder()
-            for name in ["Sources", "Tests", "dbus", "pam"] {
+            for name in ["Sources", "Tests", "dbus", "pam", "po"] {
                 try folder.link(name, to: Project.root.appending(path: name).path)
             }
             for name in ["scripts/mutants", "scripts/installation", "docs/mutants.md"] {
