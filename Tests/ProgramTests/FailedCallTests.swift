@@ -39,7 +39,7 @@ struct FailedCallTests {
 
     @Test(
         "L17, L21: whichever descriptor a program can't have, nothing is forgotten",
-        arguments: ["daemon", "verifier", "One"],
+        arguments: ["daemon", "verifier"],
         [Failure.once, .lasting]
     )
     @BusActor
