@@ -22,7 +22,7 @@ public import DBus
     /// The first element of this kind, now or later.
     public func first(
         _ what: String,
-        within limit: Duration = .seconds(20),
+        within limit: Duration = .seconds(60),
         where matches: @BusActor (Element) -> Bool
     ) async throws(TestFailure) -> Element {
         var isLate = false

@@ -95,7 +95,7 @@ import TestSupport
             }
         }
         let clock = ContinuousClock()
-        let limit = clock.now + .seconds(30)
+        let limit = clock.now + .seconds(120)
         while ended.seen.isEmpty, clock.now < limit {
             if await rig.isFingerNeeded() { touch() }
             await pause(.milliseconds(10))
