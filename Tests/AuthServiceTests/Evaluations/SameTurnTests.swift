@@ -42,6 +42,8 @@ struct SameTurnTests {
             let (evaluations, disk) = (bench.service.evaluations, DispatchSemaphore(value: 0))
             // The thread that writes is kept until the disk goes on.
             bench.store.save(UserRecord(), uid: 4_000_000_000) { _ in disk.wait() }
+            // Whatever becomes of the test: the store waits for that thread when it is closed.
+            defer { disk.signal() }
             evaluations.handle(.passcodeRequired(uid: peer.uid, cause: .remote))
             let told = Witness<Int32?>()
             let answers = [
