@@ -42,14 +42,8 @@ public final class AuthStore: Sendable {
             database: "state.sqlite",
             key: MachineKey.file
         )
-        var setAside: String?
-        let database: Database
-        do throws(SystemError) {
-            database = try openDatabase(in: folder, lock: lock)
-        } catch {
-            guard error.code == .damaged else { throw error }
-            setAside = try folder.setAside()
-            database = try openDatabase(in: folder, lock: lock)
+        let (database, setAside) = try folder.openOrReplace { () throws(SystemError) in
+            try openDatabase(in: folder, lock: lock)
         }
         // After the database, so that a key without a database shows that one was lost.
         let key = try MachineKey.load(in: directory)

@@ -37,13 +37,8 @@ extension KeychainStore {
     ) throws(KeychainError) -> (Database, setAside: String?) {
         try translating { () throws(SystemError) in
             let lock = try folder.directory.lock()
-            do throws(SystemError) {
-                return (try open(folder, lock), nil)
-            } catch {
-                guard error.code == .damaged, settingAside else { throw error }
-                let setAside = try folder.setAside()
-                return (try open(folder, lock), setAside)
-            }
+            guard settingAside else { return (try open(folder, lock), nil) }
+            return try folder.openOrReplace { () throws(SystemError) in try open(folder, lock) }
         }
     }
 

@@ -40,11 +40,47 @@ package struct DatabaseFolder: Sendable {
         return size(database) == 0 && size(database + "-wal") > 0
     }
 
+    /// Opens the database; one that is damaged is set aside, and a new one opened in its place.
+    ///
+    /// SQLite calls it damage, too, if a read fails or memory is short. So a database is damaged
+    /// when it is found so twice, and every byte of it can be read: nothing that passes, and no
+    /// disk that refuses, takes away what was sound.
+    /// - Returns: `setAside`: where the damaged one is.
+    package func openOrReplace(
+        _ open: () throws(SystemError) -> Database
+    ) throws(SystemError) -> (database: Database, setAside: String?) {
+        for _ in 1...2 {
+            do throws(SystemError) {
+                return (try open(), nil)
+            } catch {
+                guard error.code == .damaged else { throw error }
+                try readAll()
+            }
+        }
+        let setAside = try setAside()
+        return (try open(), setAside)
+    }
+
+    /// Reads every byte of the database and of its log, which nobody has open now.
+    private func readAll() throws(SystemError) {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        for file in [database, database + "-wal"] where try PrivateFile.exists(file) {
+            let descriptor = OwnedDescriptor.open(file, O_RDONLY | O_NOFOLLOW)
+            var count = descriptor == nil ? -1 : 1
+            while count > 0 || (count < 0 && errno == EINTR), let descriptor {
+                count = read(descriptor.rawValue, &chunk, chunk.count)
+            }
+            guard count == 0 else {
+                throw SystemError(errno: errno, "The database can't be read", path: file)
+            }
+        }
+    }
+
     /// Renames a damaged database, with what belongs to it.
     ///
     /// The database goes first: SQLite drops a log without one.
     /// - Returns: Its new path.
-    package func setAside() throws(SystemError) -> String {
+    private func setAside() throws(SystemError) -> String {
         let target = aside(firstFree)
         guard rename(database, target) == 0 else {
             throw SystemError(

@@ -22,6 +22,35 @@ struct FaultTests {
         )
     }
 
+    @Test(
+        "L17: whichever read of a store fails, once or for good, it is kept, and counts on later",
+        arguments: [false, true]
+    )
+    func unread(isForGood: Bool) async throws {
+        let (folder, faults) = (try StateFolder(), try Faults())
+        let (store, _) = try folder.open()
+        var record = UserRecord()
+        record.failures = 4
+        #expect(await store.save(record, uid: 1) == nil)
+        store.close()
+        var number = 0
+        repeat {
+            number += 1
+            faults.arm(.read, number, lasts: isForGood, with: EIO)
+            let probe = try Self.probe("hold", folder, faults)
+            let line = try probe.line() ?? "nothing"
+            probe.signal(SIGKILL)
+            try probe.wait()
+            faults.disarm()
+            let isOpen = line == "open"
+            #expect(isOpen || (line.hasPrefix("io ") && faults.failed > 0), "\(number): \(line)")
+            let state = try folder.state()
+            #expect(state.setAside == nil, "\(number): \(line)")
+            #expect(state.records == [1: record], "\(number): \(line)")
+        } while faults.failed > 0
+        #expect(number > 3)
+    }
+
     @Test("L17: new files, their folder and each write are on the disk before they are said to be")
     func synchronised() throws {
         let (folder, faults) = (try StateFolder(), try Faults())

@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { NONE, DISK, DESCRIPTOR, MEMORY, BARRIER, WATCH, FOLDERS, PLACES };
+enum kind { NONE, DISK, DESCRIPTOR, MEMORY, BARRIER, WATCH, FOLDERS, PLACES, READ };
 
 /* What the test and this process share. */
 struct plan {
@@ -126,6 +126,37 @@ ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off_t offset) 
 }
 ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
     return pwrite64(descriptor, bytes, count, offset);
+}
+/* Whether a read of these bytes of a file fails: once, or ever again where what lasts is a place of
+ * the disk that can't be read. */
+static int read_fails(int descriptor, off_t offset, size_t size) {
+    static _Atomic int64_t place = -1;
+    static _Atomic uint64_t file;
+    struct plan *it = plan();
+    struct stat status;
+    if (it == NULL || atomic_load(&it->kind) != READ || !is_file(descriptor)) return 0;
+    if (fstat(descriptor, &status) != 0) return 0;
+    int64_t bad = atomic_load(&place), number = atomic_fetch_add(&it->count, 1) + 1;
+    if (number == atomic_load(&it->number) && atomic_load(&it->lasts)) {
+        atomic_store(&file, status.st_ino);
+        atomic_store(&place, bad = offset);
+    }
+    int is_bad = atomic_load(&file) == status.st_ino && bad >= offset && bad < offset + (off_t)size;
+    if (!is_bad && number != atomic_load(&it->number)) return 0;
+    atomic_fetch_add(&it->failed, 1);
+    errno = (int)atomic_load(&it->error);
+    return 1;
+}
+ssize_t read(int descriptor, void *bytes, size_t count) {
+    if (read_fails(descriptor, lseek(descriptor, 0, SEEK_CUR), count)) return -1;
+    return syscall(SYS_read, descriptor, bytes, count);
+}
+ssize_t pread64(int descriptor, void *bytes, size_t count, off_t offset) {
+    if (read_fails(descriptor, offset, count)) return -1;
+    return syscall(SYS_pread64, descriptor, bytes, count, offset);
+}
+ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) {
+    return pread64(descriptor, bytes, count, offset);
 }
 int ftruncate64(int descriptor, off_t length) {
     return fails(DISK) ? -1 : (int)syscall(SYS_ftruncate, descriptor, length);

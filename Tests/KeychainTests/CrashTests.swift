@@ -104,6 +104,35 @@ struct CrashTests {
         #expect(number > 6)
     }
 
+    @Test(
+        "L17: Whichever read of a keychain fails, once or for good, nothing of it is set aside",
+        arguments: [false, true]
+    )
+    func unread(isForGood: Bool) throws {
+        let (folder, faults) = (try StateFolder("keychain"), try Faults())
+        let id = try folder.open().add("a")
+        var number = 0
+        repeat {
+            number += 1
+            faults.arm(.read, number, lasts: isForGood, with: EIO)
+            let probe = try ChildProcess(
+                ["KeychainCrashProbe", folder.path, "remove"],
+                environment: faults.environment,
+                hasStream: true
+            )
+            let line = try probe.line() ?? "nothing"
+            probe.signal(SIGKILL)
+            try probe.wait()
+            faults.disarm()
+            let isOpen = line == "open"
+            #expect(isOpen || (line.hasPrefix("failed") && faults.failed > 0), "\(number): \(line)")
+            let store = try folder.open()
+            #expect(store.setAside == nil && !store.isLost, "\(number): \(line)")
+            #expect(try store.read(id) == "secret", "\(number): \(line)")
+        } while faults.failed > 0
+        #expect(number > 3)
+    }
+
     @Test("L18: A new folder, its key and their names are on the disk before anything else is")
     func newKey() throws {
         let (folder, faults) = (try StateFolder("keychain"), try Faults())

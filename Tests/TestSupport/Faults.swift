@@ -20,6 +20,8 @@ public final class Faults: Sendable {
         case folders = 6
         /// Whatever adds a folder to those of which changes are told.
         case places = 7
+        /// Whatever reads a file; what lasts is that those bytes can't be read.
+        case read = 8
     }
 
     /// Where the numbers lie that the program shares.
