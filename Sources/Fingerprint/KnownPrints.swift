@@ -1,4 +1,4 @@
-import Linux
+public import Linux
 
 /// Under which ids fingers were listed, and by which print.
 ///
@@ -26,9 +26,12 @@ public struct KnownPrints: Sendable {
     private var isChanged = false
 
     /// The file below a folder; what is malformed is left out.
-    public init(folder: String) {
+    ///
+    /// One that can't be read is refused: without it fingers would get other ids.
+    public init(folder: String) throws(SystemError) {
         self.folder = folder
-        let content = PrintStore.content("\(folder)/\(Self.name)", Self.largestFile) ?? []
+        let path = "\(folder)/\(Self.name)"
+        let content = try PrivateFile.content(of: path, limit: Self.largestFile) ?? []
         for line in content.split(separator: UInt8(ascii: "\n")).prefix(Self.mostEntries) {
             let fields = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
                 .map { String(decoding: $0, as: UTF8.self) }

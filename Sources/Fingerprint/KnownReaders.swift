@@ -1,5 +1,4 @@
-import Glibc
-import Linux
+public import Linux
 
 /// Which sensor each reader is: labels and template ids are kept by the sensor's name, and fprintd
 /// lists readers in another order after a start.
@@ -10,20 +9,17 @@ public struct KnownReaders: Hashable, Sendable {
     private static let name = "fingerprint-readers"
     /// How many sensors there are at most: so many names the bus's policy has.
     public static let most = 4
-    static let largestFile = 16 << 10
+    static let largestFile = 1 << 20
 
     private let folder: String
     private var keys: [Int: FprintReader.Key] = [:]
-    /// Whether there may be a file that can't be read: it isn't overwritten.
-    private let isUnreadable: Bool
 
-    /// The file below a folder; what is malformed is left out.
-    public init(folder: String) {
+    /// The file below a folder; what is malformed is left out, and one that can't be read refused.
+    public init(folder: String) throws(SystemError) {
         self.folder = folder
         let path = "\(folder)/\(Self.name)"
-        let content = PrintStore.content(path, Self.largestFile)
-        isUnreadable = content == nil && (access(path, F_OK) == 0 || errno != ENOENT)
-        for line in (content ?? []).split(separator: UInt8(ascii: "\n")) {
+        let content = try PrivateFile.content(of: path, limit: Self.largestFile) ?? []
+        for line in content.split(separator: UInt8(ascii: "\n")) {
             let fields =
                 line.split(
                     separator: UInt8(ascii: "\t"),
@@ -68,7 +64,6 @@ public struct KnownReaders: Hashable, Sendable {
     ///
     /// - Returns: Whether it is written; it counts until the process ends in any case.
     public func write() -> Bool {
-        guard !isUnreadable else { return false }
         let text = keys.sorted { $0.key < $1.key }
             // A name with a line's end would be another line.
             .filter { !$0.value.name.utf8.contains(UInt8(ascii: "\n")) }

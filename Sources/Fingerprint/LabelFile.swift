@@ -1,4 +1,4 @@
-import Linux
+public import Linux
 
 /// The labels that people gave their fingers: fprintd has no place for them.
 ///
@@ -21,13 +21,15 @@ public struct LabelFile: Sendable {
     static let mostEntries = 4096
 
     /// The file below a folder, which is made when it isn't there; what is malformed is left out.
-    public init(folder: String) {
+    ///
+    /// One that can't be read is refused: what would be written later had nothing of it.
+    public init(folder: String) throws(SystemError) {
         self.folder = folder
         // Bytes, because as a Character a carriage return and a newline are one, which isn't a
         // line's end.
-        let lines = (PrintStore.content("\(folder)/\(Self.name)", Self.largestFile) ?? [])
-            .split(separator: UInt8(ascii: "\n"))
-        for line in lines.prefix(Self.mostEntries) {
+        let path = "\(folder)/\(Self.name)"
+        let content = try PrivateFile.content(of: path, limit: Self.largestFile) ?? []
+        for line in content.split(separator: UInt8(ascii: "\n")).prefix(Self.mostEntries) {
             let fields =
                 line.split(
                     separator: UInt8(ascii: "\t"),

@@ -49,9 +49,13 @@ import ServiceProgram
             throw StartError("the system bus, where fprintd is, can't be reached")
         }
         self.system = system
-        labels = LabelFile(folder: Self.stateFolder)
-        known = KnownPrints(folder: Self.stateFolder)
-        numbers = KnownReaders(folder: Self.stateFolder)
+        do throws(SystemError) {
+            labels = try LabelFile(folder: Self.stateFolder)
+            known = try KnownPrints(folder: Self.stateFolder)
+            numbers = try KnownReaders(folder: Self.stateFolder)
+        } catch {
+            throw StartError("\(error)")
+        }
         system.onDisconnect {
             log(.error, "the connection to the system bus is lost")
             exit(EXIT_FAILURE)

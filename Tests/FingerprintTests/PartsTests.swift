@@ -105,13 +105,13 @@ struct PartsTests {
     @Test("Labels survive; a file that is damaged costs the lines that are")
     func labelFile() throws {
         try withFolder { folder in
-            var labels = LabelFile(folder: folder + "/made/when/needed")
+            var labels = try LabelFile(folder: folder + "/made/when/needed")
             let kept = [
                 labels.set("a\tb\\\n", of: "id", uid: 1, sensor: "S", keeping: []),
                 labels.set("two", of: "other", uid: 1, sensor: "S", keeping: ["id"]),
             ]
             #expect(kept == [true, true])
-            let again = LabelFile(folder: folder + "/made/when/needed")
+            let again = try LabelFile(folder: folder + "/made/when/needed")
             #expect(again.label(of: "id", uid: 1, sensor: "S") == "a\tb\\\n")
             #expect(again.identifiers(uid: 1, sensor: "S") == ["id", "other"])
             #expect(again.label(of: "id", uid: 2, sensor: "S") == nil)
@@ -121,9 +121,9 @@ struct PartsTests {
                 "x\tS\tid\tlabel\n\n1\tS\tid\n1\tS\tid\tkept\n1\tS\tid\tlabel\tmore\n\u{fffd}\\",
                 to: folder + "/fingerprint-labels"
             )
-            let damaged = LabelFile(folder: folder)
+            let damaged = try LabelFile(folder: folder)
             #expect(damaged.label(of: "id", uid: 1, sensor: "S") == "kept")
-            var lost = LabelFile(folder: "/proc/nowhere")
+            var lost = try LabelFile(folder: "/proc/nowhere")
             let isKept = lost.set("one", of: "id", uid: 1, sensor: "S", keeping: [])
             #expect(!isKept)
         }
@@ -132,7 +132,7 @@ struct PartsTests {
     @Test("An id stays when the print's file is seen later, or no more, and goes with the print")
     func knownPrints() throws {
         try withFolder { folder in
-            var known = KnownPrints(folder: folder)
+            var known = try KnownPrints(folder: folder)
             func ask(_ print: String?, _ modified: Int64, _ now: Int64) -> String {
                 known.identifier(
                     of: .leftThumb,
@@ -145,16 +145,16 @@ struct PartsTests {
                 )
             }
             /// Another process, with what this one wrote down.
-            func reopen() {
+            func reopen() throws {
                 let isWritten = known.write()
                 #expect(isWritten)
-                known = KnownPrints(folder: folder)
+                known = try KnownPrints(folder: folder)
             }
             #expect(ask(nil, 0, 10) == "left-thumb")
             // Now it sees the file that was there all the while.
-            reopen()
+            try reopen()
             #expect(ask("aa", 9, 20) == "left-thumb")
-            reopen()
+            try reopen()
             #expect(ask("aa", 9, 30) == "left-thumb")
             #expect(ask(nil, 0, 40) == "left-thumb")
             // A print that was replaced is another template.
@@ -175,9 +175,9 @@ struct PartsTests {
                 now: 200
             )
             #expect(stamped == "right-thumb.100")
-            reopen()
+            try reopen()
             try write("x\ty\n1\tS\tno-finger\tid\t\t1\n", to: folder + "/fingerprint-ids")
-            known = KnownPrints(folder: folder)
+            known = try KnownPrints(folder: folder)
             #expect(ask(nil, 0, 1) == "left-thumb")
         }
     }
@@ -185,7 +185,7 @@ struct PartsTests {
     @Test("What is known of one user's prints and labels is nothing of another's")
     func users() throws {
         try withFolder { folder in
-            var known = KnownPrints(folder: folder)
+            var known = try KnownPrints(folder: folder)
             func ask(_ uid: UInt32, _ print: String?) -> String {
                 known.identifier(
                     of: .leftThumb,
@@ -205,7 +205,7 @@ struct PartsTests {
             known.forget(.leftThumb, uid: 1, sensor: "S")
             #expect(ask(2, nil) == "bb")
 
-            var labels = LabelFile(folder: folder)
+            var labels = try LabelFile(folder: folder)
             let kept = [
                 labels.set("one", of: "id", uid: 1, sensor: "S", keeping: []),
                 labels.set("two", of: "id", uid: 2, sensor: "S", keeping: []),
@@ -222,7 +222,7 @@ struct PartsTests {
     @Test("A label that ends in a carriage return stays in its own line")
     func carriageReturns() throws {
         try withFolder { folder in
-            var labels = LabelFile(folder: folder)
+            var labels = try LabelFile(folder: folder)
             let kept = [
                 labels.set("evil\r", of: "id", uid: 2, sensor: "S", keeping: []),
                 labels.set("mine\r\n", of: "id", uid: 1, sensor: "S", keeping: []),
@@ -232,12 +232,12 @@ struct PartsTests {
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
             #expect(!bytes.contains(13))
             #expect(bytes.count { $0 == 10 } == 2)
-            let again = LabelFile(folder: folder)
+            let again = try LabelFile(folder: folder)
             #expect(again.label(of: "id", uid: 2, sensor: "S") == "evil\r")
             #expect(again.label(of: "id", uid: 1, sensor: "S") == "mine\r\n")
             // Written before they were escaped.
             try write("2\tS\tid\tevil\r\n1\tS\tid\tmine\n", to: path)
-            let old = LabelFile(folder: folder)
+            let old = try LabelFile(folder: folder)
             #expect(old.label(of: "id", uid: 2, sensor: "S") == "evil\r")
             #expect(old.label(of: "id", uid: 1, sensor: "S") == "mine")
         }
@@ -254,7 +254,7 @@ struct PartsTests {
                         "\(uid)\tFingerprint16\tright-middle-finger.1790000000000000000\t\(label)\n"
                 }
             try write(lines.joined(), to: folder + "/fingerprint-labels")
-            let labels = LabelFile(folder: folder)
+            let labels = try LabelFile(folder: folder)
             let ids = labels.identifiers(uid: 4_000_000_000, sensor: "Fingerprint16")
             #expect(ids.count == 1)
             let last = UInt32(4_000_000_000 + LabelFile.mostEntries - 1)
@@ -268,12 +268,12 @@ struct PartsTests {
             func key(_ name: String, _ ordinal: Int = 0) -> FprintReader.Key {
                 FprintReader.Key(name: name, ordinal: ordinal)
             }
-            var readers = KnownReaders(folder: folder)
+            var readers = try KnownReaders(folder: folder)
             #expect(readers.number(of: key("dock"), among: []) == 1)
             #expect(readers.number(of: key("lid"), among: []) == 2)
             #expect(readers.number(of: key("lid", 1), among: []) == 3)
             #expect(readers.write())
-            var again = KnownReaders(folder: folder)
+            var again = try KnownReaders(folder: folder)
             #expect(again == readers)
             #expect(again.number(of: key("lid"), among: []) == 2)
             #expect(again.number(of: key("new"), among: []) == 4)
@@ -288,15 +288,20 @@ struct PartsTests {
         }
     }
 
-    @Test("A file of readers that can't be read is left alone")
-    func unreadableReaders() throws {
+    @Test("A list that can't be read is refused, and none is written in its place")
+    func unreadable() throws {
         try withFolder { folder in
-            let file = folder + "/fingerprint-readers"
-            #expect(mkdir(file, 0o700) == 0)
-            var readers = KnownReaders(folder: folder)
-            #expect(readers.number(of: FprintReader.Key(name: "a", ordinal: 0), among: []) == 1)
-            #expect(!readers.write())
-            #expect(rmdir(file) == 0)
+            func isRefused(_ read: (String) throws -> Void) -> Bool {
+                (try? read(folder)) == nil
+            }
+            for name in ["labels", "ids", "readers"] {
+                let file = "\(folder)/fingerprint-\(name)"
+                #expect(mkdir(file, 0o700) == 0)
+                #expect(isRefused { _ = try LabelFile(folder: $0) } == (name == "labels"))
+                #expect(isRefused { _ = try KnownPrints(folder: $0) } == (name == "ids"))
+                #expect(isRefused { _ = try KnownReaders(folder: $0) } == (name == "readers"))
+                #expect(rmdir(file) == 0)
+            }
         }
     }
 
@@ -305,7 +310,7 @@ struct PartsTests {
         try withFolder { folder in
             let lines = "1\t0\ta\nx\n2\t0\ta\n0\t0\tb\n5\t0\tc\n3\t-\td\n2\t0\te\n1\t0\tf\n"
             try write(lines, to: folder + "/fingerprint-readers")
-            var readers = KnownReaders(folder: folder)
+            var readers = try KnownReaders(folder: folder)
             for (name, number) in [("a", 1), ("e", 2), ("b", 3), ("f", 4)] {
                 let key = FprintReader.Key(name: name, ordinal: 0)
                 #expect(readers.number(of: key, among: []) == number)
@@ -341,7 +346,7 @@ struct PartsTests {
     }
 
     private func write(_ text: String, to path: String) throws {
-        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        try TemporaryFolder.write(path, text.utf8, mode: 0o600)
     }
 
     private func withFolder(_ body: (String) throws -> Void) throws {

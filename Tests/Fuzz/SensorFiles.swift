@@ -40,13 +40,17 @@ enum SensorFiles {
 
     /// Reads bytes as each of the fingerprint sensor's lists; once written, they read the same.
     static func readLists(_ bytes: [UInt8]) {
+        do { try readAndWriteLists(bytes) } catch { preconditionFailure("\(error)") }
+    }
+
+    private static func readAndWriteLists(_ bytes: [UInt8]) throws {
         guard let folder else { preconditionFailure("no folder") }
         for name in ["fingerprint-labels", "fingerprint-ids", "fingerprint-readers"] {
             try? folder.write(bytes, to: name)
         }
-        var labels = LabelFile(folder: folder.path)
-        var prints = KnownPrints(folder: folder.path)
-        let readers = KnownReaders(folder: folder.path)
+        var labels = try LabelFile(folder: folder.path)
+        var prints = try KnownPrints(folder: folder.path)
+        let readers = try KnownReaders(folder: folder.path)
         let label = String(decoding: bytes.prefix(200), as: UTF8.self)
         precondition(labels.set(label, of: "id", uid: 1, sensor: "Fingerprint", keeping: ["id"]))
         let id = prints.identifier(
@@ -59,10 +63,10 @@ enum SensorFiles {
             now: 0
         )
         precondition(prints.write() && readers.write())
-        let same = LabelFile(folder: folder.path)
+        let same = try LabelFile(folder: folder.path)
         precondition(same.label(of: "id", uid: 1, sensor: "Fingerprint") == label)
         precondition(same.identifiers(uid: 1, sensor: "Fingerprint") == ["id"])
-        var known = KnownPrints(folder: folder.path)
+        var known = try KnownPrints(folder: folder.path)
         let idAgain = known.identifier(
             of: .rightIndex,
             uid: 1,
@@ -73,6 +77,7 @@ enum SensorFiles {
             now: 0
         )
         precondition(idAgain == id)
-        precondition(KnownReaders(folder: folder.path) == readers)
+        let readersAgain = try KnownReaders(folder: folder.path)
+        precondition(readersAgain == readers)
     }
 }
