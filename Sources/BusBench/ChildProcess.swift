@@ -165,7 +165,7 @@ public final class ChildProcess: Sendable {
     /// - Returns: The exit status, or 128 and the signal that ended it.
     /// - Throws: When that takes too long.
     public func exitStatus(
-        within limit: Duration = .seconds(20)
+        within limit: Duration = .seconds(60)
     ) async throws(TestFailure)
         -> Int32
     {

@@ -229,7 +229,7 @@ public final class PrivateBus: Sendable {
     public func waitForOwner(
         of name: String,
         _ wanted: Bool = true,
-        within limit: Duration = .seconds(20)
+        within limit: Duration = .seconds(60)
     ) async throws -> String? {
         let owners = Witness<String?>()
         let connection = try Connection(.address(address))

@@ -17,7 +17,7 @@ struct InteroperabilityTests {
         server.export(ExampleService.path, [ExampleService(server)])
         try server.requestName(Self.name)
         return try await ChildProcess(arguments(bus.address), mergesErrors: true)
-            .ended(within: .seconds(20)).output
+            .ended(within: .seconds(60)).output
     }
 
     @BusActor

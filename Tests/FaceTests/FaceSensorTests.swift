@@ -64,7 +64,7 @@ struct FaceSensorTests {
         try await enrolled(folder)
         try await onClip("other", folder) { bench in
             let (number, call) = try await bench.verify()
-            _ = try await bench.events.first("two failed attempts", within: .seconds(20)) { _ in
+            _ = try await bench.events.first("two failed attempts", within: .seconds(60)) { _ in
                 bench.misses.count >= 2
             }
             try expect(bench.misses.prefix(2).map(\.attempt) == [1, 2], "numbers from 1")
@@ -98,7 +98,7 @@ struct FaceSensorTests {
                 label: "one",
                 options: [:]
             )
-            _ = try await bench.events.first("the hint \(hint)", within: .seconds(20)) {
+            _ = try await bench.events.first("the hint \(hint)", within: .seconds(60)) {
                 $0.kind == "hint" && $0.detail["hint"]?.asString == hint
             }
             try await bench.sensor.cancel(operation: number)
@@ -115,7 +115,7 @@ struct FaceSensorTests {
         try await onClip(clip, folder) { bench in
             let (number, call) = try await bench.verify()
             // As the daemon does: its deadline passes, it cancels.
-            _ = try await bench.events.first("a hint", within: .seconds(20)) {
+            _ = try await bench.events.first("a hint", within: .seconds(60)) {
                 $0.operation == number && $0.kind == "hint"
             }
             try await bench.sensor.cancel(operation: number)

@@ -204,7 +204,7 @@ struct FaceServiceTests {
                 "\(folder.path)/\(name)", "--fetch-models", "--models",
                 "\(folder.path)/state/models",
             ])
-            try expect(try await fetch.exitStatus(within: .seconds(20)) == 0, "fetched")
+            try expect(try await fetch.exitStatus(within: .seconds(60)) == 0, "fetched")
             try await eventually("usable without a new start", within: Self.limit) {
                 try await bench.sensor.unavailability().isEmpty
             }

@@ -19,7 +19,7 @@ struct SlowMatchTests {
             let fprintd = try #require(reader.rig.fprintd)
             defer { fprintd.signal(SIGCONT) }
             let number = try await reader.canceled(large, fprintd) {
-                let health = try await reader.sensor.health(timeout: .seconds(20))
+                let health = try await reader.sensor.health(timeout: .seconds(60))
                 let isListed = try await reader.templates().map(\.id) == [id]
                 return health.state == "ok" && isListed
             }

@@ -28,7 +28,7 @@ extension Connection {
                 interface: interface,
                 member: member,
                 signature: arguments.map(\.signature).joined(),
-                timeout: .seconds(20)
+                timeout: .seconds(60)
             ) { writer throws(DBusError) in
                 for argument in arguments { try argument.writeBare(to: &writer) }
             }

@@ -11,7 +11,7 @@ struct KeyServiceTests {
     init() { EventLoop.shared.startThread() }
 
     @BusActor private func touch(_ key: VirtualKey, _ kind: Touch = .right) async throws {
-        try await eventually("a key that waits", within: .seconds(20)) { key.touch(kind) }
+        try await eventually("a key that waits", within: .seconds(60)) { key.touch(kind) }
     }
 
     private static let reason = "open the vault"

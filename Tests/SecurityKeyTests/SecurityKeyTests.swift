@@ -178,7 +178,7 @@ struct SecurityKeyTests {
                         uid: SensorBench.user,
                         label: "one",
                         options: [:],
-                        timeout: .seconds(20)
+                        timeout: .seconds(60)
                     )
                 } catch {
                     try expect(error.name == .sensorFailed, "Failed, got \(error)")

@@ -98,7 +98,7 @@ public final class RawClient: Sendable {
         var waiting = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while !all.contains(text) {
-            try expect(poll(&waiting, 1, 20_000) > 0, "'\(text)' did not come after '\(all)'")
+            try expect(poll(&waiting, 1, 60_000) > 0, "'\(text)' did not come after '\(all)'")
             let count = read(socket.rawValue, &chunk, chunk.count)
             try expect(count > 0, "the bus has ended the connection")
             // What came before is not looked at again, but for what may be cut through.

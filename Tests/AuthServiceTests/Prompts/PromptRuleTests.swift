@@ -166,7 +166,7 @@ struct PromptRuleTests {
             let start = ContinuousClock.now
             let silent = try bench.begin(app, 2)
             await expectName(.systemCancel) { _ = try await silent.reply() }
-            #expect(ContinuousClock.now - start < .seconds(20), "its patience is 5 s")
+            #expect(ContinuousClock.now - start < .seconds(60), "its patience is 5 s")
             #expect(sensor.operations.seen.isEmpty, "nobody was asked")
             person.beforeAnswer = nil
             let left = try bench.begin(app)

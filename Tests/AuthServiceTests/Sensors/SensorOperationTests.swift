@@ -242,7 +242,7 @@ struct SensorOperationTests {
                 if loss != .crashedEarly { sensor.tell(operation, "ready") }
                 try await Self.lose(sensor, loss)
             }
-            let failed = try await events.first("sensor-failed", within: .seconds(20)) {
+            let failed = try await events.first("sensor-failed", within: .seconds(60)) {
                 $0.kind == "sensor-failed"
             }
             #expect(failed.detail["sensor"] == .string("Third"))
