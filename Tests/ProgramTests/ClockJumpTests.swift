@@ -101,7 +101,7 @@ extension CrashBench {
         #expect(await evaluate(touching: touches) != nil)
         for _ in 0..<6 {
             mood = .wrongOnce
-            #expect(await evaluate(2, Self.passcodeAlone) != nil)
+            #expect(await evaluate(2, Self.passcodeInTime) != nil)
         }
         mood = .watching
     }

@@ -56,9 +56,12 @@ struct FailedCallTests {
     func start(_ program: String, _ kind: Faults.Kind) async throws {
         let faults = try Faults()
         try await CrashBench.run([program: faults]) { bench in
+            try await bench.letIn()
             var (number, failed) = (1, 0)
             repeat {
                 let what: Comment = "\(program), call \(number) of \(kind) at the start"
+                // So that there is a count that could get lower.
+                #expect(await bench.evaluate(touching: [false]) != nil, what)
                 try await bench.kill(program)
                 if program == "daemon" { bench.forgetPrompts() }
                 faults.arm(kind, number, with: EMFILE)
@@ -73,6 +76,8 @@ struct FailedCallTests {
                 }
                 if program == "daemon" { try await bench.register() }
                 try await bench.sensorsAreThere()
+                let left = try await bench.attemptsLeftAfterOneMore()
+                #expect(left.map { Int($0) <= CrashBench.lockout - 2 } == true, what)
                 try await bench.letIn(what)
                 failed += faults.failed
                 number += 1
@@ -200,10 +205,27 @@ struct FailedCallTests {
         _ restarts: Bool,
         _ mayBeDying: Bool
     ) async throws {
-        let isRunning = bench.programs[program]?.isRunning == true
-        if !isRunning {
+        if bench.programs[program]?.isRunning != true {
             _ = try await bench.ended(program)
-            if program != "daemon" { try await bench.start(program) }
+            if program != "daemon" {
+                try await bench.start(program)
+                try await bench.sensorsAreThere()
+            }
+        }
+        var told = told
+        // A service that goes on works, and counts from where it was.
+        if bench.programs["daemon"]?.isRunning == true, !mayBeDying {
+            if let left = try await bench.attemptsLeftAfterOneMore() {
+                #expect(Int(left) <= CrashBench.lockout - told.failures - 1, what)
+                told.failures += 1
+            }
+            let record = try bench.recordOfRunningDaemon()
+            #expect(record.failures >= told.failures, what)
+            #expect(record.wrongPasscodes >= told.wrongPasscodes, what)
+            if told.failures < CrashBench.lockout {
+                #expect(await bench.evaluate(touching: [true]) == nil, what)
+                told.failures = 0
+            }
         }
         if restarts || bench.programs["daemon"]?.isRunning != true {
             if bench.programs["daemon"]?.isRunning == true {
@@ -216,12 +238,6 @@ struct FailedCallTests {
             try await bench.start("daemon")
             try await bench.register()
             try await bench.sensorsAreThere()
-        } else {
-            if let left = try await bench.attemptsLeftAfterOneMore() {
-                #expect(Int(left) <= CrashBench.lockout - told.failures - 1, what)
-            }
-            let record = try bench.recordOfRunningDaemon()
-            #expect(record.wrongPasscodes >= told.wrongPasscodes, what)
         }
         try await bench.letIn(what)
     }

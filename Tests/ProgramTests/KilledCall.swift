@@ -29,6 +29,18 @@ struct KilledCall {
         /// Whether the verifier doesn't answer until it is over.
         var isHeld: Bool { self == .typed || self == .verifying }
 
+        /// How many misses count, of one before the call, until a match or a passcode is accepted.
+        var misses: Int {
+            switch self {
+            case .missed: 2
+            case .matching, .enrolling, .asked: 0
+            default: 1
+            }
+        }
+
+        /// The same of wrong passcodes, beside those that the call takes.
+        var wrongPasscodes: Int { self == .enrolling ? 0 : 1 }
+
         /// Whether a passcode is typed before it.
         var isTyped: Bool { isHeld || self == .rejected || self == .enrolling }
     }
@@ -130,7 +142,7 @@ struct KilledCall {
         _ = try await context.evaluate(
             policy: 2,
             reason: "test",
-            options: CrashBench.passcodeAlone
+            options: CrashBench.passcodeInTime
         )
         bench.mood = .watching
         try await bench.sensor("One").queue(outcomes: ["match", "match"])
