@@ -50,12 +50,25 @@ import TestSupport
     nonisolated static let project =
         #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
 
+    /// What a block of the shipped profile has PAM do with the module's answer.
+    ///
+    /// pam-auth-update puts the number of lines to pass over in the place of `end`: here two.
+    nonisolated static func control(of block: String) throws -> String {
+        let profile = try TemporaryFolder.read(project + "/pam/profile")
+        let lines = String(decoding: profile, as: UTF8.self).split(separator: "\n")
+        let place = lines.firstIndex { $0 == "\(block):" }
+        let line = place.map { lines[$0 + 1] } ?? ""
+        try expect(line.hasSuffix("pam_localauth.so"), "expected \(block) to have the module")
+        return line.prefix { $0 != "]" }.replacing("=end", with: "=2") + "]"
+    }
+
     /// Writes a service: the module, then what takes the passcode unless that is left out.
     func stack(
         _ name: String,
         _ options: String = "",
         takesPasscode: Bool = true,
-        asksFirst: Bool = false
+        asksFirst: Bool = false,
+        block: String = "Auth-Initial"
     ) throws {
         try Self.stack(
             name,
@@ -63,7 +76,8 @@ import TestSupport
             module,
             "bus=\(bus.address) wait=10 \(options)",
             takesPasscode: takesPasscode,
-            asksFirst: asksFirst
+            asksFirst: asksFirst,
+            block: block
         )
     }
 
@@ -73,7 +87,8 @@ import TestSupport
         _ module: String,
         _ options: String,
         takesPasscode: Bool = true,
-        asksFirst: Bool = false
+        asksFirst: Bool = false,
+        block: String = "Auth-Initial"
     ) throws {
         let script = "\(folder)/check-passcode"
         let passcode = """
@@ -82,8 +97,7 @@ import TestSupport
             auth required pam_permit.so
 
             """
-        let control =
-            takesPasscode ? "[success=2 conv_err=die default=ignore]" : "required"
+        let control = takesPasscode ? try control(of: block) : "required"
         // Asks for the password, and leaves it and the decision to those that follow.
         let first = "auth optional pam_exec.so quiet expose_authtok /bin/true\n"
         try TemporaryFolder.write(

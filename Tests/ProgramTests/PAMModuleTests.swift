@@ -41,6 +41,28 @@ struct PAMModuleTests {
     }
 
     @Test(
+        "With the shipped profile a finger or the right password is enough, and nothing else is",
+        arguments: ["Auth-Initial", "Auth"]
+    )
+    func profile(block: String) async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            try bench.stack("profile", block: block)
+            for (conversation, status) in [
+                ("say \(PAMService.passcode)", PAMBench.success), ("say 1357", PAMBench.refused),
+                ("fail", PAMBench.conversationFailed),
+            ] {
+                let ended = try await bench.authenticate(conversation, service: "profile")
+                #expect(ended.status == status, "\(conversation): \(ended.output)")
+            }
+            let program = try bench.start("wait", service: "profile")
+            try await bench.touch(true, of: program)
+            let ended = try await program.ended(within: .seconds(60))
+            #expect(ended.status == PAMBench.success, "\(ended.output)")
+        }
+    }
+
+    @Test(
         "A conversation that fails ends the attempt at once, whatever it answered",
         arguments: ["fail", "refuse", "nothing", "huge", "refuse sentences"]
     )

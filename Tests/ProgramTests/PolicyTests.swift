@@ -386,8 +386,33 @@ struct PolicyTests {
         }
     }
 
-    @Test("A bus accepts the policy: the service gets its name, and everybody may call it")
+    @Test("L24: of what isn't its own the service may see and count things, and change nothing")
     func service() async throws {
+        let system = try await InstalledSystem()
+        let (sensor, bus) = (Self.sensorName("Face"), "org.freedesktop.DBus")
+        let owners = try await Self.own([sensor], on: system)
+        let others = ["Get", "Set", "GetMachineId", "GetStats", "GetAllMatchRules", "Introspect"]
+        for (name, path, interface, members) in [
+            (sensor, "/", "Properties", ["GetAll", "Get", "Set"]),
+            (sensor, "/", "Peer", ["Ping", "GetMachineId"]),
+            (sensor, "/", "Introspectable", ["Introspect"]),
+            (
+                bus, "/org/freedesktop/DBus", "Debug.Stats",
+                ["GetConnectionStats", "GetStats", "GetAllMatchRules"]
+            ),
+        ] {
+            for member in members {
+                let call = [name, path, "org.freedesktop.DBus.\(interface)", member]
+                let said = try await system.call(as: "localauth", call)
+                let isRefused = said.output.contains("Access denied")
+                #expect(isRefused == others.contains(member), "\(member): \(said.output)")
+            }
+        }
+        for owner in owners { await owner.close() }
+    }
+
+    @Test("A bus accepts the policy: the service gets its name, and everybody may call it")
+    func start() async throws {
         let system = try await InstalledSystem()
         let daemon = try await system.startDaemon()
         let asked = try await system.call(as: InstalledSystem.nobody, InstalledSystem.canEvaluate)
