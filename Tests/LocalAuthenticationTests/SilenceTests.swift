@@ -96,6 +96,8 @@ struct SilenceTests {
             defer { kill(pid, SIGCONT) }
             // That its items are still there isn't known.
             #expect(right.refusal(after: LAContext()) != nil)
+            let current = LARight(requirement: .biometryCurrentSet)
+            #expect(current.refusal(after: LAContext()) != nil)
             let keychain: [@Sendable () async throws -> Void] = [
                 { _ = try await store.saveRight(LARight(), identifier: "s") },
                 { _ = try await store.right(forIdentifier: "r") },

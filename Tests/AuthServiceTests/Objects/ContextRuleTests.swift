@@ -175,6 +175,23 @@ struct ContextRuleTests {
         }
     }
 
+    @Test("A context's handle is 128 bits, none of which is the same in all")
+    func handles() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            var (ones, zeros): (UInt128, UInt128) = (0, 0)
+            for _ in 0..<40 {
+                let context = try await bench.context(on: person.connection)
+                let handle = context.path.rawValue.split(separator: "/").last ?? ""
+                #expect(handle.utf8.count == 32)
+                let bits = try #require(UInt128(handle, radix: 16))
+                (ones, zeros) = (ones | bits, zeros | ~bits)
+                try await context.release()
+            }
+            #expect(ones == .max && zeros == .max)
+        }
+    }
+
     @Test("L21: a connection has so many contexts; one that is released makes room for another")
     func bound() async throws {
         let configuration = "[Limits]\nContextsPerConnection=3\n"
