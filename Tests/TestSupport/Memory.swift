@@ -7,7 +7,7 @@ public enum MemoryError: Error {
 }
 
 /// Whether a sanitizer was built in, which needs much more memory than the program.
-public let isSanitized = getenv("ASAN_OPTIONS") != nil || getenv("TSAN_OPTIONS") != nil
+public let isSanitized = getenv("SANITIZED") != nil
 
 /// How often a text is in the writable memory of a process.
 public func occurrences(of text: String, in pid: Int32) throws -> Int {
