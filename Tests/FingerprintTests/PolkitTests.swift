@@ -141,6 +141,8 @@ struct PolkitTests {
             + fixture.program
         chmod(rig.bus.folder, 0o755)
         chmod(rig.folder, 0o755)
+        // As systemd has it for its state.
+        chown(rig.folder + "/labels", Self.localauth, getgid())
         return ReaderBench(rig: rig, bench: try await SensorBench(fixture))
     }
 
