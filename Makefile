@@ -223,7 +223,7 @@ nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
 nightly: export FUZZ_SECONDS ?= 600
 # What follows one that fails is run as well; which failed is said at the end.
-NIGHTLY := test fuzz soak instructions "sanitize SANITIZER=address" "sanitize SANITIZER=thread" \
+NIGHTLY := face-studio test fuzz soak instructions "sanitize SANITIZER=address" "sanitize SANITIZER=thread" \
     test-client test-deb test-system test-machine bench-system
 nightly: ## Every test, with 10,000 random lives and hundreds of crashes; fuzzers, sanitizers, a booted system
 	@failed=; for task in $(NIGHTLY); do \

@@ -58,7 +58,7 @@ struct SimulationTests {
     private func run(hasItems: Bool, sees all: [String]) {
         let others = number("LA_RUNS").map { _ in UInt64.random(in: 0...UInt64.max) }
         let base = number("LA_SEED") ?? others ?? 20_261_121
-        let runs = number("LA_RUNS") ?? 500
+        let runs = number("LA_RUNS") ?? 200
         print("LA_SEED=\(base) LA_RUNS=\(runs)")
         var seen: [String: Int] = [:]
         var failed: [UInt64] = []

@@ -20,13 +20,15 @@ struct HostileNeighbourTests {
     // The functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }
 
+    static let isNightly = getenv("LA_NIGHTLY") != nil
+
     /// What `HostileNeighbour` can do; what is known not to hold yet is played at night.
     static let attacks =
         [
             "flood", "descriptors", "signals", "unread", "dying", "leaving", "strangers", "agents",
             "random",
         ]
-        + (getenv("LA_NIGHTLY") == nil ? [] : known.keys.sorted())
+        + (isNightly ? known.keys.sorted() : [])
 
     /// What may go wrong beside an attack with a debug build, and why: see SECURITY.md.
     static let known: [String: Comment] = [
@@ -73,7 +75,15 @@ struct HostileNeighbourTests {
     }()
 
     /// The calls of an attack, by what they are on; each is played by itself.
+    ///
+    /// At night that is each interface; else all of them take turns.
     static func calls(of attack: String) -> [(target: String, calls: [String])] {
+        func each(_ methods: [String: [String]]) -> [(target: String, calls: [String])] {
+            methods.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        }
+        func all(_ methods: [String: [String]]) -> (target: String, calls: [String]) {
+            ("all of it", each(methods).flatMap(\.calls))
+        }
         func calls(of members: [String]) -> [String] {
             methods.values.joined()
                 .filter { call in members.contains { call.contains("\($0) ") } }
@@ -88,10 +98,13 @@ struct HostileNeighbourTests {
         case "agents": return [(attack, [])]
         // No bus holds back what was sent by connections that are gone, and it takes a debug build
         // long to read the dictionaries of that interface: `make test-system` has a release build.
-        case "dying" where getenv("LA_NIGHTLY") == nil:
-            return methods.filter { $0.key != Keychain1Interface.description.name }
-                .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        default: return methods.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        case "dying" where !isNightly:
+            return [all(methods.filter { $0.key != Keychain1Interface.description.name })]
+        // Which contexts are reached is told of the calls on them alone.
+        case "random" where !isNightly:
+            let contexts = methods.filter { $0.key == Context1Interface.description.name }
+            return each(contexts) + [all(methods.filter { contexts[$0.key] == nil })]
+        default: return isNightly ? each(methods) : [all(methods)]
         }
     }
 
@@ -221,7 +234,7 @@ private final class Person {
                 try expect(line == "attacks", "\(user) said \(line ?? "nothing")")
             }
             // What one of those who leave costs adds up, and what is random comes late.
-            let usual = getenv("LA_NIGHTLY") == nil ? 6 : 10
+            let usual = HostileNeighbourTests.isNightly ? 10 : 6
             let isLong = ["leaving", "random"].contains(attack)
             outcome = .success(try await usesTheService(isLong ? 3 * usual : usual))
         } catch {
