@@ -41,11 +41,13 @@ public func expect(
     within limit: Duration = .seconds(60),
     _ isSo: @BusActor () async throws -> Bool
 ) async throws {
-    let end = ContinuousClock.now + limit
+    let start = ContinuousClock.now
     while try await !isSo() {
         try Task.checkCancellation()
-        try expect(ContinuousClock.now < end, "expected \(what()) within \(limit)")
-        await pause(.milliseconds(5))
+        let waited = ContinuousClock.now - start
+        try expect(waited < limit, "expected \(what()) within \(limit)")
+        // The longer it takes the less often it looks, which takes others' time as well.
+        await pause(min(max(.milliseconds(5), waited / 20), .milliseconds(100)))
     }
 }
 

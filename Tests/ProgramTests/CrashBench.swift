@@ -169,7 +169,9 @@ import Testing
     /// Waits until a program has ended and the bus knows; gives its status.
     func ended(_ name: String) async throws -> Int32 {
         let status = try await #require(programs[name]).exitStatus()
-        while try await connection.nameOwner(Self.busName(of: name)) != nil { await Task.yield() }
+        try await eventually("\(name) to leave the bus") {
+            try await connection.nameOwner(Self.busName(of: name)) == nil
+        }
         return status
     }
 
@@ -215,7 +217,9 @@ import Testing
                 destination: TestDaemon.name,
                 path: ObjectPath(unchecked: TestDaemon.root.rawValue + "/sensor/" + name)
             )
-            while (try? await device.unavailability()) != "" { await Task.yield() }
+            try await eventually("\(name) to be usable") {
+                (try? await device.unavailability()) == ""
+            }
         }
     }
 
@@ -291,7 +295,7 @@ import Testing
             } catch {
                 // The bus has not noticed yet that the other one is gone.
                 guard error.name.rawValue.hasSuffix("AgentExists") else { throw error }
-                await Task.yield()
+                await pause(.milliseconds(5))
             }
         }
     }

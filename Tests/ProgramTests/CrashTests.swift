@@ -154,7 +154,7 @@ struct CrashTests {
                     bench.wrongPasscodes = 3
                     bench.mood = .wrong
                     async let answer = bench.evaluate(2, ["sensors": .strings(["One"])])
-                    while !bench.isRejected { await Task.yield() }
+                    try await eventually("a wrong passcode to be told") { bench.isRejected }
                     bench.isRejected = false
                     bench.cancelAll()
                     #expect(await answer == "org.localauth.Error.UserCancel")

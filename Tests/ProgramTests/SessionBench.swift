@@ -228,10 +228,15 @@ import TestSupport
     /// Waits until clients see a sensor unavailable for this reason; empty: available.
     func device(_ name: String, becomes reason: String) async throws {
         let device = device(name)
-        while true {
-            let seen = try? await device.unavailability()
-            if seen == reason { return }
-            await Task.yield()
+        try await eventually("\(name) to be '\(reason)'") {
+            (try? await device.unavailability()) == reason
+        }
+    }
+
+    /// Waits until the caller could be prompted, or could not.
+    func becomes(interactive: Bool) async throws {
+        try await eventually("a prompt to be possible: \(interactive)") {
+            try await self.manager.interactive() == interactive
         }
     }
 

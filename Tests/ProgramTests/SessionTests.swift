@@ -141,7 +141,7 @@ struct SessionTests {
         bench.logind.current = next
         bench.logind.display = next
         bench.logind.tell("SessionNew")
-        while try await !bench.manager.interactive() { await Task.yield() }
+        try await bench.becomes(interactive: true)
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
@@ -152,11 +152,11 @@ struct SessionTests {
         try await bench.registerAgent()
         bench.logind.fault = DBusError(.limitsExceeded, "Too many at once.")
         try bench.logind.start()
-        while try await bench.manager.interactive() { await Task.yield() }
+        try await bench.becomes(interactive: false)
         #expect(await bench.evaluate()?.name == .notInteractive)
         bench.logind.fault = nil
         bench.logind.tell("UserNew")
-        while try await !bench.manager.interactive() { await Task.yield() }
+        try await bench.becomes(interactive: true)
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 

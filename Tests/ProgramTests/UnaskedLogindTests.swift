@@ -138,7 +138,7 @@ struct UnaskedLogindTests {
                 (bench.logind.current, bench.logind.display) = (next, next)
                 bench.logind.tell("SessionNew")
             }
-            while try await !bench.manager.interactive() { await Task.yield() }
+            try await bench.becomes(interactive: true)
             try await bench.simulated.queue(outcomes: ["match"])
             let anew = try await context.evaluate(policy: 1, reason: "test", options: [:])
             #expect(anew["mechanism"] == .string("biometry"))
