@@ -9,7 +9,9 @@ public struct KnownReaders: Hashable, Sendable {
     private static let name = "fingerprint-readers"
     /// How many sensors there are at most: so many names the bus's policy has.
     public static let most = 4
-    static let largestFile = 1 << 20
+    static let largestFile = 16 << 10
+    /// A reader with a longer name isn't written down: the file could not be read any more.
+    private static let longestName = 1024
 
     private let folder: String
     private var keys: [Int: FprintReader.Key] = [:]
@@ -67,6 +69,7 @@ public struct KnownReaders: Hashable, Sendable {
         let text = keys.sorted { $0.key < $1.key }
             // A name with a line's end would be another line.
             .filter { !$0.value.name.utf8.contains(UInt8(ascii: "\n")) }
+            .filter { $0.value.name.utf8.count <= Self.longestName }
             .map { "\($0.key)\t\($0.value.ordinal)\t\($0.value.name)\n" }
             .joined()
         do throws(SystemError) {

@@ -288,6 +288,23 @@ struct PartsTests {
         }
     }
 
+    @Test("A reader whose name is too long for the list keeps no start from reading it")
+    func longNames() throws {
+        try withFolder { folder in
+            var readers = try KnownReaders(folder: folder)
+            for (number, count) in [1024, 20_000].enumerated() {
+                let key = FprintReader.Key(name: String(repeating: "n", count: count), ordinal: 0)
+                #expect(readers.number(of: key, among: []) == number + 1)
+            }
+            #expect(readers.write())
+            var again = try KnownReaders(folder: folder)
+            let short = FprintReader.Key(name: String(repeating: "n", count: 1024), ordinal: 0)
+            #expect(again.number(of: short, among: []) == 1)
+            let other = FprintReader.Key(name: "other", ordinal: 0)
+            #expect(again.number(of: other, among: []) == 2)
+        }
+    }
+
     @Test("A list that can't be read is refused, and none is written in its place")
     func unreadable() throws {
         try withFolder { folder in
