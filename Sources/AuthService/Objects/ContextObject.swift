@@ -203,6 +203,7 @@ final class ContextObject: Context1Service {
         // Less always has room.
         try count(properties, credentials)
         evaluatedDomainState = []
+        tell(Context1Interface.description.properties.map(\.name))
         evaluations.handle(.invalidated(id))
         return .now(())
     }
@@ -296,7 +297,8 @@ final class ContextObject: Context1Service {
     }
 
     func setLocalizedFallbackTitle(_ value: String, by peer: Peer) throws(DBusError) {
-        try set { $0.fallbackTitle = DisplayText.cleaned(value, limit: DisplayText.titleLimit) }
+        let title = DisplayText.cleaned(value, limit: DisplayText.titleLimit)
+        try set(\.fallbackTitle, to: title, as: "LocalizedFallbackTitle")
     }
 
     func localizedCancelTitle(for peer: Peer?) throws(DBusError) -> String {
@@ -304,14 +306,14 @@ final class ContextObject: Context1Service {
     }
 
     func setLocalizedCancelTitle(_ value: String, by peer: Peer) throws(DBusError) {
-        try set { $0.cancelTitle = DisplayText.cleaned(value, limit: DisplayText.titleLimit) }
+        let title = DisplayText.cleaned(value, limit: DisplayText.titleLimit)
+        try set(\.cancelTitle, to: title, as: "LocalizedCancelTitle")
     }
 
     func localizedReason(for peer: Peer?) throws(DBusError) -> String { properties.reason }
 
     func setLocalizedReason(_ value: String, by peer: Peer) throws(DBusError) {
-        let reason = try Self.bounded(value)
-        try set { $0.reason = reason }
+        try set(\.reason, to: Self.bounded(value), as: "LocalizedReason")
     }
 
     func interactionNotAllowed(for peer: Peer?) throws(DBusError) -> Bool {
@@ -319,14 +321,14 @@ final class ContextObject: Context1Service {
     }
 
     func setInteractionNotAllowed(_ value: Bool, by peer: Peer) throws(DBusError) {
-        try set { $0.isInteractionNotAllowed = value }
+        try set(\.isInteractionNotAllowed, to: value, as: "InteractionNotAllowed")
     }
 
     func reuseDuration(for peer: Peer?) throws(DBusError) -> Double { properties.reuseDuration }
 
     func setReuseDuration(_ value: Double, by peer: Peer) throws(DBusError) {
         try EvaluateOptions.check(duration: value, of: "ReuseDuration")
-        try set { $0.reuseDuration = value }
+        try set(\.reuseDuration, to: value, as: "ReuseDuration")
     }
 
     func maxBiometryFailures(for peer: Peer?) throws(DBusError) -> UInt32 {
@@ -334,7 +336,7 @@ final class ContextObject: Context1Service {
     }
 
     func setMaxBiometryFailures(_ value: UInt32, by peer: Peer) throws(DBusError) {
-        try set { $0.maxBiometryFailures = value }
+        try set(\.maxBiometryFailures, to: value, as: "MaxBiometryFailures")
     }
 
     func successDuration(for peer: Peer?) throws(DBusError) -> Double {
@@ -343,17 +345,22 @@ final class ContextObject: Context1Service {
 
     func setSuccessDuration(_ value: Double, by peer: Peer) throws(DBusError) {
         try EvaluateOptions.check(duration: value, of: "SuccessDuration")
-        try set { $0.successDuration = value }
+        try set(\.successDuration, to: value, as: "SuccessDuration")
         if !isInvalid { tellSuccessDuration() }
     }
 
     /// After Invalidate nothing is kept: everything reads as its default.
-    private func set(_ change: (inout Properties) -> Void) throws(DBusError) {
-        guard !isInvalid else { return }
+    private func set<Value: Equatable>(
+        _ property: WritableKeyPath<Properties, Value>,
+        to value: Value,
+        as name: String
+    ) throws(DBusError) {
+        guard !isInvalid, properties[keyPath: property] != value else { return }
         var new = properties
-        change(&new)
+        new[keyPath: property] = value
         try count(new, credentials)
         properties = new
+        announce(name)
     }
 
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 {
@@ -417,11 +424,16 @@ final class ContextObject: Context1Service {
 
     /// Tells the creator that a property has changed.
     func announce(_ property: String) {
-        guard !isInvalid, !client.peer.hasLeft else { return }
+        guard !isInvalid else { return }
+        tell([property])
+    }
+
+    private func tell(_ properties: [String]) {
+        guard !client.peer.hasLeft else { return }
         connection.propertiesChanged(
             path,
             Context1Interface(self),
-            [property],
+            properties,
             to: client.peer.name
         )
     }

@@ -97,12 +97,12 @@ private let introspection = """
     `sensors` (as, names of the sensors to use, default: all)&#10;- `minimum-strength` (s, \
     `strong`, `weak` or `convenience`, default `convenience`)&#10;- `require-confirmation` (b, \
     default: a face that is not strong is confirmed in the prompt)&#10;- `parent-window` (s, \
-    handle of the caller's window, default none)&#10;- `activation-token` (s, default none)&#10;- \
-    `uid` (u, root only, default the caller's: evaluates for that user, with that user's agent, as \
-    an unlock)&#10;&#10;A text of an option has at most 4096 bytes.&#10;&#10;Result:&#10;- \
-    `mechanism` (s, `biometry`, `passcode`, `companion`, `reuse` or `context`)&#10;- \
-    `biometry-type` (u)&#10;- `sensor` (s)&#10;- `strength` (s)&#10;- `domain-state` (ay, only \
-    with biometry)&#10;&#10;Errors: `org.localauth.Error.AuthenticationFailed`, `UserCancel`, \
+    handle of the caller's window, at most 4096 bytes, default none)&#10;- `activation-token` (s, \
+    at most 4096 bytes, default none)&#10;- `uid` (u, root only, default the caller's: evaluates \
+    for that user, with that user's agent, as an unlock)&#10;&#10;Result:&#10;- `mechanism` (s, \
+    `biometry`, `passcode`, `companion`, `reuse` or `context`)&#10;- `biometry-type` (u)&#10;- \
+    `sensor` (s)&#10;- `strength` (s)&#10;- `domain-state` (ay, only with \
+    biometry)&#10;&#10;Errors: `org.localauth.Error.AuthenticationFailed`, `UserCancel`, \
     `UserFallback` (policies 1, 3 and 4), `SystemCancel`, `PasscodeNotSet`, \
     `BiometryNotAvailable`, `BiometryNotEnrolled`, `BiometryLockout`, `AppCancel`, \
     `CompanionNotAvailable`, `BiometryNotPaired`, `BiometryDisconnected`, `NotInteractive`; \
@@ -160,10 +160,10 @@ private let introspection = """
     machine and has had sessions at this machine alone since that service manager was started: it \
     serves that desktop. Of any other, nothing shows that its prompts would be at the \
     machine.&#10;&#10;Options:&#10;- `fallback` (b, default false: used only when no other agent \
-    is there)&#10;- `process` (u, process id, default 0, the whole session: serves only that \
-    process and its children; it must belong to the caller's user, for root to \
-    anybody)&#10;&#10;Result: the id of the session that it serves, empty for root's process that \
-    is in none.&#10;&#10;Errors: `org.localauth.Error.AgentExists`; \
+    is there)&#10;- `process` (u, process id, default: the whole session: serves only that process \
+    and its children; it must belong to the caller's user, for root to anybody)&#10;&#10;Result: \
+    the id of the session that it serves, empty for root's process that is in \
+    none.&#10;&#10;Errors: `org.localauth.Error.AgentExists`; \
     `org.freedesktop.DBus.Error.AccessDenied` for a sandboxed caller, one in no session, or \
     another user's process; `InvalidArgs`; `LimitsExceeded`.&#10;&#10;Source: L2."/>
         <arg name="agent" type="o" direction="in"/>
@@ -182,7 +182,7 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Tells that the person pressed the cancel \
     button of a prompt.&#10;&#10;The evaluation ends with `org.localauth.Error.UserCancel`. Only \
     the agent that shows the prompt may call it.&#10;&#10;Errors: \
-    `org.freedesktop.DBus.Error.UnknownObject` for a prompt that is not shown by this \
+    `org.freedesktop.DBus.Error.AccessDenied` for a prompt that is not shown by this \
     caller.&#10;&#10;Source: R24."/>
         <arg name="prompt" type="s" direction="in"/>
       </method>
@@ -192,7 +192,7 @@ private let introspection = """
     `org.localauth.Error.UserFallback`, under policy 2 it goes on with the passcode. Only the \
     agent that shows the prompt may call it.&#10;&#10;Errors: \
     `org.freedesktop.DBus.Error.InvalidArgs` when fallback is not on offer: nothing changes; \
-    `UnknownObject` for a prompt that is not shown by this caller.&#10;&#10;Source: R2, R11, R22, \
+    `AccessDenied` for a prompt that is not shown by this caller.&#10;&#10;Source: R2, R11, R22, \
     R24, L6."/>
         <arg name="prompt" type="s" direction="in"/>
       </method>
@@ -200,7 +200,7 @@ private let introspection = """
         <annotation name="org.gtk.GDBus.DocString" value="Tells that the person confirmed a match \
     of a passive sensor.&#10;&#10;Only the agent that shows the prompt may call \
     it.&#10;&#10;Errors: `org.freedesktop.DBus.Error.InvalidArgs` when no confirmation is asked \
-    for: nothing changes; `UnknownObject` for a prompt that is not shown by this \
+    for: nothing changes; `AccessDenied` for a prompt that is not shown by this \
     caller.&#10;&#10;Source: L7."/>
         <arg name="prompt" type="s" direction="in"/>
       </method>

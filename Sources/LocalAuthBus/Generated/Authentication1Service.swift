@@ -60,12 +60,10 @@ public protocol Authentication1Service: AnyObject {
     /// - `sensors` (as, names of the sensors to use, default: all)
     /// - `minimum-strength` (s, `strong`, `weak` or `convenience`, default `convenience`)
     /// - `require-confirmation` (b, default: a face that is not strong is confirmed in the prompt)
-    /// - `parent-window` (s, handle of the caller's window, default none)
-    /// - `activation-token` (s, default none)
+    /// - `parent-window` (s, handle of the caller's window, at most 4096 bytes, default none)
+    /// - `activation-token` (s, at most 4096 bytes, default none)
     /// - `uid` (u, root only, default the caller's: evaluates for that user, with that user's
     ///   agent, as an unlock)
-    ///
-    /// A text of an option has at most 4096 bytes.
     ///
     /// Result:
     /// - `mechanism` (s, `biometry`, `passcode`, `companion`, `reuse` or `context`)
@@ -146,7 +144,7 @@ public protocol Authentication1Service: AnyObject {
     ///
     /// Options:
     /// - `fallback` (b, default false: used only when no other agent is there)
-    /// - `process` (u, process id, default 0, the whole session: serves only that process and its
+    /// - `process` (u, process id, default: the whole session: serves only that process and its
     ///   children; it must belong to the caller's user, for root to anybody)
     ///
     /// Result: the id of the session that it serves, empty for root's process that is in none.
@@ -177,7 +175,7 @@ public protocol Authentication1Service: AnyObject {
     /// The evaluation ends with `org.localauth.Error.UserCancel`. Only the agent that shows the
     /// prompt may call it.
     ///
-    /// Errors: `org.freedesktop.DBus.Error.UnknownObject` for a prompt that is not shown by this
+    /// Errors: `org.freedesktop.DBus.Error.AccessDenied` for a prompt that is not shown by this
     /// caller.
     ///
     /// Source: R24.
@@ -189,7 +187,7 @@ public protocol Authentication1Service: AnyObject {
     /// policy 2 it goes on with the passcode. Only the agent that shows the prompt may call it.
     ///
     /// Errors: `org.freedesktop.DBus.Error.InvalidArgs` when fallback is not on offer: nothing
-    /// changes; `UnknownObject` for a prompt that is not shown by this caller.
+    /// changes; `AccessDenied` for a prompt that is not shown by this caller.
     ///
     /// Source: R2, R11, R22, R24, L6.
     func submitFallback(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void>
@@ -199,7 +197,7 @@ public protocol Authentication1Service: AnyObject {
     /// Only the agent that shows the prompt may call it.
     ///
     /// Errors: `org.freedesktop.DBus.Error.InvalidArgs` when no confirmation is asked for: nothing
-    /// changes; `UnknownObject` for a prompt that is not shown by this caller.
+    /// changes; `AccessDenied` for a prompt that is not shown by this caller.
     ///
     /// Source: L7.
     func submitConfirm(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void>

@@ -64,6 +64,44 @@ struct ContextRuleTests {
         }
     }
 
+    @Test("What is set in a context, and what Invalidate resets, is announced to its creator alone")
+    func announced() async throws {
+        try await ServiceBench.run { bench in
+            let context = try await bench.context()
+            let other = Context1Proxy(
+                try bench.bus.connect(),
+                destination: bench.daemon.owner,
+                path: context.path
+            )
+            let (told, overheard) = (Witness<[String: Variant]>(), Witness<[String: Variant]>())
+            _ = context.onPropertiesChanged { values, _ in told.record(values) }
+            _ = other.onPropertiesChanged { values, _ in overheard.record(values) }
+            _ = try await bench.manager(other.connection).version()
+            try await context.setLocalizedFallbackTitle("a")
+            try await context.setLocalizedCancelTitle("b")
+            try await context.setLocalizedReason("c")
+            try await context.setLocalizedReason("c")
+            try await context.setInteractionNotAllowed(true)
+            try await context.setReuseDuration(4)
+            try await context.setMaxBiometryFailures(5)
+            try await context.setSuccessDuration(6)
+            try await context.invalidate()
+            let reset = try await told.first("the end") { $0["BiometryType"] == .uint32(0) }
+            #expect(
+                told.seen.dropLast() == [
+                    ["LocalizedFallbackTitle": .string("a")],
+                    ["LocalizedCancelTitle": .string("b")], ["LocalizedReason": .string("c")],
+                    ["InteractionNotAllowed": .bool(true)],
+                    ["ReuseDuration": .double(4)], ["MaxBiometryFailures": .uint32(5)],
+                    ["SuccessDuration": .double(6)],
+                ]
+            )
+            #expect(reset["LocalizedReason"] == .string("") && reset["ReuseDuration"] == .double(0))
+            _ = try await bench.manager(other.connection).version()
+            #expect(overheard.seen.isEmpty)
+        }
+    }
+
     @Test("R22, R23, R33, R34, R36: what CreateContext is given counts as if it had been set")
     func properties() async throws {
         try await ServiceBench.run { bench in
