@@ -117,12 +117,18 @@ extension Refusal {
     }
 
     static func passcodeDelayed(left: Duration) -> Refusal {
-        let seconds = max(1, left.components.seconds + (left.components.attoseconds > 0 ? 1 : 0))
-        let time = seconds < 120 ? "\(seconds) seconds" : "\((seconds + 59) / 60) minutes"
-        return Refusal(
+        Refusal(
             .authenticationFailed,
-            "Too many wrong passwords: none is taken for another \(time)."
+            "Too many wrong passwords: none is taken for another \(left.inWords)."
         )
+    }
+}
+
+extension Duration {
+    /// For people; rounded up, because what is told comes no earlier.
+    package var inWords: String {
+        let seconds = max(1, components.seconds + (components.attoseconds > 0 ? 1 : 0))
+        return seconds < 120 ? "\(seconds) seconds" : "\((seconds + 59) / 60) minutes"
     }
 }
 

@@ -306,6 +306,16 @@ struct ProjectRuleTests {
         #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 5)
     }
 
+    @Test("L10: The time left of a delay is rounded up")
+    func timeLeft() {
+        let words: [(Duration, String)] = [
+            (.milliseconds(1), "1 seconds"), (.milliseconds(118_001), "119 seconds"),
+            (.milliseconds(119_001), "2 minutes"), (.seconds(121), "3 minutes"),
+            (.seconds(3599), "60 minutes"),
+        ]
+        for (left, time) in words { #expect(left.inWords == time) }
+    }
+
     @Test("R6, L10: From the 6th wrong passcode on: 1, 5, 15, 60 minutes with no attempt taken")
     func delays() {
         var desk = Desk()

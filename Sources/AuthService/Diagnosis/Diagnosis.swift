@@ -234,13 +234,11 @@ struct Diagnosis: Sendable {
 
     private var passcodeDelay: Check? {
         delay.map { delay in
-            let seconds = max(1, delay.left.components.seconds)
-            let time = seconds < 120 ? "\(seconds) seconds" : "\((seconds + 59) / 60) minutes"
-            return Check(
+            Check(
                 name: "passcode-delay",
                 state: .warning,
-                message:
-                    "Too many wrong passwords: none is taken for \(time), until \(delay.until).",
+                message: "Too many wrong passwords: none is taken for \(delay.left.inWords), "
+                    + "until \(delay.until).",
                 remedy: "Wait until \(delay.until)."
             )
         }
