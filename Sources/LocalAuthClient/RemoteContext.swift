@@ -42,9 +42,7 @@ package final class RemoteContext {
     private func current(
         on service: RemoteService
     ) async throws(AuthenticationError) -> Context1Proxy {
-        if let proxy, proxy.destination == service.owner, proxy.connection === service.connection {
-            return proxy
-        }
+        if let proxy = object(on: service) { return proxy }
         // Calls at the same time wait for the same object.
         let making = self.making ?? make(on: service)
         self.making = making
@@ -55,6 +53,15 @@ package final class RemoteContext {
             throw .invalidated
         }
         return made
+    }
+
+    /// The object that this service has; nil: it has none.
+    ///
+    /// A bus that was restarted gives the names of before, on another connection.
+    private func object(on service: RemoteService) -> Context1Proxy? {
+        guard let proxy, proxy.destination == service.owner, proxy.connection === service.connection
+        else { return nil }
+        return proxy
     }
 
     private func make(
@@ -92,10 +99,8 @@ package final class RemoteContext {
 
     /// The object if there is one, and the service that has it still runs.
     package func existing() async -> Context1Proxy? {
-        guard let proxy, let service = try? await connection.current(),
-            proxy.destination == service.owner
-        else { return nil }
-        return proxy
+        guard proxy != nil, let service = try? await connection.current() else { return nil }
+        return object(on: service)
     }
 
     /// Asks whether a policy could be evaluated; that takes no object of the service's.
@@ -144,6 +149,10 @@ package final class RemoteContext {
     /// Tells the service what prompts look like that others start on this context; what it knows
     /// is not said again.
     ///
+    /// Only what no call says for itself: an evaluation that leaves something out takes what the
+    /// object was told, also where it is the default again. These prompts have no fallback button,
+    /// and a call that may not prompt says so.
+    ///
     /// The service is one that was just found: it isn't looked for again.
     ///
     /// - Returns: The object that knows it.
@@ -154,12 +163,7 @@ package final class RemoteContext {
         on service: RemoteService
     ) async throws(AuthenticationError) -> ObjectPath {
         let proxy = try await current(on: service)
-        let texts = PromptTexts(
-            fallbackTitle: options.fallbackTitle,
-            cancelTitle: options.cancelTitle ?? "",
-            reason: reason,
-            isInteractionNotAllowed: options.isInteractionNotAllowed
-        )
+        let texts = PromptTexts(cancelTitle: options.cancelTitle ?? "", reason: reason)
         let known = told
         guard known != texts else { return proxy.path }
         // Whatever fails on the way, or is said by two at once: all is said again.
@@ -168,16 +172,10 @@ package final class RemoteContext {
         defer { tellings -= 1 }
         isMixed = tellings > 1
         do throws(DBusError) {
-            if let title = texts.fallbackTitle, title != known?.fallbackTitle {
-                try await proxy.setLocalizedFallbackTitle(title)
-            }
             if texts.cancelTitle != known?.cancelTitle {
                 try await proxy.setLocalizedCancelTitle(texts.cancelTitle)
             }
             if texts.reason != known?.reason { try await proxy.setLocalizedReason(texts.reason) }
-            if texts.isInteractionNotAllowed != known?.isInteractionNotAllowed {
-                try await proxy.setInteractionNotAllowed(texts.isInteractionNotAllowed)
-            }
         } catch {
             throw AuthenticationError(error)
         }
@@ -187,10 +185,8 @@ package final class RemoteContext {
 
     /// What a context says at every prompt that others start on it.
     private struct PromptTexts: Equatable {
-        var fallbackTitle: String?
         var cancelTitle = ""
         var reason = ""
-        var isInteractionNotAllowed = false
     }
 
     /// Ends what runs and all that comes later.

@@ -56,7 +56,8 @@ extension LAContext {
     var options: AuthenticationOptions {
         var options = AuthenticationOptions()
         options.fallbackTitle = localizedFallbackTitle
-        options.cancelTitle = localizedCancelTitle.flatMap { $0.isEmpty ? nil : $0 }
+        // Said in any case: the service may still have another from a use of the keychain.
+        options.cancelTitle = localizedCancelTitle ?? ""
         options.isInteractionNotAllowed = interactionNotAllowed
         let longest = LATouchIDAuthenticationMaximumAllowableReuseDuration
         let duration = touchIDAuthenticationAllowableReuseDuration

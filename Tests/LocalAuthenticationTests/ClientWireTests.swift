@@ -85,6 +85,48 @@ struct ClientWireTests {
         #expect(try options.wire() == sent)
     }
 
+    @Test("A timeout is longer than nothing, and at most ten minutes")
+    func timeouts() throws {
+        var options = AuthenticationOptions()
+        for duration in [Duration.seconds(-1), .zero, .milliseconds(600_001), .seconds(601)] {
+            options.timeout = duration
+            let refusal = #expect(throws: AuthenticationError.self) { try options.wire() }
+            #expect(refusal?.code == .systemCancel, "\(duration)")
+        }
+        let taken: [(Duration, UInt64)] = [
+            (.nanoseconds(1), 1), (.microseconds(1500), 2), (.seconds(600), 600_000),
+        ]
+        for (duration, milliseconds) in taken {
+            options.timeout = duration
+            #expect(try options.wire() == ["timeout": .uint64(milliseconds)])
+        }
+    }
+
+    @Test("Every kind of event is known, and one of a later version is told as it is")
+    func events() {
+        let detail: [String: Variant] = [
+            "sensor": .string("Face"), "biometry-type": .uint32(2), "hint": .string("center"),
+            "attempts-left": .uint32(2), "cause": .string("48 hours"), "by": .string("zoom"),
+        ]
+        let wanted: [String: AuthenticationEvent] = [
+            "prompt-shown": .promptShown, "sensor-ready": .sensorReady(sensor: "Face", .face),
+            "sensor-busy": .sensorBusy(sensor: "Face", .face, by: "zoom"),
+            "sensor-failed": .sensorFailed(sensor: "Face", .face, cause: "48 hours"),
+            "hint": .hint("center"), "no-match": .noMatch(attemptsLeft: 2),
+            "fallback-available": .fallbackAvailable,
+            "confirmation-required": .confirmationRequired,
+            "passcode-required": .passcodeRequired(cause: "48 hours"),
+            "passcode-rejected": .passcodeRejected(attemptsLeft: 2),
+            "application-password-required": .other("application-password-required"),
+            "success": .other("success"), "wiggled": .other("wiggled"),
+        ]
+        for (kind, event) in wanted {
+            #expect(AuthenticationEvent(StreamEvent(kind: kind, detail: detail)) == event)
+        }
+        // Each that the contract has.
+        #expect(EventKind.allCases.allSatisfy { wanted[$0.rawValue] != nil })
+    }
+
     @Test("Each of Apple's policies is the service's of that number")
     func policies() {
         for number in 1...4 {

@@ -389,6 +389,34 @@ extension LAContextTests {
         }
     }
 
+    @Test("R66: Every use of a key or an item asks, and nobody is asked before one is made")
+    func operations() async throws {
+        try await ClientDesk.run { desk in
+            let word = kSecAttrAccessibleWhenUnlocked
+            let flags: SecAccessControlCreateFlags = [.privateKeyUsage, .biometryAny]
+            let control = try #require(SecAccessControlCreateWithFlags(nil, word, flags, nil))
+            func evaluate(_ operation: LAAccessControlOperation) async throws {
+                try await LAContext()
+                    .evaluateAccessControl(control, operation: operation, localizedReason: reason)
+            }
+            // Were there a prompt, it would end at once.
+            await desk.agent.will(.cancel)
+            for operation in [LAAccessControlOperation.createItem, .createKey] {
+                try await evaluate(operation)
+            }
+            #expect(await desk.agent.count == 0)
+            await desk.agent.will(.wait)
+            let uses: [LAAccessControlOperation] = [
+                .useItem, .useKeySign, .useKeyDecrypt, .useKeyKeyExchange,
+            ]
+            for (number, operation) in uses.enumerated() {
+                try await desk.queue("match")
+                try await evaluate(operation)
+                #expect(await desk.agent.count == number + 1)
+            }
+        }
+    }
+
     @BusActor
     private static func pairCompanion(at desk: Desk) async throws {
         let name = "org.localauth.Sensor1.Key"

@@ -28,6 +28,45 @@ struct LAEnvironmentTests {
         }
     }
 
+    @Test("The state tells a lockout from an empty enrolment, and the passcode stands for itself")
+    func refusals() async throws {
+        try await ClientDesk.run(isDaemonRunning: false) { desk in
+            try await desk.startDaemon().startSensor(enrolling: nil)
+            let empty = LAEnvironment.currentUser.state
+            let none = try #require(empty.biometry)
+            #expect(!none.isEnrolled && !none.isLockedOut && !none.isUsable)
+            #expect(none.stateHash.isEmpty)
+            #expect(empty.userPassword?.isSet == true)
+            try await desk.enrollAnother()
+            try await desk.waitUntilUsable()
+            try await desk.lockBiometryOut()
+            let locked = try #require(LAEnvironment.currentUser.state.biometry)
+            #expect(locked.isEnrolled && locked.isLockedOut && !locked.isUsable)
+        }
+    }
+
+    @Test("A sensor under the closed lid is told from one that sleeps")
+    func lid() async throws {
+        try await ClientDesk.run(isDaemonRunning: false) { desk in
+            let service = try await StandInService(desk.bus)
+            let sensor = await StandInSensor("Finger", at: service)
+            for word in ["lid-closed", "suspended", ""] {
+                let isCovered = await Self.isCovered(sensor, word)
+                #expect(isCovered == (word == "lid-closed"), "\(word)")
+            }
+            await service.leave()
+        }
+    }
+
+    @BusActor
+    private static func isCovered(_ sensor: StandInSensor, _ word: String) async -> Bool? {
+        sensor.unavailability = word
+        var reading = await EnvironmentReading.now()
+        // A context says it, and the stand-in has none.
+        reading.domain.biometryType = .touchID
+        return LAEnvironment.State(reading).biometry?.builtInSensorInaccessible
+    }
+
     @Test("Observers hear of each new finger and get the old state; the new one is there already")
     func observer() async throws {
         try await ClientDesk.run { desk in
@@ -49,8 +88,39 @@ struct LAEnvironmentTests {
                 }
                 before = change.new
             }
-            LAEnvironment.currentUser.removeObserver(observer)
+            try await Self.removal(of: observer, changes, before, at: desk)
         }
+    }
+
+    /// Removes an observer, which hears of no finger any more; one that comes after it does, and
+    /// who awaits the states.
+    private static func removal(
+        of observer: Observer,
+        _ changes: Witness<Change>,
+        _ first: Data,
+        at desk: Desk
+    ) async throws {
+        let environment = LAEnvironment.currentUser
+        let (later, states) = (await Witness<Change>(), await Witness<Data?>())
+        let successor = Observer { change in onLoop { later.record(change) } }
+        defer { withExtendedLifetime((observer, successor)) {} }
+        environment.addObserver(successor)
+        let updates = environment.stateUpdates
+        let reader = Task {
+            for await state in updates { await states.record(state.biometry?.stateHash) }
+        }
+        defer { reader.cancel() }
+        environment.removeObserver(observer)
+        // Who was told when it was removed is told to the end, the successor last.
+        try await desk.enrollAnother()
+        let second = try await later.first("a change", within: .seconds(120)) { $0.new != first }
+        try await desk.enrollAnother()
+        let third = try await later.first("another one", within: .seconds(120)) {
+            ![first, second.new].contains($0.new)
+        }
+        #expect(await !changes.seen.contains { $0.new == third.new })
+        _ = try await states.first("a new state", within: .seconds(120)) { $0 != first }
+        environment.removeObserver(successor)
     }
 
     @Test("Observers that come at once have the service followed once")

@@ -2,6 +2,7 @@ import ClientTestSupport
 import DBus
 import Foundation
 import LocalAuthentication
+import Security
 import TestSupport
 import Testing
 
@@ -89,6 +90,122 @@ struct LARightTests {
                 if state == .authorized { break }
             }
             #expect(seen == [.authorizing, .authorized])
+        }
+    }
+
+    private static func refusal(of right: LARight) async -> LAError.Code? {
+        do {
+            try await right.checkCanAuthorize()
+            return nil
+        } catch {
+            return (error as? LAError)?.code
+        }
+    }
+
+    @Test("Whether the person could be asked is said with the reason why not")
+    func impossible() async throws {
+        try await ClientDesk.run(isDaemonRunning: false) { desk in
+            try await desk.startDaemon().startSensor(enrolling: nil)
+            let right = LARight(requirement: .biometry)
+            #expect(await Self.refusal(of: right) == .biometryNotEnrolled)
+            #expect(await Self.refusal(of: LARight()) == nil)
+            try await desk.enrollAnother()
+            try await desk.waitUntilUsable()
+            #expect(await Self.refusal(of: right) == nil)
+            try await desk.lockBiometryOut()
+            #expect(await Self.refusal(of: right) == .biometryLockout)
+            #expect(right.state == .unknown)
+        }
+    }
+}
+
+extension LARightTests {
+    private static func saved(at desk: Desk) async throws -> LAPersistedRight {
+        let (right, secret) = (LARight(requirement: .biometry), Data("gold".utf8))
+        let saved = try await LARightStore.shared
+            .saveRight(right, identifier: "vault", secret: secret)
+        try await desk.queue("match")
+        return saved
+    }
+
+    @Test("A right's key and another one agree, for each size and each shared info")
+    func agreement() async throws {
+        try await ClientDesk.run { desk in
+            let right = try await Self.saved(at: desk)
+            try await right.authorize(localizedReason: "open the vault")
+            let type: [CFString: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom]
+            let other = try #require(SecKeyCreateRandomKey(type as CFDictionary, nil))
+            let otherHalf = try #require(SecKeyCopyPublicKey(other))
+            let otherPoint = try #require(SecKeyCopyExternalRepresentation(otherHalf, nil)) as Data
+            let point = try await right.key.publicKey.bytes as CFData
+            let isPublic = type.merging([kSecAttrKeyClass: kSecAttrKeyClassPublic]) { $1 }
+            let half = try #require(SecKeyCreateWithData(point, isPublic as CFDictionary, nil))
+            let algorithm = SecKeyAlgorithm.ecdhKeyExchangeStandardX963SHA256
+            for (size, info) in [(16, "a"), (40, "b")] {
+                let info = Data(info.utf8)
+                let ours = try await right.key.exchangeKeys(
+                    publicKey: otherPoint,
+                    algorithm: algorithm,
+                    parameters: ["requestedSize": size, "sharedInfo": info]
+                )
+                let parameters: [CFString: Any] = [
+                    SecKeyKeyExchangeParameter.requestedSize.rawValue: size,
+                    SecKeyKeyExchangeParameter.sharedInfo.rawValue: info,
+                ]
+                let all = parameters as CFDictionary
+                let theirs = SecKeyCopyKeyExchangeResult(other, algorithm, half, all, nil)
+                #expect(ours.count == size)
+                #expect(ours == theirs as Data?)
+            }
+            #expect(right.state == .authorized)
+            #expect(await desk.agent.count == 1)
+        }
+    }
+
+    @Test("A right's key says what it can do, and does it")
+    func abilities() async throws {
+        try await ClientDesk.run { desk in
+            let right = try await Self.saved(at: desk)
+            let (key, half) = (right.key, right.key.publicKey)
+            let cipher = SecKeyAlgorithm.eciesEncryptionCofactorVariableIVX963SHA256AESGCM
+            let exchange = SecKeyAlgorithm.ecdhKeyExchangeStandard
+            let signature = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256
+            #expect(key.canSign(using: signature) && half.canVerify(using: signature))
+            #expect(!key.canSign(using: cipher) && !half.canVerify(using: cipher))
+            #expect(key.canDecrypt(using: cipher) && half.canEncrypt(using: cipher))
+            #expect(!key.canDecrypt(using: exchange) && !half.canEncrypt(using: exchange))
+            #expect(key.canExchangeKeys(using: exchange))
+            #expect(!key.canExchangeKeys(using: signature))
+            try await right.authorize(localizedReason: "open the vault")
+            let data = Data("pay 5 to jo".utf8)
+            let sealed = try await half.encrypt(data, algorithm: cipher)
+            #expect(try await key.decrypt(sealed, algorithm: cipher) == data)
+            #expect(right.state == .authorized)
+        }
+    }
+
+    private static func loaded(_ secret: LASecret) async -> Data? {
+        await withCheckedContinuation { continuation in
+            secret.loadData { data, error in
+                // One of the two.
+                continuation.resume(returning: error == nil ? data : nil)
+            }
+        }
+    }
+
+    @Test("A right's secret and its public key are given to callbacks as well")
+    func callbacks() async throws {
+        try await ClientDesk.run { desk in
+            let right = try await Self.saved(at: desk)
+            #expect(await Self.loaded(right.secret) == nil)
+            try await right.authorize(localizedReason: "open the vault")
+            #expect(await Self.loaded(right.secret) == Data("gold".utf8))
+            let half = right.key.publicKey
+            let exported = await withCheckedContinuation { continuation in
+                half.exportBytes { bytes, _ in continuation.resume(returning: bytes) }
+            }
+            #expect(exported?.count == 65)
+            #expect(try await half.bytes == exported)
         }
     }
 }

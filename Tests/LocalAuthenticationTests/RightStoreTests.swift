@@ -4,10 +4,11 @@ import Foundation
 import Linux
 import LocalAuthBus
 import LocalAuthentication
+import Security
 import TestSupport
 import Testing
 
-/// Rights that are kept in the place of others.
+/// Rights that are kept, found again, and removed.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct RightStoreTests {
     @Test("A right whose old key can't be deleted is kept all the same, with its own key")
@@ -48,6 +49,61 @@ struct RightStoreTests {
                 _ = try await LARightStore.shared.saveRight(LARight(), identifier: "safe")
             }
             #expect(await keychain.deleted == [["new key"]])
+        }
+    }
+
+    private static func isGone(_ identifier: String) async -> Bool {
+        do {
+            _ = try await LARightStore.shared.right(forIdentifier: identifier)
+            return false
+        } catch {
+            return (error as NSError).code == Int(errSecItemNotFound)
+        }
+    }
+
+    @Test("A right is found, replaced and removed by its identifier, and leaves the others")
+    func identifiers() async throws {
+        try await ClientDesk.run { desk in
+            let (store, biometry) = (LARightStore.shared, LARight(requirement: .biometry))
+            for (identifier, secret) in [("a", "old"), ("b", "silver"), ("a", "gold")] {
+                let secret = Data(secret.utf8)
+                _ = try await store.saveRight(biometry, identifier: identifier, secret: secret)
+            }
+            for (identifier, secret) in [("a", "gold"), ("b", "silver")] {
+                let right = try await store.right(forIdentifier: identifier)
+                try await desk.queue("match")
+                try await right.authorize(localizedReason: "open the vault")
+                #expect(try await right.secret.rawData == Data(secret.utf8))
+                #expect(right.state == .authorized)
+            }
+            try await store.removeRight(forIdentifier: "a")
+            #expect(await Self.isGone("a"))
+            let other = try await store.right(forIdentifier: "b")
+            try await desk.queue("match")
+            try await other.authorize(localizedReason: "open the vault")
+            #expect(try await other.secret.rawData == Data("silver".utf8))
+            #expect(other.state == .authorized)
+        }
+    }
+
+    @Test("L27: Only the program's own rights are found and removed")
+    func otherPrograms() async throws {
+        try await ClientDesk.run { _ in
+            let theirs: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword, kSecAttrAccessGroup: "com.example.other",
+                kSecAttrService: "org.localauth.right", kSecAttrAccount: "a",
+            ]
+            let item = theirs.merging([kSecValueData: Data("secret".utf8)]) { $1 }
+            #expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)
+            let store = LARightStore.shared
+            for identifier in ["a", "b"] {
+                _ = try await store.saveRight(LARight(), identifier: identifier)
+            }
+            #expect(SecItemCopyMatching(theirs as CFDictionary, nil) == errSecSuccess)
+            try await store.removeAllRights()
+            #expect(await Self.isGone("a"))
+            #expect(await Self.isGone("b"))
+            #expect(SecItemCopyMatching(theirs as CFDictionary, nil) == errSecSuccess)
         }
     }
 }

@@ -1,6 +1,9 @@
 import ClientTestSupport
+import DBus
 import Foundation
+import Glibc
 import LocalAuthBus
+import LocalAuthClient
 import LocalAuthentication
 import TestSupport
 import Testing
@@ -8,6 +11,9 @@ import Testing
 /// What a program sees without the daemon, and when the daemon comes and goes.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct ServiceAwayTests {
+    // One function runs on the loop, so it has to run before that.
+    init() { EventLoop.shared.startThread() }
+
     @Test("Without the daemon nothing can be evaluated, and the message names the remedy")
     func away() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { _ in
@@ -45,6 +51,41 @@ struct ServiceAwayTests {
             try await desk.queue("match")
             try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "try")
             #expect(await desk.agent.count == 2)
+        }
+    }
+
+    @Test("After a restart of the bus its service is found, and none of its contexts of before")
+    @BusActor
+    func restartedBus() async throws {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let connection = ServiceConnection([.address("unix:path=\(folder.path)/run/bus")])
+        let context = RemoteContext(connection)
+        let path = ObjectPath(trusted: "/context")
+        var services: [StandInService] = []
+        func serve(at bus: PrivateBus) throws {
+            unlink("\(folder.path)/run")
+            try folder.link("run", to: bus.folder)
+            let service = try StandInService(bus)
+            service.context = path
+            services.append(service)
+        }
+        try await PrivateBus.run { bus in
+            try serve(at: bus)
+            #expect(try await context.current().path == path)
+            #expect(await context.existing() != nil)
+        }
+        try await PrivateBus.run { bus in
+            try serve(at: bus)
+            // That the connection was lost is heard of in a moment.
+            try await eventually("the service to be found") {
+                (try? await connection.current()) != nil
+            }
+            // By its name it is the one of before.
+            #expect(Set(services.map(\.connection.uniqueName)).count == 1)
+            #expect(await context.existing() == nil)
+            let service = try await connection.current()
+            #expect(try await context.current().connection === service.connection)
         }
     }
 

@@ -157,6 +157,66 @@ struct KeyShapeTests {
 }
 
 extension KeyShapeTests {
+    @Test("The bytes of a private key that isn't extractable can't be had, also when it is found")
+    func notExtractable() async throws {
+        try await ClientDesk.run { _ in
+            for type in [Self.curve, kSecAttrKeyTypeRSA] {
+                let tag: [CFString: Any] = [kSecAttrApplicationTag: Data("\(type)".utf8)]
+                let half: [CFString: Any] = [
+                    kSecAttrIsExtractable: false, kSecAttrIsPermanent: true,
+                ]
+                let made = try Self.make(
+                    type,
+                    [kSecPrivateKeyAttrs: half.merging(tag) { $1 }]
+                )
+                let found = Self.found(tag.merging([kSecReturnRef: true]) { $1 }) as? SecKey
+                for key in [made, try #require(found)] {
+                    var error: Unmanaged<CFError>?
+                    #expect(SecKeyCopyExternalRepresentation(key, &error) == nil)
+                    let reason = error?.takeRetainedValue()
+                    #expect(reason?.domain == NSOSStatusErrorDomain)
+                    #expect(reason?.code == Int(errSecUnimplemented))
+                    let facts = SecKeyCopyAttributes(key) as? [String: Any]
+                    #expect(facts?[kSecAttrIsExtractable as String] as? Bool == false)
+                    #expect(facts?[kSecValueData as String] == nil)
+                    // What isn't secret can be had.
+                    let half = try #require(SecKeyCopyPublicKey(key))
+                    #expect(SecKeyCopyExternalRepresentation(half, nil) != nil)
+                }
+            }
+        }
+    }
+
+    @Test("Of a pair whose public half can't be kept, the private one isn't kept either")
+    func halfOfPair() async throws {
+        try await ClientDesk.run { desk in
+            let tag: [CFString: Any] = [kSecAttrApplicationTag: Data("private".utf8)]
+            let kept: [CFString: Any] = [kSecAttrIsPermanent: true]
+            // It wants a passcode.
+            let publicHalf = kept.merging([
+                kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
+            ]) { $1 }
+            let pair: [CFString: Any] = [
+                kSecAttrKeyType: Self.curve, kSecPrivateKeyAttrs: kept.merging(tag) { $1 },
+                kSecPublicKeyAttrs: publicHalf,
+            ]
+            let token = [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]
+            let wanted = tag.merging([kSecReturnRef: true]) { $1 }
+            for parameters in [pair, pair.merging(token) { $1 }] {
+                await desk.setPasscode(false)
+                var error: Unmanaged<CFError>?
+                #expect(SecKeyCreateRandomKey(parameters as CFDictionary, &error) == nil)
+                #expect(error?.takeRetainedValue().code == Int(errSecNotAvailable))
+                #expect(Self.found(wanted) == nil)
+                await desk.setPasscode(true)
+                let key = try #require(SecKeyCreateRandomKey(parameters as CFDictionary, nil))
+                #expect(Self.found(wanted) as? SecKey == key)
+                let keys = [kSecClass: kSecClassKey] as CFDictionary
+                #expect(SecItemDelete(keys) == errSecSuccess)
+            }
+        }
+    }
+
     @Test("A key of the service makes every signature that its public half verifies")
     func keptSignatures() async throws {
         try await ClientDesk.run { _ in

@@ -220,6 +220,34 @@ struct KeychainTests {
         }
     }
 
+    @Test("R22, R36: What is the default again is so after a use of the keychain as well")
+    func defaultsAgain() async throws {
+        try await ClientDesk.run { desk in
+            #expect(adding(.biometryAny) == errSecSuccess)
+            let context = LAContext()
+            context.localizedReason = "read the notes"
+            context.localizedFallbackTitle = ""
+            context.localizedCancelTitle = "Later"
+            context.interactionNotAllowed = true
+            let quiet = reading([kSecUseAuthenticationContext as String: context])
+            #expect(quiet.status == errSecInteractionNotAllowed)
+            context.localizedFallbackTitle = nil
+            context.localizedCancelTitle = nil
+            context.interactionNotAllowed = false
+            await desk.agent.will(.cancel)
+            let refusal = await #expect(throws: LAError.self) {
+                try await context.evaluatePolicy(
+                    .deviceOwnerAuthenticationWithBiometrics,
+                    localizedReason: "read the notes"
+                )
+            }
+            #expect(refusal?.code == .userCancel)
+            let prompt = try #require(await desk.agent.prompts.seen.first)
+            #expect(prompt.details["fallback-title"] == nil)
+            #expect(prompt.details["cancel-title"] == nil)
+        }
+    }
+
     @Test("R67: An item of the current enrolment isn't found after a change")
     func currentSet() async throws {
         try await ClientDesk.run { desk in

@@ -23,7 +23,7 @@ package final class Person: Agent1Service {
         package let by: String?
     }
 
-    private static let path = ObjectPath(trusted: "/test/agent")
+    package static let path = ObjectPath(trusted: "/test/agent")
 
     package let connection: Connection
     package let peer: Peer

@@ -3,7 +3,13 @@ package import LocalAuthBus
 
 /// Plays one sensor object of the service: a fingerprint sensor that enrols in three stages.
 @BusActor package final class StandInSensor {
-    package let name: String
+    package var name: String
+    /// What it says of itself.
+    package var description = "A stand-in."
+    /// Why it can't be used; empty: it can.
+    package var unavailability = ""
+    /// What it answers who asks for its templates; nil: the templates.
+    package var listError: DBusError?
     /// What it has a person do, in its own words.
     package var instructions: [String: String] = [:]
     /// What it knows: the labels by their ids.
@@ -36,7 +42,8 @@ extension StandInSensor: Device1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<[Template]> {
-        .now(templates)
+        if let listError { throw listError }
+        return .now(templates)
     }
 
     package func listLearned(
@@ -101,11 +108,13 @@ extension StandInSensor: Device1Service {
     }
 
     package func name(for peer: Peer?) throws(DBusError) -> String { name }
-    package func description(for peer: Peer?) throws(DBusError) -> String { "A stand-in." }
+    package func description(for peer: Peer?) throws(DBusError) -> String { description }
     package func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 { 1 }
     package func strength(for peer: Peer?) throws(DBusError) -> String { "strong" }
-    package func available(for peer: Peer?) throws(DBusError) -> Bool { true }
-    package func unavailability(for peer: Peer?) throws(DBusError) -> String { "" }
+    package func available(for peer: Peer?) throws(DBusError) -> Bool {
+        unavailability.isEmpty
+    }
+    package func unavailability(for peer: Peer?) throws(DBusError) -> String { unavailability }
     package func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { 3 }
     package func instructions(for peer: Peer?) throws(DBusError) -> [String: String] {
         instructions

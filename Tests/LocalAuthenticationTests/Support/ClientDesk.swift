@@ -28,6 +28,16 @@ package enum ClientDesk {
     }
 }
 
+extension Desk {
+    /// Has biometry locked out, by three misses in one prompt and two in the next.
+    package func lockBiometryOut() async throws {
+        for misses in [3, 2] {
+            for _ in 0..<misses { try await queue("no-match") }
+            _ = try? await AuthenticationSession().authenticate(.biometrics, reason: "look")
+        }
+    }
+}
+
 /// Has each test of a suite wait for its turn with the process's client before its time begins.
 ///
 /// A test's time limit counts for what is inside its cases, and this goes around them: else the
