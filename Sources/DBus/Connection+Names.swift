@@ -296,10 +296,26 @@ extension Connection {
         return call
     }
 
-    /// Nil when there is none, or the bus does not answer.
-    private func askOwner(_ name: String, _ body: @escaping @BusActor (String?) -> Void) {
-        guard let call = try? askBus("GetNameOwner", name) else { return }
-        call.onEnd { result in
+    /// Calls `body` in the turn in which the bus answers; nil when there is none, or no answer.
+    ///
+    /// A bus whose queue to this side is full drops its own answers, so that it is asked again.
+    private func askOwner(
+        _ name: String,
+        triesLeft: Int = 10,
+        _ body: @escaping @BusActor (String?) -> Void
+    ) {
+        guard !isPeerToPeer else { return }
+        guard let call = try? askBus("GetNameOwner", name, timeout: .seconds(2)) else {
+            // Who watches has its source by then.
+            onLoop { body(nil) }
+            return
+        }
+        call.onEnd { [weak self] result in
+            if case .failure(let error) = result, error.name == .noReply, triesLeft > 1,
+                let self, isOpen
+            {
+                return askOwner(name, triesLeft: triesLeft - 1, body)
+            }
             body(try? Self.owner(in: result.get()))
         }
     }

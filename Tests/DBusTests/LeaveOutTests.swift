@@ -96,6 +96,25 @@ struct LeaveOutTests {
         #expect(DescriptorTests.openEnds(of: file) == 1)
     }
 
+    @Test("L21: descriptors of what was read and not handed over are closed with the connection")
+    func unfinished() throws {
+        let file = try Files.holding([1])
+        do {
+            let watched = try Watched()
+            let heard = Header(sender: ":1.8").bytes
+            for descriptors in [[], [file.rawValue]] {
+                let sent = RawClient.transmit(heard[...], descriptors, over: watched.other)
+                #expect(sent == heard.count)
+            }
+            receive_watch_begin(watched.watch)
+            #expect(watched.receive() == (heard.count, 0))
+            _ = receive_watch_end(watched.watch)
+            // It has come, with what is not handed over yet.
+            withExtendedLifetime(watched) { #expect(DescriptorTests.openEnds(of: file) == 2) }
+        }
+        #expect(DescriptorTests.openEnds(of: file) == 1)
+    }
+
     @Test("L21: where a megabyte of calls is left out, others have their turn before the next one")
     func turns() throws {
         let watched = try Watched()

@@ -64,6 +64,25 @@ struct MissedNameTests {
         }
     }
 
+    @Test("L20: who owns a watched name is asked again when the answer of the bus gets lost")
+    @BusActor
+    func lostAnswer() async throws {
+        try await PrivateBus.run { bus in
+            let (service, owner) = (try bus.connect(), try bus.connect())
+            try owner.requestName(Self.name)
+            let told = Witness<String?>()
+            let exact = service.watchName(Self.name) { told.record($0) }
+            // As if the time for its answer were over.
+            for call in service.pending.values { call.cancel() }
+            #expect(try await told.first("an answer") { _ in true } == owner.uniqueName)
+            exact.cancel()
+            // Of who can't be asked any more nothing is known, and that is told as well.
+            service.close()
+            _ = service.watchName(Self.name) { told.record($0) }
+            _ = try await told.first("no owner") { $0 == nil }
+        }
+    }
+
     @Test("L20: a call to who left unheard is the proof that it left")
     @BusActor
     func calling() async throws {

@@ -215,7 +215,9 @@ struct StrayDescriptorTests {
             path: ExampleService.path,
             interface: ExampleService.name,
             member: "Keep",
-            signature: "h"
+            signature: "h",
+            // It waits while many others are made, on a busy machine for long.
+            timeout: .seconds(600)
         ) { (writer) throws(DBusError) in try writer.write(file) }
     }
 }
