@@ -64,10 +64,13 @@ static const char *gesture(unsigned type) {
 }
 
 void text_invitation(char *result, const unsigned *types, size_t count, int takes_password) {
-    char ways[text_size], longer[text_size];
+    char ways[text_size], next[text_size], longer[text_size];
     snprintf(ways, sizeof ways, "%s", gesture(count > 0 ? types[0] : 0));
     for (size_t index = 1; index < count; index++) {
-        fill(longer, localized("%1$s or %2$s"), ways, gesture(types[index]));
+        snprintf(next, sizeof next, "%s", gesture(types[index]));
+        /* In the middle of a sentence now. */
+        if (next[0] >= 'A' && next[0] <= 'Z') next[0] += 'a' - 'A';
+        fill(longer, localized("%1$s or %2$s"), ways, next);
         memcpy(ways, longer, sizeof ways);
     }
     const char *sentence =

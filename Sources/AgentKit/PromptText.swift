@@ -84,7 +84,12 @@ public enum PromptText {
             let way =
                 ways.isEmpty
                 ? localized("Use your security key")
-                : ways.dropFirst().reduce(ways[0]) { localized("%1$s or %2$s", $0, $1) }
+                : ways.dropFirst()
+                    .reduce(ways[0]) { first, next in
+                        // In the middle of a sentence now.
+                        let next = next.prefix(1).lowercased() + next.dropFirst()
+                        return localized("%1$s or %2$s", first, next)
+                    }
             return details.takesPasscodeAtOnce
                 ? localized("%1$s, or type your password.", way) : localized("%1$s.", way)
         }

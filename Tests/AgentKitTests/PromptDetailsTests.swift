@@ -46,7 +46,7 @@ import Testing
         ]
         let plain = try details(words)
         #expect(
-            PromptText.invitation(plain) == "Touch the fingerprint sensor or Look at the camera."
+            PromptText.invitation(plain) == "Touch the fingerprint sensor or look at the camera."
         )
         let texts = Variant.texts(["de": "Hand auflegen", "en": "Hold\u{202E} your palm"])
         let own = try details(
@@ -54,7 +54,7 @@ import Testing
                 $1
             }
         )
-        #expect(PromptText.invitation(own) == "“Hold your palm” (Palm) or Look at the camera.")
+        #expect(PromptText.invitation(own) == "“Hold your palm” (Palm) or look at the camera.")
         var state = PromptState(own)
         state.take(.sensorReady(sensor: "Palm", biometryType: 1))
         #expect(state.words == "“Hold your palm” (Palm is ready).")
@@ -214,6 +214,47 @@ import Testing
         #expect(hints.count == 14)
         for hint in hints { #expect(PromptText.advice(hint) != hint, "\(hint)") }
         #expect(PromptText.advice("wiggle") == "wiggle")
+    }
+
+    @Test("Every cause for a password has its sentence; another cause is shown as it is")
+    func causes() {
+        let sentences = [
+            "": "The password is needed.",
+            "fallback": "The password is needed.",
+            "attempts": "The password is needed after so many failed attempts.",
+            "lockout": "The password is needed: too many attempts have failed.",
+            "sensor-failed": "The password is needed: no sensor works any more.",
+            "verifier-failed": "The password could not be checked. Type it again.",
+            "delay-over": "You can type the password again now.",
+            "boot": "The password is needed after a restart or a logout.",
+            "hours": "The password is needed after so long without unlocking.",
+            "hours-with-biometry":
+                "The password is needed: it has not been typed for a long time.",
+            "remote": "The password is needed: this device was locked remotely.",
+            "damaged": "The password is needed: the stored state was damaged.",
+            "required": "The password is needed before biometry is used again.",
+            "it is Monday": "The password is needed: it is Monday",
+        ]
+        for (cause, sentence) in sentences {
+            #expect(PromptText.sentence(.passcodeRequired(cause: cause)) == sentence)
+        }
+    }
+
+    @Test("Why a sensor gave up is said of that sensor")
+    func failures() {
+        let sentences = [
+            "denied": "The camera may not be used: “localauthctl doctor” says why.",
+            "missing": "The camera is not connected any more.",
+            "failed": "The camera does not work: “localauthctl doctor” says why.",
+        ]
+        for (cause, sentence) in sentences {
+            let failed = PromptProgress.sensorFailed(
+                sensor: "Face",
+                biometryType: 2,
+                cause: cause
+            )
+            #expect(PromptText.sentence(failed) == sentence)
+        }
     }
 
     @Test("A kind without its detail, or with one of a wrong type, is nothing")

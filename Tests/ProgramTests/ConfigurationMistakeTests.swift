@@ -108,11 +108,17 @@ struct ConfigurationMistakeTests {
             #expect(check["message"]?.asString?.contains(place) == true)
 
             let process = try await bus.process(of: name)
+            let told = Witness<[String]>()
+            let owner = try #require(try await client.nameOwner(name))
+            let service = Authentication1Proxy(client, destination: owner, path: root)
+            _ = service.onPropertiesChanged { _, invalidated in told.record(invalidated) }
+            _ = try await service.version()
             try Self.write("[Biometry]\nLockoutAttempts=2\n", on: bus)
             try await eventually("the file to be read", within: .seconds(60)) {
                 try await manager.canEvaluate(policy: 2).code == 0
             }
             #expect(try await bus.process(of: name) == process)
+            _ = try await told.first("Interactive") { $0.contains("Interactive") }
             #expect(try await manager.canInteract().available)
             #expect(try await keychain.search(query: [:], options: [:]).isEmpty)
             #expect(try await Self.settings(manager)["state"] == .string("ok"))

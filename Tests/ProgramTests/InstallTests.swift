@@ -110,10 +110,14 @@ struct InstallTests {
             let unit =
                 "usr/lib/systemd/system/" + (Installation.value("SystemdService", in: text) ?? "")
             #expect(files.contains(unit), "\(service)")
+            let started = try site.text(unit)
             #expect(
-                Installation.value("BusName", in: try site.text(unit))
-                    == Installation.value("Name", in: text)
+                Installation.value("BusName", in: started) == Installation.value("Name", in: text)
             )
+            // A bus without systemd would start it outside its sandbox.
+            #expect(Installation.value("Exec", in: text) == "/bin/false", "\(service)")
+            let user = Installation.value("User", in: started) ?? "root"
+            #expect(Installation.value("User", in: text) == user, "\(service)")
         }
     }
 

@@ -56,6 +56,27 @@ struct LostSignalTests {
         #expect(await bench.agent.ends.next() == "system")
     }
 
+    @Test(
+        "L4: a match is none after what was missed while its template was looked up",
+        arguments: [nil] + Event.allCases
+    )
+    @BusActor
+    func lookedUp(_ event: Event?) async throws {
+        let bench = try await SessionBench()
+        let slow = try StandInSensor(bench.bus, name: "Slow")
+        try await bench.device("Slow", becomes: "")
+        try await bench.registerAgent()
+        let running = try await bench.evaluation(sensors: 2)
+        bench.logind.losesSignals = true
+        slow.onList = {
+            slow.templates.append("new")
+            event?.happen(false, at: bench)
+        }
+        slow.finish(.success("new"))
+        #expect(await bench.end(of: running)?.name == (event == nil ? nil : .systemCancel))
+        #expect(slow.onList == nil)
+    }
+
     @Test("L4: a right passcode after what was missed is none", arguments: Event.allCases)
     @BusActor
     func typing(_ event: Event) async throws {

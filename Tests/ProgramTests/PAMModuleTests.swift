@@ -19,6 +19,8 @@ struct PAMModuleTests {
             #expect(ended.status == PAMBench.success)
             let lines = ended.output.split(separator: "\n").map(String.init)
             #expect(lines.prefix(3) == ["ready", Self.question, "asked: Password: "])
+            // What the program had not written yet was not written by the question's process too.
+            #expect(lines.count { $0 == Self.question } == 1)
             #expect(lines.contains("told: Recognized."))
             #expect(lines.contains("credentials: 0"))
             #expect(!ended.output.contains("changed"), "\(ended.output)")

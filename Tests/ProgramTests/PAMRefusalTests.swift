@@ -40,9 +40,7 @@ struct PAMRefusalTests {
             func took(_ ended: ChildProcess.Ended) throws -> Int {
                 #expect(ended.status == PAMBench.success)
                 #expect(!ended.output.contains("told"))
-                let words = ended.output.split(separator: " ").map(String.init)
-                let place = try #require(words.firstIndex(of: "after"))
-                return try #require(Int(words[place + 1]))
+                return try Self.milliseconds(ended)
             }
             let password = "say \(PAMService.passcode)"
             let options = "bus=\(bus.address)"
@@ -60,6 +58,37 @@ struct PAMRefusalTests {
             try PAMBench.stack("absent", in: bus.folder, bench.module, "bus=unix:path=/nowhere")
             #expect(try took(await bench.authenticate(password, service: "absent")) < 20_000)
         }
+    }
+
+    @Test("A service that says nothing is waited for a second, or for as many as the option says")
+    func patience() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let silent = try SilentSocket(bus.folder + "/silent")
+            for (name, option) in [("patient", "wait=6"), ("hasty", "")] {
+                let options = "bus=\(silent.address) biometry-only \(option)"
+                try PAMBench.stack(
+                    name,
+                    in: bus.folder,
+                    bench.module,
+                    options,
+                    takesPasscode: false
+                )
+            }
+            // At the same time: a busy machine keeps both.
+            let patient = try bench.start("fail", service: "patient")
+            let hasty = try await bench.authenticate("fail", service: "hasty")
+            #expect(hasty.status == PAMBench.unavailable)
+            let time = try Self.milliseconds(hasty)
+            #expect(try await time < Self.milliseconds(patient.ended(within: .seconds(60))))
+        }
+    }
+
+    /// How long an attempt took, as its program says.
+    private static func milliseconds(_ ended: ChildProcess.Ended) throws -> Int {
+        let words = ended.output.split(separator: " ").map(String.init)
+        let place = try #require(words.firstIndex(of: "after"))
+        return try #require(Int(words[place + 1]))
     }
 
     @Test("The bus is the system's, whatever the environment says")
@@ -115,6 +144,12 @@ struct PAMRefusalTests {
             #expect(!ended.output.contains("told"), "\(ended.output)")
             #expect(try await bench.daemon.sensor.pending() == ["match"])
             let user = String(cString: try #require(getpwuid(5)).pointee.pw_name)
+            // Nor of one that a program is only for a while, as one that anybody starts may be.
+            let mixed = ["/usr/bin/setpriv", "--ruid=6", "--euid=5", "--regid=5", "--clear-groups"]
+            let other = try await bench.authenticate(password, user: user, launcher: mixed)
+            #expect(other.output.contains("asked"), "\(other.output) \(other.errors)")
+            #expect(!other.output.contains("told"), "\(other.output)")
+            #expect(try await bench.daemon.sensor.pending() == ["match"])
             let own = try await bench.authenticate(password, user: user, launcher: user5)
             #expect(own.output.contains("told"), "\(own.output) \(own.errors)")
         }

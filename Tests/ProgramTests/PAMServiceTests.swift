@@ -26,10 +26,16 @@ struct PAMServiceTests {
         var mechanism = "passcode"
         /// What it answers instead.
         var refusal: DBusError?
-        /// Whether it shows a prompt first, and is interrupted once somebody confirms a match.
+        /// Whether it shows a prompt first, and answers once there is a match.
+        var showsPrompt = false
+        /// What kinds of sensors the prompt has; each is in use by somebody else at first.
+        var types: [UInt32] = []
+        /// Whether it is interrupted once somebody confirms the match.
         var isInterrupted = false
         let reports = Witness<String>()
-        /// What the test records when a face is there that has to be confirmed.
+        /// How long it was to look, in milliseconds.
+        private(set) var timeouts: [UInt64?] = []
+        /// What the test records when there is a match.
         let matches = Witness<Bool>()
         private let confirmations = Witness<Bool>()
         private let connection: Connection
@@ -49,9 +55,10 @@ struct PAMServiceTests {
                 }
             case "Evaluate":
                 if let refusal { throw refusal }
+                timeouts.append(try Self.timeout(of: call))
                 let (caller, result) = (call.peer.name, ["mechanism": Variant.string(mechanism)])
                 let answer: Answer<[String: Variant]> =
-                    isInterrupted
+                    showsPrompt
                     ? .later { () async throws(DBusError) in try await self.prompt(caller) }
                     : .now(result)
                 call.answer(answer, "a{sv}") { (result, writer) throws(DBusError) in
@@ -70,19 +77,39 @@ struct PAMServiceTests {
             }
         }
 
+        private static func timeout(of call: IncomingCall) throws(DBusError) -> UInt64? {
+            let options = try call.read("usa{sv}") { (reader) throws(DBusError) in
+                _ = (try reader.read(UInt32.self), try reader.read(String.self))
+                return try reader.read([String: Variant].self)
+            }
+            guard case .uint64(let timeout) = options["timeout"] else { return nil }
+            return timeout
+        }
+
         private func prompt(_ caller: String) async throws(DBusError) -> [String: Variant] {
             let path = ObjectPath(trusted: "/org/localauth/Agent1")
             let agent = Agent1Proxy(connection, destination: caller, path: path)
             let (end, _) = try SocketPair.make()
-            try await agent.begin(prompt: "prompt", details: [:], passcode: end)
+            let kinds = Variant.array(element: .uint32, types.map { .uint32($0) })
+            try await agent.begin(
+                prompt: "prompt",
+                details: ["biometry-types": kinds],
+                passcode: end
+            )
+            for type in types { tell("sensor-busy", ["biometry-type": .uint32(type)], to: caller) }
             tell("prompt-shown", to: caller)
             _ = try? await matches.first("a match", within: .seconds(60)) { $0 }
+            guard isInterrupted else { return ["mechanism": .string(mechanism)] }
             tell("confirmation-required", to: caller)
             _ = try? await confirmations.first("a confirmation", within: .seconds(60)) { $0 }
             throw DBusError(.systemCancel, "Something came first.")
         }
 
-        private func tell(_ kind: String, to caller: String) {
+        private func tell(
+            _ kind: String,
+            _ details: [String: Variant] = [:],
+            to caller: String
+        ) {
             connection.emit(
                 path: TestDaemon.root,
                 interface: TestDaemon.name,
@@ -91,7 +118,7 @@ struct PAMServiceTests {
                 to: caller
             ) { (writer) throws(DBusError) in
                 try writer.write(kind)
-                try writer.write([String: Variant]())
+                try writer.write(details)
             }
         }
 
@@ -127,6 +154,78 @@ struct PAMServiceTests {
         }
     }
 
+    @Test("The service is to look for 30 seconds, or for as many as the option says: 1 to 600")
+    @BusActor func timeouts() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let service = try await HastyService(in: bench)
+            let cases: [(option: String, seconds: UInt64)] = [
+                ("", 30), ("timeout=1", 1), ("timeout=600", 600), ("timeout=0", 30),
+                ("timeout=601", 30), ("timeout=5s", 30), ("timeout=", 30),
+            ]
+            for (option, _) in cases {
+                try bench.stack("timed", option)
+                _ = try await bench.authenticate("say \(PAMService.passcode)", service: "timed")
+            }
+            #expect(service.timeouts == cases.map { $0.seconds * 1000 })
+        }
+    }
+
+    @Test("Each kind of sensor has its own words, for its use and for that another program has it")
+    @BusActor func sensors() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let service = try await HastyService(in: bench)
+            (service.showsPrompt, service.mechanism, service.types) = (true, "biometry", [1, 2, 4])
+            service.matches.record(true)
+            let ended = try await bench.authenticate("wait")
+            #expect(ended.status == PAMBench.success)
+            let told = ended.output.split(separator: "\n").filter { $0.hasPrefix("told: ") }
+            let busy = ["The fingerprint reader", "The camera", "The sensor"]
+                .map { "told: \($0) is in use by another program." }
+            let ways =
+                "Touch the fingerprint sensor or look at the camera or look at the iris scanner"
+            #expect(
+                told.map(String.init) == busy + [
+                    "told: \(ways), or type your password.", "told: Recognized.",
+                ]
+            )
+        }
+    }
+
+    @Test("Signals of a stranger don't keep the end of the time waiting")
+    @BusActor func flood() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let service = try await HastyService(in: bench)
+            (service.showsPrompt, service.mechanism) = (true, "biometry")
+            try bench.stack("alone", "biometry-only timeout=3", takesPasscode: false)
+            // On a terminal what is told is written at once.
+            let terminal = try Pty()
+            let program = try bench.start("fail", service: "alone", terminal: terminal)
+            try await eventually("a prompt") {
+                terminal.look()
+                return terminal.screen.contains("told: ")
+            }
+            program.signal(SIGSTOP)
+            try await eventually("a stop, or the end") {
+                try !program.isRunning || Self.isStopped(program)
+            }
+            let stranger = try bus.connect()
+            if let module = try await Self.name(of: program, asked: stranger) {
+                for _ in 0..<200 { Self.hint(module, from: stranger) }
+                // The bus has handed on all of them once it answers.
+                _ = try await stranger.nameOwner(module)
+            }
+            // It comes behind them.
+            service.matches.record(true)
+            // Then its time is over: that of the option, and two seconds more.
+            await pause(.seconds(5))
+            program.signal(SIGCONT)
+            #expect(try await program.exitStatus(within: .seconds(60)) == PAMBench.unavailable)
+        }
+    }
+
     @Test("A failure that comes before anybody was asked is none of the person's")
     @BusActor func earlyFailure() async throws {
         try await PrivateBus.run { bus in
@@ -147,16 +246,24 @@ struct PAMServiceTests {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
             let service = try await HastyService(in: bench)
-            for (options, word, count) in [
-                ("", PAMService.passcode, 1), ("", "1357", 0),
-                ("no-report", PAMService.passcode, 0), ("biometry-only", PAMService.passcode, 0),
+            for (options, word, credentials, count) in [
+                ("", PAMService.passcode, "", 1), ("", "1357", "", 0),
+                ("no-report", PAMService.passcode, "", 0),
+                ("biometry-only", PAMService.passcode, "", 0),
+                // Programs delete credentials after a wrong password, too, and refresh them later.
+                ("", "1357", "delete", 0), ("", PAMService.passcode, "refresh", 1),
             ] {
                 let before = service.reports.seen.count
                 try bench.stack("reporting", options)
-                let ended = try await bench.authenticate("say \(word)", service: "reporting")
+                let ended = try await bench.authenticate(
+                    "say \(word)",
+                    service: "reporting",
+                    environment: ["PAM_CLIENT_CREDENTIALS": credentials]
+                )
                 let isRight = word == PAMService.passcode
                 #expect((ended.status == PAMBench.success) == isRight, "\(ended.output)")
-                #expect(service.reports.seen.count - before == count, "\(options) \(word)")
+                let reports = service.reports.seen.count - before
+                #expect(reports == count, "\(options) \(word) \(credentials): \(ended.output)")
             }
             #expect(service.reports.seen.allSatisfy { $0 == "passcode" })
             // What was given is root's, with whom the module has nothing to do.
@@ -176,7 +283,7 @@ struct PAMServiceTests {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
             let service = try await HastyService(in: bench)
-            service.isInterrupted = true
+            (service.showsPrompt, service.isInterrupted) = (true, true)
             try bench.stack("plain", takesPasscode: false)
             let terminal = try Pty()
             let tester = try bench.startTester(on: terminal, service: "plain")
@@ -263,10 +370,7 @@ struct PAMServiceTests {
             _ = try impostor.receive(until: program)
             // All of it is there before the bus hears of what comes of the first.
             tester.signal(SIGSTOP)
-            try await eventually("a stop") {
-                let stat = try TemporaryFolder.read("/proc/\(tester.pid)/stat")
-                return String(decoding: stat, as: UTF8.self).contains(") T ")
-            }
+            try await eventually("a stop") { try Self.isStopped(tester) }
             for number in UInt32(1)...8 {
                 try impostor.send(
                     .answer,
@@ -290,6 +394,25 @@ struct PAMServiceTests {
             try Self.ask(impostor, "GetId")
             let heard = try impostor.receive(until: "org.freedesktop.DBus")
             #expect(!heard.contains("RegisterAgent") && !heard.contains("Evaluate"))
+        }
+    }
+
+    private static func isStopped(_ program: ChildProcess) throws -> Bool {
+        let stat = try TemporaryFolder.read("/proc/\(program.pid)/stat")
+        return String(decoding: stat, as: UTF8.self).contains(") T ")
+    }
+
+    /// Says to a module what the service alone may say.
+    @BusActor private static func hint(_ module: String, from stranger: Connection) {
+        stranger.emit(
+            path: TestDaemon.root,
+            interface: TestDaemon.name,
+            member: "Event",
+            signature: "sa{sv}",
+            to: module
+        ) { (writer) throws(DBusError) in
+            try writer.write("hint")
+            try writer.write(["hint": Variant.string("center")])
         }
     }
 
@@ -320,16 +443,7 @@ struct PAMServiceTests {
             }
             let stranger = try bus.connect()
             let agent = try #require(try await Self.name(of: program, asked: stranger))
-            stranger.emit(
-                path: TestDaemon.root,
-                interface: TestDaemon.name,
-                member: "Event",
-                signature: "sa{sv}",
-                to: agent
-            ) { (writer) throws(DBusError) in
-                try writer.write("hint")
-                try writer.write(["hint": Variant.string("center")])
-            }
+            Self.hint(agent, from: stranger)
             let (end, _) = try HostileInputTests.descriptorPair()
             let calls = [("Begin", "sa{sv}h"), ("Update", "ssa{sv}"), ("End", "ss")]
             for (member, signature) in calls {

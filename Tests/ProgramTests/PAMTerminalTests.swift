@@ -61,6 +61,21 @@ struct PAMTerminalTests {
         }
     }
 
+    @Test("Ctrl-\\ ends the program as well, and the terminal shows again what is typed")
+    func quit() async throws {
+        try await PrivateBus.run { bus in
+            let bench = try await PAMBench(bus)
+            let terminal = try Pty()
+            // It would leave a core file.
+            let launcher = ["/usr/bin/prlimit", "--core=0:0"]
+            let program = try bench.start("terminal", launcher: launcher, terminal: terminal)
+            #expect(terminal.shows("asked: Password: "))
+            terminal.type([0x1C])
+            #expect(try await program.exitStatus(within: .seconds(60)) == 128 + SIGQUIT)
+            #expect(terminal.isPlain)
+        }
+    }
+
     /// Makes the sensor a face that is not strong.
     @BusActor private static func weaken(_ bench: PAMBench) async throws {
         try await bench.daemon.sensor.setBiometryType(biometryType: 2)

@@ -58,6 +58,10 @@ import TestSupport
 
     /// One value for each Cancel.
     let cancels = Feed<Void>()
+    /// The templates of every user.
+    var templates = ["one"]
+    /// What happens when it is next asked for them, before the answer is made.
+    var onList: (@BusActor () -> Void)?
     private let connection: Connection
     private var running: CheckedContinuation<Result<String, DBusError>, Never>?
 
@@ -99,7 +103,10 @@ import TestSupport
     }
 
     func listTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[Template]> {
-        .now([Template(id: "one", label: "finger", created: 0)])
+        let happens = onList
+        onList = nil
+        happens?()
+        return .now(templates.map { Template(id: $0, label: "finger", created: 0) })
     }
 
     func renameTemplate(
@@ -252,10 +259,17 @@ import TestSupport
         _ = try await key.addTemplate(uid: getuid(), label: "key")
     }
 
-    /// Starts an evaluation and waits until a sensor looks.
-    func evaluation(policy: UInt32 = 1) async throws -> StreamingCall<[String: Variant]> {
+    /// Starts an evaluation and waits until as many sensors look.
+    func evaluation(
+        policy: UInt32 = 1,
+        sensors: Int = 1
+    ) async throws -> StreamingCall<[String: Variant]> {
         let call = try manager.evaluateStream(policy: policy, reason: "test", options: [:])
-        for await event in call.events where event.kind == "sensor-ready" { return call }
+        var looking = 0
+        for await event in call.events where event.kind == "sensor-ready" {
+            looking += 1
+            if looking == sensors { return call }
+        }
         _ = try await call.reply()
         return call
     }

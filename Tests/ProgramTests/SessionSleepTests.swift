@@ -134,12 +134,9 @@ struct SessionSleepTests {
         try await bench.device("Slow", becomes: "")
         try await bench.registerAgent()
         #expect(await bench.logind.delays.next() == true)
-        let call = try bench.manager.evaluateStream(policy: 1, reason: "test", options: [:])
-        var looking = 0
-        for await event in call.events where event.kind == "sensor-ready" {
-            looking += 1
-            if looking == 2 { break }
-        }
+        let words = try #require(bench.logind.inhibitions.first)
+        #expect(words[0] == "sleep" && words[1] == "localauthd" && words[3] == "delay")
+        let call = try await bench.evaluation(sensors: 2)
 
         bench.logind.prepareForSleep(true)
         #expect(await bench.end(of: call)?.name == .systemCancel)
@@ -155,12 +152,7 @@ struct SessionSleepTests {
         bench.logind.prepareForSleep(false)
         #expect(await bench.logind.delays.next() == true)
         for name in ["Simulated", "Slow"] { try await bench.device(name, becomes: "") }
-        let next = try bench.manager.evaluateStream(policy: 1, reason: "test", options: [:])
-        looking = 0
-        for await event in next.events where event.kind == "sensor-ready" {
-            looking += 1
-            if looking == 2 { break }
-        }
+        let next = try await bench.evaluation(sensors: 2)
         slow.finish(.success("one"))
         #expect(try await next.reply()["sensor"] == .string("Slow"))
         #expect(try await bench.evaluateWithMatch() == nil)

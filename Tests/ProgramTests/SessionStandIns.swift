@@ -60,6 +60,8 @@ struct Feed<Value: Sendable>: Sendable {
     var questions: [String: Int] = [:]
     /// One value each time the daemon delays sleep, and when it delays it no more.
     let delays = Feed<Bool>()
+    /// What each lock that was wanted was to hold up, for whom, why and how.
+    fileprivate(set) var inhibitions: [[String]] = []
     /// Whether the daemon delays sleep.
     private(set) var isDelayed = false
     private var delay: EventSource?
@@ -284,6 +286,12 @@ private struct LogindInterface: ServedInterface {
             }
             answer(call, StandInLogind.user)
         default:
+            let words = try call.read("ssss") { reader throws(DBusError) in
+                var words: [String] = []
+                for _ in 0..<4 { words.append(try reader.read(String.self)) }
+                return words
+            }
+            logind.inhibitions.append(words)
             let lock: Answer<OwnedDescriptor>
             if let beforeInhibitor = logind.beforeInhibitor {
                 lock = .later { [logind] () throws(DBusError) in

@@ -223,6 +223,19 @@ struct SessionTests {
         #expect(refusal?.message.contains("no process") == true)
     }
 
+    @Test("L2: an agent of a process serves what that process starts")
+    @BusActor
+    func child() async throws {
+        let bench = try await SessionBench()
+        bench.logind.others = bench.session
+        try await bench.registerAgent(["process": .uint32(UInt32(getpid()))])
+        let words =
+            ["--address=" + bench.bus.address, "call", TestDaemon.name]
+            + [TestDaemon.root.rawValue, TestDaemon.name, "CanInteract"]
+        let said = try await Installation.run("/usr/bin/busctl", words)
+        #expect(said.output.hasPrefix("bsss true"), "\(said.output)")
+    }
+
     @Test("L1: a look-up that fails refuses")
     @BusActor
     func failure() async throws {

@@ -52,6 +52,29 @@ struct StartAndStopTests {
         }
     }
 
+    @Test("A daemon whose standard error nobody reads any more goes on")
+    @BusActor
+    func unreadErrors() async throws {
+        let bus = try PrivateBus()
+        // The journal's stream is like this once journald was restarted.
+        let stream = bus.folder + "/errors"
+        try #require(mkfifo(stream, 0o600) == 0)
+        let reader = open(stream, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let launcher = ["/bin/sh", "-c", "exec \"$@\" 2> \"$0\"", stream]
+        let daemon = try await TestDaemon(on: bus, launcher: launcher)
+        close(reader)
+        let mistake = "[Biometry]\nLockoutAttempts=1000\n"
+        try TemporaryFolder.write(bus.folder + "/localauth.conf", mistake.utf8)
+        daemon.process.signal(SIGHUP)
+        // It is in the diagnosis once there was a line of it.
+        try await eventually("the mistake to be found") {
+            let checks = try await daemon.manager.diagnose()
+            let check = checks.first { $0["name"] == .string("settings") }
+            return check?["state"] == .string("warning")
+        }
+        #expect(daemon.process.isRunning)
+    }
+
     @Test("A second daemon is refused, and the first goes on")
     @BusActor
     func secondDaemon() async throws {

@@ -352,12 +352,24 @@ struct UnitTests {
         }
     }
 
+    /// All that the files of users say, but for comments.
+    private static let users: [Substring] = [
+        "u localauth - \"LocalAuthentication service\" /var/lib/localauth -",
+        "u localauth-face - \"LocalAuthentication face sensor\" /var/lib/localauth-face -",
+        "u localauth-fido2 - \"LocalAuthentication security keys\" /var/lib/localauth-fido2 -",
+        "u localauth-fingerprint - \"LocalAuthentication fingerprint sensor\" "
+            + "/var/lib/localauth-sensor-fingerprint -",
+        "u localauth-simulated - \"LocalAuthentication simulated sensor\" - -",
+    ]
+
     @Test("L24: each sensor is a user of its own, who is its name's only one")
     func users() async throws {
         let site = try await Installation("install", "install-simulated")
         var seen: Set = ["root", "localauth"]
         let made = try ["localauth", "localauth-simulated"]
             .map { try site.text("usr/lib/sysusers.d/\($0).conf") }.joined()
+        // No other user is made, and none is put into a group.
+        #expect(made.split(separator: "\n").filter { !$0.hasPrefix("#") } == Self.users)
         for sensor in Self.sensors {
             let unit = try site.text("usr/lib/systemd/system/\(sensor).service")
             let user = try #require(Installation.value("User", in: unit))

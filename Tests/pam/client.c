@@ -62,11 +62,12 @@ static int converse(int count, const struct pam_message **messages, struct pam_r
         const int style = messages[index]->msg_style;
         if (is("terminal") && style == PAM_PROMPT_ECHO_OFF) show_typing(false);
         printf("%s: %s\n", style == PAM_PROMPT_ECHO_OFF ? "asked" : "told", messages[index]->msg);
-        fflush(stdout);
+        /* What is told stays unwritten, as programs may leave it. */
         if (style != PAM_PROMPT_ECHO_OFF) {
             if (is("refuse sentences")) return PAM_CONV_ERR;
             continue;
         }
+        fflush(stdout);
         if (is("fail")) {
             free(*responses);
             *responses = NULL;
@@ -151,6 +152,19 @@ static long milliseconds(void) {
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* What PAM_CLIENT_CREDENTIALS says: "delete" does so whatever came of the attempt, "refresh" once
+   they are established. */
+static void set_credentials(pam_handle_t *pamh, int result) {
+    const char *variable = getenv("PAM_CLIENT_CREDENTIALS"), *word = variable ? variable : "";
+    if (strcmp(word, "delete") == 0) {
+        printf("deleted: %d\n", pam_setcred(pamh, PAM_DELETE_CRED));
+    } else if (result == PAM_SUCCESS) {
+        printf("credentials: %d\n", pam_setcred(pamh, PAM_ESTABLISH_CRED));
+        if (strcmp(word, "refresh") == 0)
+            printf("refreshed: %d\n", pam_setcred(pamh, PAM_REFRESH_CRED));
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc != 5) return 64;
     conversation = argv[4];
@@ -180,7 +194,7 @@ int main(int argc, char **argv) {
     look(&after);
     compare(&before, &after);
     printf("authenticated: %d after %ld ms, %d signals\n", result, took, (int)signals);
-    if (result == PAM_SUCCESS) printf("credentials: %d\n", pam_setcred(pamh, PAM_ESTABLISH_CRED));
+    set_credentials(pamh, result);
     look(&after);
     compare(&before, &after);
     pam_end(pamh, result);
