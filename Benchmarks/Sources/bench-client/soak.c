@@ -4,7 +4,8 @@
  * each error by its name; it fails when one came that nothing here explains.
  *
  * `bench-client feed ADDRESS SENSOR SEED`: keeps a simulated sensor in matches, with few misses and hints
- * between them, until its input ends. */
+ * between them, until its input ends. It looks for some milliseconds before a part of them: a cancel while
+ * it looks would otherwise come after the match. */
 #include "client.h"
 #include <poll.h>
 #include <stdint.h>
@@ -242,7 +243,7 @@ int soak(int argc, char **argv) {
 
 static const char *next_outcome(void) {
     unsigned kind = chance(50);
-    return kind == 0 ? "no-match" : kind == 1 ? "hint:center" : "match";
+    return kind == 0 ? "no-match" : kind == 1 ? "hint:center" : kind < 15 ? "delay:3" : "match";
 }
 
 int feed(int argc, char **argv) {
