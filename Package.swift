@@ -271,7 +271,7 @@ let package = Package(
             name: "KeychainTests",
             dependencies: [
                 "AuthEngine", "CSQLite", "KeychainCrashProbe", "KeychainStore",
-                .product(name: "Crypto", package: "swift-crypto"), "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"), "SQLite", "TestSupport",
             ],
             exclude: ["Format1"]
         ),

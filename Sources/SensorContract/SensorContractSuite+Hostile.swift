@@ -87,9 +87,12 @@ extension SensorContractSuite {
                     try await bench.sensor.removeTemplate(uid: user, id: id)
                 }
             }
+            let long = String(repeating: "x", count: 257)
             try await expectError(.invalidArgs, of: "RemoveTemplate of a long id") {
-                let id = String(repeating: "x", count: 257)
-                try await bench.sensor.removeTemplate(uid: user, id: id)
+                try await bench.sensor.removeTemplate(uid: user, id: long)
+            }
+            try await expectError(.invalidArgs, of: "RenameTemplate of a long id") {
+                try await bench.sensor.renameTemplate(uid: user, id: long, label: "two")
             }
             try await expectHealth(bench)
         },

@@ -100,9 +100,10 @@ extension SensorContractSuite {
         },
         SensorCheck("A uid that is no user and a label that is too long are refused", .bounds) {
             bench in
+            let id = try await bench.enroll("one")
             try await expectError(.invalidArgs, of: "Verify") {
                 _ = try await bench.sensor.verify(
-                    operation: 1,
+                    operation: bench.nextOperation(),
                     uid: .max,
                     options: [:],
                     timeout: bench.fixture.patience
@@ -114,13 +115,22 @@ extension SensorContractSuite {
             let label = String(repeating: "x", count: 257)
             try await expectError(.invalidArgs, of: "Enroll") {
                 _ = try await bench.sensor.enroll(
-                    operation: 2,
+                    operation: bench.nextOperation(),
                     uid: SensorBench.user,
                     label: label,
                     options: [:],
                     timeout: bench.fixture.patience
                 )
             }
+            try await expectError(.invalidArgs, of: "RenameTemplate") {
+                try await bench.sensor.renameTemplate(
+                    uid: SensorBench.user,
+                    id: id,
+                    label: label
+                )
+            }
+            let listed = try await bench.sensor.listTemplates(uid: SensorBench.user)
+            try expect(listed.map(\.label) == ["one"], "its label as it was, got \(listed)")
         },
     ]
 }

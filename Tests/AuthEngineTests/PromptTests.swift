@@ -439,12 +439,13 @@ struct PromptTests {
         var desk = Desk()
         desk.register(AgentID(2), kind: .fallback)
         desk.register(AgentID(3), kind: .process(100))
+        desk.register(AgentID(6), kind: .process(99))
         desk.register(AgentID(4), session: "other")
         desk.register(AgentID(5), uid: 2000)
         func chosen(_ processes: [Int32] = []) -> AgentID? {
             desk.engine.agent(for: Desk.uid, session: Desk.session, processes: processes)?.id
         }
-        #expect(chosen([99, 100]) == AgentID(3))
+        #expect(chosen([99, 100]) == AgentID(6) && chosen([98, 100]) == AgentID(3))
         #expect(chosen() == Desk.agent)
         desk.send(.agentGone(Desk.agent))
         #expect(chosen() == AgentID(2))

@@ -94,6 +94,8 @@ final class ScriptedSensor: Sensor1Service {
     /// The users of whom it was asked what they have.
     let listed = Witness<UInt32>()
     let operations = Witness<Operation>()
+    /// What is to be enrolled was called.
+    let labels = Witness<String>()
     private let silence = Gate()
     private var lastTemplate = 0
     private var interface: Sensor1Interface { Sensor1Interface(self) }
@@ -236,7 +238,8 @@ final class ScriptedSensor: Sensor1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
-        begin("Enroll", Operation(operation, uid, call))
+        labels.record(label)
+        return begin("Enroll", Operation(operation, uid, call))
     }
 
     private func begin(_ member: String, _ operation: Operation) -> Answer<String> {

@@ -93,6 +93,23 @@ struct CrashTests {
         #expect(try Set(folder.state().enrolments.keys) == Set(written + [0]))
     }
 
+    @Test("The files of a store are for us to read and to write, whatever the umask is")
+    func umask() throws {
+        let folder = try StateFolder()
+        let program = ChildProcess.folder + "/StoreCrashProbe"
+        let script = "umask 0277; exec \"$@\""
+        let probe = try ChildProcess(
+            ["/bin/sh", "-c", script, "sh", program, "hold", folder.path],
+            hasStream: true
+        )
+        #expect(try probe.line() == "open")
+        for name in ["machine.key", "state.sqlite"] {
+            #expect(folder.mode(of: folder.file(name)) == 0o600, "\(name)")
+        }
+        probe.signal(SIGKILL)
+        try probe.wait()
+    }
+
     @Test("A directory that can't be made or written to is refused with a clear sentence")
     func unwritable() throws {
         let folder = try StateFolder()

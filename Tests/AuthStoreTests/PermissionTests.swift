@@ -91,6 +91,18 @@ struct PermissionTests {
         #expect(folder.refusal()?.path == folder.path)
     }
 
+    @Test(
+        "A directory of another user is refused, whatever its mode",
+        .enabled(if: getuid() == 0, "only root gives a directory away")
+    )
+    func foreignDirectory() throws {
+        let folder = try StateFolder()
+        try #require(chown(folder.path, 65_534, 65_534) == 0)
+        #expect(folder.mode(of: folder.path) == 0o700)
+        #expect(folder.refusal()?.code == .permission)
+        #expect(folder.refusal()?.path == folder.path)
+    }
+
     @Test("A file in the directory's place, or above it, is refused")
     func noDirectory() throws {
         let folder = try StateFolder()

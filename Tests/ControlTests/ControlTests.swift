@@ -143,11 +143,14 @@ import Testing
             $0.isInteractive = true
         }
         let address = bus.address
-        let enrolled = try await control("enroll", "--label", "thumb", "--bus", address)
+        // In JSON a label is whole, and nothing in it acts on a terminal.
+        let label = "\"thumb\" \\\n\u{9B}2J"
+        let enrolled = try await control("enroll", "--label", label, "--bus", address)
         #expect(enrolled.status == 0)
         #expect(enrolled.errors.contains("That was the last of 3."))
         let listed = try await control("templates", "--json", "--bus", address)
-        #expect(try rows(listed.output).first?["label"] as? String == "thumb")
+        #expect(try rows(listed.output).first?["label"] as? String == label)
+        #expect(!listed.output.unicodeScalars.contains("\u{9B}"))
         let unknown = try await control("remove", "nothing", "--bus", address)
         #expect(unknown.status == 1)
         let removed = try await control("remove", "template1", "--bus", address)
@@ -167,17 +170,60 @@ import Testing
             $0.isInteractive = true
         }
         let address = bus.address
-        #expect(try await control("enroll", "--label", "me", "--bus", address).status == 0)
+        for label in ["me", "me with glasses"] {
+            #expect(try await control("enroll", "--label", label, "--bus", address).status == 0)
+        }
         let listed = try rows(try await control("templates", "--json", "--bus", address).output)
-        #expect(listed.map { $0["id"] as? String } == ["template1", "seen"])
-        #expect(listed.map { $0["learned-for"] as? String } == [nil, "template1"])
+        #expect(listed.map { $0["id"] as? String } == ["template1", "seen", "template2"])
+        #expect(listed.map { $0["learned-for"] as? String } == [nil, "template1", nil])
         let text = try await control("templates", "--bus", address)
         let lines = text.output.split(separator: "\n").map(String.init)
-        #expect(lines.count == 3 && lines.last?.hasSuffix("(learned)") == true, "\(lines)")
-        #expect(lines.last?.contains("2027-01-1") == true, "the day that it was learned on")
+        let third = lines.dropFirst(2).first
+        #expect(lines.count == 4 && third?.hasSuffix("(learned)") == true, "\(lines)")
+        #expect(third?.contains("2027-01-1") == true, "the day that it was learned on")
         #expect(try await control("remove", "seen", "--bus", address).status == 0)
         let left = try rows(try await control("templates", "--json", "--bus", address).output)
-        #expect(left.map { $0["id"] as? String } == ["template1"])
+        #expect(left.map { $0["id"] as? String } == ["template1", "template2"])
+        try await onBus { service.leave() }
+    }
+
+    @Test("What a sensor that is away can't tell fails no list of templates but its own")
+    func awaySensor() async throws {
+        let service = try await service { $0.isInteractive = true }
+        let away = try await onBus {
+            _ = StandInSensor("Finger", at: service)
+            let sensor = StandInSensor("Away", at: service)
+            sensor.unavailability = "no-hardware"
+            sensor.listError = DBusError("org.localauth.Error.BiometryNotAvailable", "It is away.")
+            return sensor
+        }
+        let enrolling = ["enroll", "--sensor", "Finger", "--label", "thumb", "--bus", bus.address]
+        #expect(try await control(enrolling).status == 0)
+        let words = ["templates", "--json", "--bus", bus.address]
+        let listed = try await control(words)
+        #expect(listed.status == 0, "\(listed.errors)")
+        #expect(try rows(listed.output).map { $0["label"] as? String } == ["thumb"])
+        let named = try await control(words + ["--sensor", "Away"])
+        #expect(named.status == 1 && named.errors.contains("It is away."), "\(named)")
+        try await onBus { away.unavailability = "" }
+        let failed = try await control(words)
+        #expect(failed.status == 1 && failed.output.isEmpty, "\(failed)")
+        try await onBus { service.leave() }
+    }
+
+    @Test(
+        "A sensor's name and its description can't move the cursor",
+        arguments: ["sensors", "status"]
+    )
+    func hostileSensor(verb: String) async throws {
+        let service = try await service {
+            let sensor = StandInSensor("Finger", at: $0)
+            sensor.name = "Thumb\u{1B}[1A"
+            sensor.description = "Palm\u{1B}[2J"
+        }
+        let shown = try await control(verb, "--bus", bus.address)
+        #expect(shown.output.contains("Thumb [1A") && shown.output.contains("Palm [2J"))
+        #expect(!shown.output.unicodeScalars.contains("\u{1B}"))
         try await onBus { service.leave() }
     }
 
@@ -210,6 +256,9 @@ import Testing
         let failed = try await control("doctor", "--bus", bus.address)
         #expect(failed.status == 1)
         #expect(failed.output.contains("Restore it."))
+        // A later version may have another word for it.
+        try await onBus { service.checks[1]["state"] = .string("broken") }
+        #expect(try await control("doctor", "--bus", bus.address).status == 1)
         try await onBus { _ = service.checks.removeLast() }
         #expect(try await control("doctor", "--json", "--bus", bus.address).status == 0)
         try await onBus { service.leave() }
@@ -238,6 +287,11 @@ import Testing
             "sensors": .strings(["One", "Two"]),
         ]
         #expect(try await onBus { service.options } == asked)
+        for (time, milliseconds) in [("500ms", UInt64(500)), ("2m", 120_000), ("5", 5000)] {
+            #expect(try await control(words + ["--timeout", time]).status == 1)
+            let timeout: [String: Variant] = ["timeout": .uint64(milliseconds)]
+            #expect(try await onBus { service.options } == timeout, "\(time)")
+        }
         try await onBus { service.leave() }
     }
 

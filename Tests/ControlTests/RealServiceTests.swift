@@ -132,6 +132,38 @@ import Testing
         #expect(try rows(try await service.control("templates", "--json").output).isEmpty)
     }
 
+    @Test("Ctrl-C ends an enrolment between two stages, and the sensor takes the next one")
+    func interruptedEnrolment() async throws {
+        try await service.queue("match", "match")
+        let process = try service.start(["enroll", "--label", "thumb"], on: pty)
+        if geteuid() != 0 {
+            #expect(pty.shows("Password of"))
+            pty.type("\(PAMService.passcode)\n")
+        }
+        #expect(pty.shows("Touch the fingerprint sensor (3 of 5)."))
+        process.signal(SIGINT)
+        #expect(try process.wait() == 1)
+        #expect(pty.shows("The enrolment was canceled."))
+        try await enroll("index")
+        let templates = try rows(try await service.control("templates", "--json").output)
+        #expect(templates.map { $0["label"] as? String } == ["index"])
+    }
+
+    @Test("Ctrl-C ends an evaluation that another agent shows, and its prompt")
+    func interruptedEvaluation() async throws {
+        let agent = try service.start(["agent", "--session"], on: pty)
+        #expect(pty.shows("Ready: serves this session."))
+        let client = try ChildProcess(
+            ["localauthctl", "evaluate", "--bus", service.bus.address],
+            hasSession: true
+        )
+        #expect(pty.shows("Password of"))
+        client.signal(SIGINT)
+        let ended = try await client.ended(within: .seconds(60))
+        #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")
+        #expect(pty.shows("Canceled.") && agent.isRunning)
+    }
+
     @Test("A passcode is asked for on the terminal, and PAM decides")
     func passcode() async throws {
         let process = try service.start(["evaluate", "--reason", "test", "--json"], on: pty)

@@ -30,6 +30,12 @@ import TestSupport
         ) { writer throws(DBusError) in try writer.write(isStarting) }
     }
 
+    /// Leaves the bus once it has said what it had to.
+    public func leave() {
+        connection.flush()
+        connection.close()
+    }
+
     /// One of two connected ends: closed everywhere, the delay is over.
     fileprivate func delay() throws(DBusError) -> OwnedDescriptor {
         var ends: [Int32] = [-1, -1]

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Fingerprint
+@testable import localauth_sensor_fingerprint
 
 /// The parts that need no fprintd.
 struct PartsTests {
@@ -42,6 +43,20 @@ struct PartsTests {
     )
     func statuses(_ word: String, _ result: ScanStatus.Result) {
         #expect(ScanStatus(word, isDone: true).result == result)
+    }
+
+    @Test(
+        "A scan that has to be repeated is a hint of its own, anything else is none",
+        arguments: [
+            ("verify-retry-scan", "liftAndRetry"), ("verify-remove-and-retry", "liftAndRetry"),
+            ("verify-swipe-too-short", "swipeTooShort"), ("verify-too-fast", "tooFast"),
+            ("verify-finger-not-centered", "center"), ("verify-no-match", nil),
+            ("verify-something-new", nil),
+        ]
+    )
+    func hints(_ word: String, _ hint: String?) {
+        // By its name: these tests do without the kit that it is of.
+        #expect(ScanStatus(word, isDone: false).hint.map { "\($0)" } == hint)
     }
 
     @Test("The hash is FNV-1a of 128 bits")

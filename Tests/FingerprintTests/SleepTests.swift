@@ -153,6 +153,29 @@ struct SleepTests {
             #expect(try await call.reply() == id)
         }
     }
+
+    @Test("L4: a sensor looks again when logind leaves in suspend")
+    @BusActor func lostLogind() async throws {
+        try await ReaderBench.run { reader in
+            let id = try await reader.enroll()
+            try await eventually("the reader to be given back") {
+                try await reader.rig.isFree()
+            }
+            try await reader.suspend()
+            let call = try reader.sensor.verifyStream(
+                operation: reader.bench.nextOperation(),
+                uid: SensorBench.user,
+                options: [:]
+            )
+            let client = try reader.rig.bus.connect()
+            let fprintd = try #require(try await client.nameOwner("net.reactivated.Fprint"))
+            // The sensor is told nothing more.
+            reader.rig.logind.prepareForSleep(false, to: fprintd)
+            reader.rig.logind.leave()
+            try await reader.rig.touch(1, again: true)
+            #expect(try await call.reply() == id)
+        }
+    }
 }
 
 extension ReaderBench {

@@ -152,6 +152,25 @@ struct CrashTests {
         #expect(beside.contains(folder.path + "/keychain"), "\(written)")
     }
 
+    @Test("L18: A new folder whose name didn't get onto the disk is made anew by the next start")
+    func newFolder() throws {
+        let (folder, faults) = (try StateFolder("keychain"), try Faults())
+        faults.arm(.barrier, 1, with: EIO)
+        for begins in ["failed", "open"] {
+            let probe = try ChildProcess(
+                ["KeychainCrashProbe", folder.path, "7"],
+                environment: faults.environment,
+                hasStream: true
+            )
+            let line = try #require(try probe.line())
+            #expect(line.hasPrefix(begins), "\(line)")
+            probe.signal(SIGKILL)
+            try probe.wait()
+        }
+        let written = faults.synchronised
+        #expect(written.first == folder.path, "\(written)")
+    }
+
     /// A keychain takes an item, and has it.
     private func expectUsable(_ folder: StateFolder) throws {
         let store = try folder.open()

@@ -208,19 +208,33 @@ struct MasterKeyTests {
         #expect(folder.refusal()?.code == .notAvailable)
     }
 
+    @Test("An anchor that others may write to is refused until it is ours alone")
+    func anchorOfOthers() throws {
+        let folder = try StateFolder("keychain")
+        let id = try folder.open().add("a")
+        try folder.setMode(0o666, of: "anchor")
+        #expect(folder.refusal()?.code == .notAvailable)
+        try folder.setMode(0o600, of: "anchor")
+        #expect(try folder.open().read(id) == "secret")
+    }
+
     @Test("The recovery key brings a lost key back, however it was typed")
     func recovery() throws {
         let folder = try StateFolder("keychain")
+        // Its text has each digit that looks like a letter.
+        let digits: [UInt8] = [0x08, 0x42, 0x10, 0x84, 0x21] + [UInt8](repeating: 0, count: 27)
+        try IdleKeychain(directory: folder.path).writeKeyFile(SecretBytes(digits))
         let (id, text) = try {
             let store = try folder.open()
             return (try store.add("a"), store.recoveryKey)
         }()
-        #expect(text.count == 56 + 13)
+        #expect(text.count == 56 + 13 && text.hasPrefix("1111-1111-0000-"))
         let key = try folder.read("master.key")
         let typed = [
             text, text.lowercased(), text.replacing("-", with: ""),
             " " + text.replacing("-", with: " ") + "\n",
             text.replacing("0", with: "O").replacing("1", with: "l"),
+            text.replacing("0", with: "o").replacing("1", with: "I"),
         ]
         for text in typed {
             try folder.remove("master.key")

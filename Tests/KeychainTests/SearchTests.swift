@@ -34,6 +34,21 @@ struct SearchTests {
         holder.keychain.withLock { $0 = nil }
     }
 
+    @Test("L21: a search is given up once its caller has left")
+    func left() async throws {
+        let folder = try StateFolder("keychain")
+        try Self.fill(try folder.open())
+        let path = folder.path
+        let keychain = try Keychain { () throws(KeychainError) in
+            // The search has begun by now, and has looked at nothing yet.
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try KeychainStore.open(directory: path, credentials: nil)
+        }
+        let search = Task { try await keychain.search(Query([:]), caller: .person) }
+        let error = await #expect(throws: KeychainError.self) { try await search.value }
+        #expect(error?.code == .notAvailable)
+    }
+
     @Test("L21: what is changed while a search waits for its turn is looked for anew")
     func changes() throws {
         let folder = try StateFolder("keychain")

@@ -335,6 +335,38 @@ struct TamperTests {
         }
     }
 
+    @Test("An empty code confirms nothing: no row, no page, no root, and no master key")
+    func emptyCode() throws {
+        let row = try Victim()
+        try row.folder.get().run("UPDATE items SET code = x'' WHERE \(row.cell(row.ids[0]))")
+        try row.expectFirstRefused()
+        let page = try Victim()
+        try page.folder.get().run("UPDATE pages SET code = x'' WHERE uid = 1000")
+        for reading in try page.readings() { expectRefusal(.decode) { _ = try reading.get() } }
+        for (change, code) in [
+            // The number of the last change, and then the length of the code.
+            (
+                "CAST(substr(value, 1, 8) || x'00000000' AS BLOB) WHERE name = 'root'",
+                KeychainError.Code.decode
+            ), ("x'' WHERE name = 'verifier'", .notAvailable),
+        ] {
+            let folder = try Victim().folder.get()
+            try folder.run("UPDATE meta SET value = \(change)")
+            #expect(folder.refusal()?.code == code, "\(change)")
+        }
+    }
+
+    @Test("A changed item can be deleted, but not by a confined app")
+    func deletion() throws {
+        let victim = try Victim()
+        try victim.folder.get()
+            .run("UPDATE items SET record = x'01' WHERE \(victim.cell(victim.ids[0]))")
+        let store = try victim.folder.get().open()
+        let app = Caller(uid: 1000, app: "a", enrolment: .first)
+        #expect(try store.delete([victim.ids[0]], caller: app).isEmpty)
+        #expect(try store.delete([victim.ids[0]], caller: .person) == [victim.ids[0]])
+    }
+
     @Test("A search leaves out what was changed, and never says that there is nothing")
     func search() throws {
         let victim = try Victim(count: 2)

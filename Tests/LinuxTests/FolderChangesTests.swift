@@ -39,6 +39,13 @@ final class FolderChangesTests {
         _ = try #require(OwnedDescriptor.open(file, O_RDWR | O_CREAT, mode: 0o600))
         #expect(tells())
         #expect(!tells())
+        let elsewhere = folder + "/elsewhere"
+        #expect(mkdir(elsewhere, 0o700) == 0)
+        #expect(tells())
+        #expect(rename(file, elsewhere + "/device") == 0)
+        #expect(tells())
+        #expect(rename(elsewhere + "/device", file) == 0)
+        #expect(tells())
         // Of other folders it is told that something was written.
         changes.add(folder)
         _ = try #require(OwnedDescriptor.open(file, O_RDWR))

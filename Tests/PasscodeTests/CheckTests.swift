@@ -13,12 +13,12 @@ import Testing
 struct CheckTests {
     init() { EventLoop.shared.startThread() }
 
-    private static let isRoot = getuid() == 0
-    private static let project =
+    static let isRoot = getuid() == 0
+    static let project =
         #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
 
     /// Calls Verify with a passcode on its way; the agent's end stays open as long as the call.
-    @BusActor private static func verify(
+    @BusActor static func verify(
         _ bench: PasscodeBench,
         _ passcode: String = "2468",
         uid: UInt32? = nil
@@ -26,7 +26,7 @@ struct CheckTests {
         Task { @BusActor in try? await bench.verify(Array(passcode.utf8), uid: uid) }
     }
 
-    private static func text(_ path: String) throws -> String {
+    static func text(_ path: String) throws -> String {
         String(decoding: try TemporaryFolder.read(path), as: UTF8.self)
     }
 
@@ -149,6 +149,13 @@ struct CheckTests {
             #expect(limit == "0 0 bytes")
             let blocked = try Self.value("SigBlk:", in: "/proc/\(check)/status")
             #expect(blocked.allSatisfy { $0 == "0" })
+            // Higher numbers are the C library's.
+            func ignored(_ process: String) throws -> UInt64 {
+                let mask = try Self.value("SigIgn:", in: process + "/status")
+                return try #require(UInt64(mask, radix: 16)) & 0x7FFF_FFFF
+            }
+            #expect(try ignored(own) != 0)
+            #expect(try ignored("/proc/\(check)") == 0)
             // The socket is closed already.
             let path = "/proc/\(check)/fdinfo/\(PasscodeCheck.pipe)"
             let flags = try #require(Int32(try Self.value("flags:", in: path), radix: 8))
@@ -163,22 +170,25 @@ struct CheckTests {
         .enabled(if: isRoot, "looks into another process")
     )
     func wiped() async throws {
+        try await PasscodeBench.with(service: "localauth-tries", [], Self.expectWiped)
+    }
+
+    /// Has wrong passcodes checked, and looks for them in what is left of each check.
+    @BusActor static func expectWiped(_ bench: PasscodeBench) async throws {
         // Any part of it is found that nothing else was written over; longer ones hardly are.
         let part = "Qz7#"
         let passcode = String(repeating: part, count: 120)
-        try await PasscodeBench.with(service: "localauth-tries") { bench in
-            var counts: [Int] = []
-            // The process lives on for three seconds, which may go by without a turn of the test;
-            // and of a passcode that stays, not always something is left.
-            for _ in 0..<8 {
-                try expect(try await !bench.verify(passcode), "a wrong one")
-                guard let check = bench.children.first, kill(check, SIGSTOP) == 0 else { continue }
-                let count = try? occurrences(of: part, in: check)
-                if let count, !PasscodeBench.hasEnded(check) { counts.append(count) }
-                kill(check, SIGKILL)
-            }
-            #expect(!counts.isEmpty && counts.allSatisfy { $0 == 0 })
+        var counts: [Int] = []
+        // The process lives on for three seconds, which may go by without a turn of the test;
+        // and of a passcode that stays, not always something is left.
+        for _ in 0..<8 {
+            try expect(try await !bench.verify(passcode), "a wrong one")
+            guard let check = bench.children.first, kill(check, SIGSTOP) == 0 else { continue }
+            let count = try? occurrences(of: part, in: check)
+            if let count, !PasscodeBench.hasEnded(check) { counts.append(count) }
+            kill(check, SIGKILL)
         }
+        #expect(!counts.isEmpty && counts.allSatisfy { $0 == 0 })
     }
 
     @Test(
@@ -202,19 +212,9 @@ struct CheckTests {
         arguments: [false, true]
     )
     func leftOver(endsVerifier: Bool) async throws {
-        let words = ["/usr/bin/make", "--directory", Self.project, "test-pam"]
-        let made = try await ChildProcess(words, mergesErrors: true).ended(within: .seconds(120))
-        try expect(made.status == 0, "expected a module: \(made.output)")
-        let service = "leaving"
-        try await PasscodeBench.inside(service: service) { folder in
-            let module = Self.project + "/.build/pam/pam_leave.so"
-            let line = "auth required \(module) \(folder)/left\n"
-            try TemporaryFolder.write("\(folder)/\(service)", line.utf8)
-            return ["/usr/bin/env"]
-        } _: { bench in
+        try await Self.inside("leaving", "FILE") { bench, file in
             #expect(try await bench.verify("2468"))
-            let said = try Self.text(bench.bus.folder + "/left")
-            let processes = said.split { $0 == " " || $0 == "\n" }.compactMap { pid_t($0) }
+            let processes = try Self.left(in: file)
             try #require(processes.count == 3)
             let left = processes[0]
             // Nobody else would: it waits for ever.
@@ -297,6 +297,27 @@ struct CheckTests {
                 await pause(.milliseconds(5))
             }
             #expect(seen > 1 && seen <= most)
+        }
+    }
+
+    @Test(
+        "L21: A check that ends takes no other user's with it",
+        .enabled(if: isRoot, "asks about others")
+    )
+    func neighbours() async throws {
+        try await PasscodeBench.with { bench in
+            let folder = bench.bus.folder
+            try TemporaryFolder.write(folder + "/held", [])
+            let verdict = Self.verify(bench)
+            try await eventually("its module") { access(folder + "/holding", F_OK) == 0 }
+            let running = bench.children
+            // There is no such user; its process lives on for a while.
+            #expect(await Self.verify(bench, uid: 3_000_000_001).value == nil)
+            try await eventually("the end of its process") { bench.children == running }
+            // What follows from that was done before this is answered.
+            _ = try await bench.verifier.isSet(uid: bench.user)
+            try #require(unlink(folder + "/held") == 0)
+            #expect(await verdict.value == true)
         }
     }
 

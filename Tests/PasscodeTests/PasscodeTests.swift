@@ -21,6 +21,13 @@ struct PasscodeTests {
         }
     }
 
+    @Test("Unless it is told another one, the verifier asks the PAM service that is installed")
+    func defaultService() throws {
+        let help = try ChildProcess.run(["localauth-passcode", "--help"]).output
+        let option = help.split(separator: "\n").first { $0.contains("--pam-service") }
+        #expect(option?.hasSuffix("(default: localauth)") == true, "\(help)")
+    }
+
     @Test("An idle verifier ends in good order, but not while a check runs")
     @BusActor func idle() async throws {
         try await PrivateBus.run { bus in

@@ -91,6 +91,22 @@ struct ShadowTests {
     }
 
     @Test(
+        "What the administrator says of passcodes with an option removes none",
+        .enabled(if: isPossible, "needs a mount namespace"),
+        arguments: [("auto", true), ("always", false), ("never", false)]
+    )
+    func removed(setting: String, isRemoved: Bool) async throws {
+        try await PasscodeBench.inside { folder in
+            try Self.set("", in: folder + "/shadow")
+            let option = ["/bin/sh", "-c", "exec \"$0\" \"$@\" --passcode-set \(setting)"]
+            return Self.entering(folder + "/shadow", as: "/etc/shadow") + option
+        } _: { bench in
+            let answer = try await bench.verifier.isRemoved(uid: bench.user)
+            #expect(answer == isRemoved)
+        }
+    }
+
+    @Test(
         "L11b: it also says so of a shadow file that is bound into its container",
         .enabled(if: isPossible, "needs a mount namespace")
     )

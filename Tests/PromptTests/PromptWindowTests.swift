@@ -269,6 +269,37 @@ struct PromptWindowTests {
         }
     }
 
+    @Test("An app's icon is no file outside /usr/share: to read one may never end")
+    func icon() async throws {
+        try await PrivateBus.run { bus in
+            let screen = try await Screen(on: bus)
+            do {
+                try await Self.showPipe(on: screen)
+            } catch {
+                await screen.end()
+                throw error
+            }
+            await screen.end()
+        }
+    }
+
+    @BusActor private static func showPipe(on screen: Screen) async throws {
+        // Whoever opens it waits for somebody who writes.
+        let pipe = screen.bus.folder + "/icon.png"
+        try expect(mkfifo(pipe, 0o600) == 0, "expected a pipe \(pipe)")
+        let service = try StandInService(screen.bus)
+        try await screen.startAgent()
+        let handle = try await service.begin([
+            "app-name": .string("Vault"), "app-icon": .string(pipe), "reason": .string("open it"),
+            "policy": .uint32(1), "stage": .string("biometry"),
+        ])
+        let reader = try await ScreenReader(on: screen)
+        _ = try await reader.wait(for: "image", "Icon of Vault")
+        try await service.end(handle, "canceled")
+        try await reader.waitForNothing()
+        reader.connection.close()
+    }
+
     @Test("A second agent of the session leaves it to the first, which is no failure to systemd")
     func oneForEach() async throws {
         try await Stage.run { stage in

@@ -196,6 +196,14 @@ import TestSupport
         return app
     }
 
+    /// Starts the settings, and reads their window.
+    func startSettings() async throws -> (ChildProcess, ScreenReader) {
+        let program = try bus.start(["localauth-settings"], environment: environment)
+        let reader = try await ScreenReader(on: self, program: "localauth-settings")
+        _ = try await reader.wait(for: "button", "Look Again")
+        return (program, reader)
+    }
+
     /// Starts the agent under test.
     @discardableResult
     func startAgent(

@@ -187,6 +187,41 @@ struct SettingsTests {
         }
     }
 
+    @Test("What a sensor learned by itself is forgotten without what it was taught")
+    func learned() async throws {
+        try await PrivateBus.run { bus in
+            let screen = try await Screen(on: bus)
+            do {
+                try await Self.forgetLearned(on: screen)
+            } catch {
+                await screen.end()
+                throw error
+            }
+            await screen.end()
+        }
+    }
+
+    @BusActor private static func forgetLearned(on screen: Screen) async throws {
+        let service = try StandInService(screen.bus)
+        service.isInteractive = true
+        let sensor = StandInSensor("Face", at: service)
+        let device = Device1Proxy(
+            try screen.bus.connect(),
+            destination: TestDaemon.name,
+            path: TestDaemon.devicePath("Face")
+        )
+        let label = "a <b> & c"
+        let id = try await device.enroll(label: label, options: [:])
+        sensor.learned = [LearnedEntry(id: "seen", template: id, learned: 1_800_000_000)]
+        let (_, reader) = try await screen.startSettings()
+        // Plain text: what looks like markup is shown as it is.
+        _ = try await reader.wait(for: "label", label)
+        try await reader.press("Remove “Learned of \(label)”")
+        try await reader.press(try await Self.answer(reader))
+        try await eventually("it to be forgotten", within: .seconds(60)) { sensor.learned.isEmpty }
+        #expect(sensor.templates.map(\.id) == [id])
+    }
+
     @Test("Where nobody shows prompts the settings have the bus start the agent")
     func agent() async throws {
         try await Stage.run { stage in

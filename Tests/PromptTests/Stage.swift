@@ -55,10 +55,7 @@ import TestSupport
 
     /// Starts the settings, and reads their window.
     func startSettings() async throws -> (ChildProcess, ScreenReader) {
-        let program = try screen.bus.start(["localauth-settings"], environment: screen.environment)
-        let reader = try await ScreenReader(on: screen, program: "localauth-settings")
-        _ = try await reader.wait(for: "button", "Look Again")
-        return (program, reader)
+        try await screen.startSettings()
     }
 
     /// Begins an evaluation of the test's own process.

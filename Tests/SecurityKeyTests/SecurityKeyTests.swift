@@ -189,6 +189,47 @@ struct SecurityKeyTests {
             }
     }
 
+    @Test("A key that has no room is full")
+    @BusActor func full() async throws {
+        let ring = try KeyRing()
+        let key = ring.key
+        try await ring.check { bench in
+            let call = try bench.sensor.enrollStream(
+                operation: bench.nextOperation(),
+                uid: SensorBench.user,
+                label: "one",
+                options: [:]
+            )
+            try await touch(key, .full)
+            try await expectError(.sensorFull, of: "Enroll") { _ = try await call.reply() }
+        }
+    }
+
+    @Test(
+        "A key that has locked itself is a fault, and no failed attempt",
+        arguments: [Touch.locked, .lockedPIN]
+    )
+    @BusActor func locked(_ kind: Touch) async throws {
+        let ring = try KeyRing(Self.verifying)
+        let key = ring.key
+        try await ring.check { bench in
+            _ = try await bench.enroll()
+            // An attempt would be the last one, and its end another error.
+            bench.answer = { _ throws(DBusError) in 0 }
+            let (_, call) = try await bench.verify()
+            try await touch(key, kind)
+            do throws(DBusError) {
+                _ = try await call.reply()
+            } catch {
+                try expect(error.name == .sensorFailed, "Failed, got \(error)")
+                try expect(error.message.contains("locked itself"), error.message)
+                try expect(bench.misses.isEmpty, "no attempt, got \(bench.misses)")
+                return
+            }
+            throw TestFailure("expected a refusal")
+        }
+    }
+
     @Test("A key is enrolled once: again it is a duplicate")
     @BusActor func duplicate() async throws {
         let ring = try KeyRing()
@@ -288,6 +329,12 @@ struct SecurityKeyTests {
                 try await bench.restart()
                 let listed = try await bench.sensor.listTemplates(uid: user)
                 try expect(listed.map(\.label) == ["one"], "\(listed)")
+                // What is removed would be back after a power cut.
+                faults.arm(.barrier, 1, with: EIO)
+                try await expectError(.sensorFailed, of: "RemoveTemplate") {
+                    try await bench.sensor.removeTemplate(uid: user, id: id)
+                }
+                faults.disarm()
             }
     }
 
@@ -330,6 +377,13 @@ struct SecurityKeyTests {
             _ = try await bench.event("busy", of: number)
             key.behave { $0.isBusy = false }
             _ = try await bench.event("ready", of: number)
+            // The same again, of a key that has been asked already.
+            bench.events.forget()
+            key.behave { $0.isBusy = true }
+            try await touch(key, .tooLate)
+            _ = try await bench.event("busy", of: number)
+            key.behave { $0.isBusy = false }
+            _ = try await bench.event("ready", of: number)
             try await touch(key, .right)
             try expect(try await call.reply() == id && bench.misses.isEmpty, id)
         }
@@ -352,6 +406,7 @@ struct SecurityKeyTests {
             } catch {
                 try expect(error.name == .sensorFailed, "Failed, got \(error)")
                 try expect(error.message.contains("unplug it"), error.message)
+                try expect(key.ignored > 1, "another try, got \(key.ignored)")
                 return
             }
             throw TestFailure("expected a refusal")
@@ -374,6 +429,31 @@ struct SecurityKeyTests {
                 return
             }
             throw TestFailure("expected a refusal")
+        }
+    }
+
+    @Test("A credential that another hand adds, damages or removes is noticed")
+    @BusActor func changedBehind() async throws {
+        let ring = try KeyRing()
+        try await ring.check { bench in
+            let id = try await bench.enroll()
+            let other = SensorBench.user + 1
+            let name = "state/\(other)-\(id).credential"
+            let content = try ring.folder.read("state/\(SensorBench.user)-\(id).credential")
+            try ring.folder.write(name, content, mode: 0o600)
+            _ = try await bench.changes.first("TemplatesChanged") { $0 == other }
+            try ring.folder.write(name, content.dropLast(), mode: 0o600)
+            try await eventually("a health that names it") {
+                let health = try await bench.sensor.health()
+                return health.state == "degraded"
+                    && health.message.contains("\(ring.folder.path)/\(name)")
+            }
+            bench.changes.forget()
+            try expect(unlink("\(ring.folder.path)/\(name)") == 0, name)
+            _ = try await bench.changes.first("TemplatesChanged") { $0 == other }
+            try await eventually("a health that is well again") {
+                try await bench.sensor.health().state == "ok"
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import DBus
+import Glibc
 import LocalAuthBus
 import SensorContract
 import TestSupport
@@ -75,6 +76,47 @@ struct SimulatedSensorTests {
         let program = try ChildProcess(["localauth-sensor-simulated", "--idle-timeout", word])
         #expect(try await program.exitStatus() == 64)
         #expect(program.errors.contains("--idle-timeout"))
+    }
+
+    @Test(
+        "Root may drive it and, off the system bus, its own user, but nobody else",
+        .enabled(if: getuid() == 0)
+    )
+    @BusActor func drivers() async throws {
+        try await PrivateBus.run { bus in
+            // Some user that every Debian has: the bus refuses one that it doesn't know.
+            let someone = ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
+            let address =
+                "unixexec:path=/usr/bin/setpriv,argv0=setpriv,argv1=--reuid=5,argv2=--clear-groups,"
+                + "argv3=/usr/bin/systemd-stdio-bridge,argv4=--bus-path=\(bus.address)"
+            let (root, other) = (try bus.connect(), try Connection(.address(address)))
+            defer { other.close() }
+            let sensors: [(String, launcher: [String], bus: String, takesOther: Bool)] = [
+                ("Roots", [], bus.address, false), ("Others", someone, bus.address, true),
+                ("OnSystemBus", someone, "system", false),
+            ]
+            for (name, launcher, place, takesOther) in sensors {
+                let program = "\(ChildProcess.folder)/localauth-sensor-simulated"
+                try bus.run(
+                    launcher + [program, "--name", name, "--bus", place],
+                    environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
+                )
+                let busName = "org.localauth.Sensor1.\(name)"
+                try await bus.waitForOwner(of: busName)
+                for (client, isTaken) in [(root, true), (other, takesOther)] {
+                    let control = SimulatedSensor1Proxy(
+                        client,
+                        destination: busName,
+                        path: ObjectPath(trusted: "/org/localauth/Sensor1")
+                    )
+                    if isTaken {
+                        try await control.reset()
+                    } else {
+                        try await expectError(.accessDenied, of: name) { try await control.reset() }
+                    }
+                }
+            }
+        }
     }
 
     @BusActor static func control(_ bench: SensorBench) -> SimulatedSensor1Proxy {

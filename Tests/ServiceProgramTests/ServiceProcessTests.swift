@@ -39,6 +39,17 @@ struct ServiceProcessTests {
         }
     }
 
+    @Test("A line says its priority to the journal, and to anybody else whose it is")
+    func priority() throws {
+        let words = [ChildProcess.folder + "/" + Self.program, "--bus", "unix:path=/nowhere"]
+        let script = "JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec \"$@\""
+        let journal = try ChildProcess.run(["/bin/sh", "-c", script, "sh"] + words)
+        #expect(journal.errors.hasPrefix("<3>can't start: "), "\(journal.errors)")
+        // As where it is sent on from what the journal reads.
+        let other = try ChildProcess.run(words, environment: ["JOURNAL_STREAM": "1:1"])
+        #expect(other.errors.hasPrefix("\(Self.program): can't start: "), "\(other.errors)")
+    }
+
     @Test("When the bus is lost it says so and ends with status 1")
     func lostBus() async throws {
         let bus = try PrivateBus()
@@ -46,6 +57,54 @@ struct ServiceProcessTests {
         _ = try await bus.waitForOwner(of: Self.name)
         await bus.end()
         try expect(try await program.exitStatus() == 1, "status 1")
+    }
+
+    @Test("A bus that stands still doesn't hold up its end")
+    func stillBus() async throws {
+        try await PrivateBus.run { bus in
+            let systemd = try NotifySocket(at: bus.folder + "/notify")
+            let program = try bus.start(
+                [Self.program],
+                environment: ["NOTIFY_SOCKET": systemd.path]
+            )
+            try await eventually("it to be ready") { systemd.packets().contains("READY=1") }
+            kill(bus.pid, SIGSTOP)
+            defer { kill(bus.pid, SIGCONT) }
+            program.signal(SIGTERM)
+            // Each of its questions to the bus would take 25 s, and there are more than ten.
+            #expect(try await program.exitStatus() == 0)
+        }
+    }
+
+    @Test("One that is in use doesn't end sooner than its idle time after the last call")
+    func inUse() async throws {
+        try await PrivateBus.run { bus in
+            let systemd = try NotifySocket(at: bus.folder + "/notify")
+            let program = try bus.start(
+                [Self.program, "--idle-timeout", "1"],
+                environment: ["NOTIFY_SOCKET": systemd.path]
+            )
+            let owner = try #require(try await bus.waitForOwner(of: Self.name))
+            let client = try bus.connect()
+            let began = ContinuousClock.now
+            var last: ContinuousClock.Instant?
+            while ContinuousClock.now - began < .milliseconds(2500) {
+                let asked = ContinuousClock.now
+                let answer = try? await client.property(
+                    "Pending",
+                    of: "org.localauth.SimulatedSensor1",
+                    at: ObjectPath(trusted: "/org/localauth/Sensor1"),
+                    on: owner,
+                    as: [String].self
+                )
+                // One that is leaving answers as well.
+                guard answer != nil, !systemd.packets().contains("STOPPING=1") else { break }
+                last = asked
+            }
+            #expect(try await program.exitStatus() == 0)
+            // Where this test had no turn meanwhile it had every reason to end.
+            if let last { #expect(ContinuousClock.now - last >= .seconds(1)) }
+        }
     }
 
     @Test("Both signals end it with status 0", arguments: [SIGTERM, SIGINT])

@@ -37,6 +37,12 @@ public enum Touch: Hashable, Sendable, CaseIterable {
     case strange
     /// Nobody touched it for so long that it gives up.
     case tooLate
+    /// Refused: it has no room.
+    case full
+    /// Refused: it has locked itself, as too many fingers weren't its user's.
+    case locked
+    /// Refused: it has locked itself, as its PIN was wrong too often.
+    case lockedPIN
     /// Signed, under a name that nobody asked for.
     case unasked
 }
@@ -89,6 +95,9 @@ struct Authenticator {
         case (nil, _): return nil
         case (_, .strange): return [0x3f]
         case (_, .tooLate): return [0x2f]
+        case (_, .full): return [0x28]
+        case (_, .locked): return [0x3c]
+        case (_, .lockedPIN): return [0x32]
         case (.make(let request), _): return made(request)
         case (.sign(_, nil), _): return [0x2e]
         case (.sign, .replayed): return last ?? [0x7f]

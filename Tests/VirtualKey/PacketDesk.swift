@@ -17,6 +17,8 @@ public struct PacketDesk {
     public private(set) var cancels = 0
     /// How many requests have waited for a touch.
     public private(set) var requests = 0
+    /// How many requests it has left without an answer.
+    public private(set) var ignored = 0
 
     /// A key as they are mostly.
     public init(_ manners: Manners = Manners()) { key.manners = manners }
@@ -84,7 +86,10 @@ public struct PacketDesk {
         if (channel != nil && channel != id) || (manners.isBusy && !isQuestion) {
             return packets(id, 0x3f, [0x06])
         }
-        if manners.isMute, !isQuestion { return [] }
+        if manners.isMute, !isQuestion {
+            ignored += 1
+            return []
+        }
         if let answer = key.answer(message) { return packets(id, 0x10, answer) }
         channel = id
         requests += 1

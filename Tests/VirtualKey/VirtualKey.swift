@@ -57,6 +57,8 @@ public final class VirtualKey: Sendable {
     public var waits: Bool { state.withLock { $0.desk.waits } }
     /// How many requests have waited for a touch.
     public var requests: Int { state.withLock { $0.desk.requests } }
+    /// How many requests it has left without an answer.
+    public var ignored: Int { state.withLock { $0.desk.ignored } }
     /// How often it was told to stop.
     public var cancels: Int { state.withLock { $0.desk.cancels } }
 

@@ -1,5 +1,7 @@
 import AuthEngine
+import DBus
 import Foundation
+import LocalAuthBus
 import Testing
 
 @testable import AuthService
@@ -96,6 +98,40 @@ struct AuditRecordTests {
         }
         #expect(AuditRecord(.evaluationEnded, [.outcome: "UserCancel"]).isRepeatable)
         #expect(!AuditRecord(.lockoutBegan).isRepeatable)
+    }
+
+    @Test("L15: what only a person, a passcode or the administrator causes is never limited")
+    func limited() {
+        let unlimited: Set<AuditKind> = [
+            .lockoutBegan, .lockoutCleared, .passcodeDelayBegan, .learnedChanged,
+            .configurationReloaded, .configurationRefused, .databaseSetAside, .serviceStarted,
+            .serviceStopped, .repeated,
+        ]
+        for kind in AuditKind.allCases {
+            #expect(kind.isRepeatable != unlimited.contains(kind), "\(kind)")
+        }
+    }
+
+    @Test("L15: a decision that is refused before it is looked into is a record of its kind")
+    func refusals() {
+        let kinds: [String: AuditKind] = [
+            "Evaluate": .evaluationEnded, "EvaluateAccessControl": .evaluationEnded,
+            "Read": .itemUsed, "Sign": .itemUsed, "Decrypt": .itemUsed, "KeyExchange": .itemUsed,
+            "Add": .itemAdded, "CreateKey": .itemAdded, "Update": .itemChanged,
+            "SetSecret": .itemChanged, "Delete": .itemDeleted,
+        ]
+        func kind(_ member: String, _ name: DBusError.Name) -> AuditKind? {
+            AuditRecord(refusalOf: member, of: 1, DBusError(name, ""))?.kind
+        }
+        for interface in [
+            Authentication1Interface.description, Context1Interface.description,
+            Device1Interface.description, Keychain1Interface.description,
+        ] {
+            for member in interface.methods.keys {
+                #expect(kind(member, .limitsExceeded) == kinds[member], "\(member)")
+                #expect(kind(member, .unknownMethod) == nil)
+            }
+        }
     }
 
     @Test("What changed in a user's record is what was decided", arguments: [5, 1])

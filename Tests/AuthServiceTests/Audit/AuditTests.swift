@@ -171,6 +171,16 @@ struct AuditTests {
             #expect(record["LOCALAUTH_CAUSE"] == "leftthe house")
             #expect(record["LOCALAUTH_CALLER"] == bench.client.uniqueName)
             #expect(record["LOCALAUTH_CALLER_UID"] == "\(getuid())")
+            let longest = String(repeating: "x", count: 1024)
+            await expectName(.invalidArgs) {
+                try await bench.manager().requirePasscode(uid: 4712, cause: longest + "x")
+            }
+            try await bench.manager().requirePasscode(uid: 4712, cause: longest)
+            try await bench.manager().requirePasscode(uid: 4713, cause: "\u{7}")
+            let unnamed = try await bench.journal.record("passcode-required") {
+                $0["LOCALAUTH_UID"] == "4713"
+            }
+            #expect(unnamed["LOCALAUTH_CAUSE"] == "remote lock")
         }
     }
 

@@ -55,6 +55,8 @@ struct MonitorTests {
             let record = try await theirs.first("an evaluation") { _ in true }
             #expect(record["uid"] == .uint32(person.peer.uid))
             #expect(record["mechanism"] == .string("passcode"))
+            #expect(record["session"]?.asString?.isEmpty == false)
+            #expect(record["sensor"] == nil)
             _ = try await all.first("their evaluation") {
                 $0["uid"] == .uint32(person.peer.uid)
             }
@@ -72,6 +74,23 @@ struct MonitorTests {
             }
             #expect(person.prompts.seen.last?.details["user"] == .string(UserName.of(uid)))
             person.connection.close()
+        }
+    }
+
+    @Test("A monitor is told which sensor it was")
+    func sensor() async throws {
+        try await AuditBench.run { bench in
+            let person = try await Person(bus: bench.bus)
+            let (sensor, template) = try await bench.sensor(for: person.peer.uid)
+            let seen = try await Self.watch(bench, bench.client)
+            let call = RunningCall { () throws(DBusError) in
+                try await bench.manager(person.connection)
+                    .evaluate(policy: 1, reason: "test", options: [:])
+            }
+            try await sensor.operation().succeed(template)
+            _ = try await call.value()
+            let record = try await seen.first("an evaluation") { _ in true }
+            #expect(record["sensor"] == .string("Third"))
         }
     }
 

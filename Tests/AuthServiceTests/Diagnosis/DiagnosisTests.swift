@@ -370,6 +370,7 @@ struct DiagnosisTests {
             func state(_ name: String) -> String? {
                 checks.first { $0["name"] == .string(name) }?["state"]?.asString
             }
+            #expect(checks.contains { $0["message"] == .string("Connections that watch: 1.") })
             #expect(state("sensor Third") == "warning")
             #expect(state("agent") == "failed")
             #expect(state("journal") == "ok")

@@ -256,6 +256,11 @@ struct AppRuleTests {
                 for await event in call.events { said += "\(event)" }
                 #expect(said.contains("no-match"))
                 #expect(!said.contains(template) && !said.contains("score"))
+                // The verdict is the reply, and the prompt's to show.
+                #expect(!said.contains("success"))
+                _ = try await person.updates.first("the verdict") { _ in
+                    person.updates.seen.count { $0.kind == "success" } == number + 1
+                }
             }
             let details = person.prompts.seen.map(\.details)
             #expect(details.count == 2 && !"\(details)".contains(template))

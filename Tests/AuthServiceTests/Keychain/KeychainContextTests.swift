@@ -146,6 +146,24 @@ struct KeychainContextTests {
         }
     }
 
+    @Test("R35: a read that gives no reason shows the one of its context")
+    func reason() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled()
+            let keychain = bench.keychain(person.connection)
+            let id = try await keychain.add("guarded", flags: .biometryAny)
+            let reason = Variant.string("open the diary")
+            let context = try await bench.context(
+                on: person.connection,
+                ["LocalizedReason": reason]
+            )
+            let reading = try keychain.reading(id, context: context, reason: "")
+            try await sensor.operation().succeed(template)
+            #expect(try await reading.value() == "secret")
+            #expect(person.prompts.seen.map { $0.details["reason"] } == [reason])
+        }
+    }
+
     @Test("R36: without interaction a guarded item says that it takes one, whatever else is wrong")
     func interaction() async throws {
         try await ServiceBench.run { bench in

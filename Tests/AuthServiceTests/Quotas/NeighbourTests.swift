@@ -122,6 +122,25 @@ struct NeighbourTests {
         }
     }
 
+    @Test("L21: agents that come and go are announced no more often than the allowance permits")
+    func announcements() async throws {
+        try await ServiceBench.run { bench in
+            let told = Witness<[String]>()
+            _ = bench.manager.onPropertiesChanged { _, invalidated in told.record(invalidated) }
+            _ = try await bench.manager.version()
+            let start = ContinuousClock.now
+            let person = try await bench.person()
+            let (manager, agent) = (bench.manager(person.connection), Person.path)
+            for _ in 0..<200 {
+                try await manager.unregisterAgent(agent: agent)
+                _ = try await manager.registerAgent(agent: agent, options: [:])
+            }
+            _ = try await told.first("an announcement") { $0.contains("Interactive") }
+            _ = try await bench.manager.version()
+            #expect(told.seen.count <= ScriptedSensor.most(since: start))
+        }
+    }
+
     @Test("L21: the agents of connections that left take no room of their user's")
     func departedAgents() async throws {
         try await ServiceBench.run { bench in

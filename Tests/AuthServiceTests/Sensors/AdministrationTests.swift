@@ -29,6 +29,8 @@ final class ScriptedPolkit {
 
     var word = Word.no
     let questions = Witness<Question>()
+    /// What each question would be withdrawn by.
+    let cancellations = Witness<String>()
     /// What was withdrawn.
     let withdrawn = Witness<String>()
     let connection: Connection
@@ -70,7 +72,9 @@ private struct PolkitInterface: ServedInterface {
             polkit.withdrawn.record(id)
             return call.answer(.now(()), "") { _, _ throws(DBusError) in }
         }
-        polkit.questions.record(try Self.question(call))
+        let (question, cancellation) = try Self.question(call)
+        polkit.questions.record(question)
+        polkit.cancellations.record(cancellation)
         switch polkit.word {
         case .nonsense:
             call.answer(.now(true), "b") { value, writer throws(DBusError) in
@@ -100,7 +104,7 @@ private struct PolkitInterface: ServedInterface {
 
     private static func question(
         _ call: IncomingCall
-    ) throws(DBusError) -> ScriptedPolkit.Question {
+    ) throws(DBusError) -> (ScriptedPolkit.Question, cancellation: String) {
         try call.read("(sa{sv})sa{ss}us") { reader throws(DBusError) in
             let subject = try reader.structure("sa{sv}") { reader throws(DBusError) in
                 (try reader.read(String.self), try reader.read([String: Variant].self))
@@ -108,13 +112,13 @@ private struct PolkitInterface: ServedInterface {
             let action = try reader.read(String.self)
             _ = try reader.read([String: String].self)
             let flags = try reader.read(UInt32.self)
-            _ = try reader.read(String.self)
-            return ScriptedPolkit.Question(
+            let question = ScriptedPolkit.Question(
                 kind: subject.0,
                 name: subject.1["name"]?.asString,
                 action: action,
                 flags: flags
             )
+            return (question, try reader.read(String.self))
         }
     }
 
@@ -316,13 +320,15 @@ struct AdministrationTests {
             try await device.cancelEnroll()
             let refusal = await #expect(throws: DBusError.self) { try await hanging.reply() }
             #expect(refusal?.name == .appCancel)
-            _ = try await polkit.withdrawn.first("the question to be withdrawn") { _ in true }
+            let id = try await polkit.withdrawn.first("the question to be withdrawn") { _ in true }
+            #expect(polkit.cancellations.seen == [id])
             // Its place is free again.
             let short: [String: Variant] = ["uid": .uint32(0), "timeout": .uint64(1)]
             let late = await #expect(throws: DBusError.self) {
                 try await device.removeAllTemplates(options: short)
             }
             #expect(late?.name == .accessDenied)
+            #expect(Set(polkit.cancellations.seen).count == 2)
             #expect(sensor.templates[0]?.count == 1)
         }
     }

@@ -273,6 +273,31 @@ struct EnrolmentTests {
         }
     }
 
+    @Test("Of two enrolments whose passcodes are right one runs, the other is told that it does")
+    func together() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let sensor = try await bench.sensor()
+            person.passcode = nil
+            let app = try person.app(bench.bus)
+            var calls: [StreamingCall<String>] = []
+            for connection in [person.connection, app] {
+                let device = bench.device(on: connection)
+                calls.append(try device.enrollStream(label: "a", options: [:]))
+                // Behind it: the first has its prompt, and the second waits.
+                _ = try await bench.manager(connection).version()
+                _ = try await person.prompt()
+            }
+            person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
+            let operation = try await sensor.operation()
+            person.enter(ScriptedVerifier.passcode, into: try await person.prompt(1).channel)
+            await expectName(.sensorBusy) { _ = try await calls[1].reply() }
+            operation.succeed(sensor.add(for: person.peer.uid))
+            _ = try await calls[0].reply()
+            #expect(sensor.operations.seen.count == 1)
+        }
+    }
+
     @Test("An enrolment whose caller leaves is canceled, and the sensor is free again")
     func leaving() async throws {
         try await ServiceBench.run { bench in
@@ -310,6 +335,13 @@ struct EnrolmentTests {
             }
             await expectName(.invalidArgs) {
                 _ = try await bench.enroll(person, ["timeout": .uint64(600_001)]).reply()
+            }
+            let device = bench.device(on: person.connection)
+            let id = sensor.add(for: person.peer.uid)
+            await expectName(.systemCancel) {
+                try await bench.answer(within: .seconds(60)) {
+                    try await device.removeTemplate(id: id, options: ["timeout": .uint64(500)])
+                }
             }
         }
     }
@@ -420,6 +452,14 @@ struct EnrolmentTests {
                 let long = String(repeating: "x", count: 257)
                 try await device.renameTemplate(id: id, label: long, options: [:])
             }
+            await expectName(.invalidArgs) {
+                let long = String(repeating: "x", count: 257)
+                _ = try await device.enroll(label: long, options: [:])
+            }
+            let call = try device.enrollStream(label: "\u{7}my\u{2066} thumb", options: [:])
+            try await sensor.operation().succeed(id)
+            _ = try await call.reply()
+            #expect(sensor.labels.seen == ["my thumb"])
             sensor.templates[person.peer.uid] = [
                 Template(id: id, label: "\u{7}bell\u{2066}", created: 1)
             ]

@@ -50,12 +50,45 @@ struct SensorTests {
             _ = context.onPropertiesChanged { values, _ in
                 if let type = values["BiometryType"] { told.record(type) }
             }
+            let announced = Witness<[String: Variant]>()
+            _ = bench.manager.onPropertiesChanged { values, _ in announced.record(values) }
+            _ = try await bench.manager.version()
             sensor.connection.close()
             _ = try await told.first("no type") { $0 == .uint32(0) }
+            _ = try await announced.first("neither") {
+                $0["BiometryType"] == .uint32(0) && $0["BiometryTypes"] != nil
+            }
             try await bench.waitForNoDevice()
             #expect(try await bench.manager.biometryTypes() == [])
             _ = try await bench.sensor { $0.type = 2 }
             #expect(try await bench.manager.biometryTypes() == [2])
+        }
+    }
+
+    @Test("What a sensor is now is announced, and nothing else")
+    func changes() async throws {
+        try await ServiceBench.run { bench in
+            let sensor = try await bench.sensor()
+            let announced = Witness<[String]>()
+            _ = bench.device()
+                .onPropertiesChanged { values, _ in
+                    announced.record(values.keys.sorted())
+                }
+            _ = try await bench.manager.version()
+            sensor.saidStrength = "weak"
+            sensor.changed("Strength")
+            _ = try await announced.first("its strength") { $0 == ["Strength"] }
+            sensor.words = ["enroll": "Swipe it"]
+            sensor.changed("Instructions")
+            _ = try await announced.first("its words") { $0 == ["Instructions"] }
+            sensor.type = 4
+            sensor.changed("BiometryType")
+            _ = try await announced.first("its type") { $0 == ["BiometryType"] }
+            sensor.isPresent = false
+            sensor.changed("Present")
+            _ = try await announced.first("that it is gone") {
+                $0 == ["Available", "Unavailability"]
+            }
         }
     }
 

@@ -155,6 +155,28 @@ struct UnansweredListTests {
         }
     }
 
+    @Test("L25: nobody waits for a busy sensor that the call leaves out")
+    func busyAside() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            let busy = try await bench.sensor {
+                $0.saidStrength = "weak"
+                $0.listError = .sensorBusy
+            }
+            _ = try await bench.sensor("Fourth")
+            for options: [String: Variant] in [
+                ["sensors": .strings(["Fourth"])], ["minimum-strength": .string("strong")],
+            ] {
+                let asked = busy.count(of: "ListTemplates")
+                await expectName(.biometryNotEnrolled) {
+                    _ = try await bench.begin(person.connection, 1, options).reply()
+                }
+                // It would be asked again and again for five seconds.
+                #expect(busy.count(of: "ListTemplates") - asked < 4)
+            }
+        }
+    }
+
     @Test(
         "L25: a sensor that is too busy to list whom it knew is named, and looks when it is free",
         arguments: [1, 2] as [UInt32]

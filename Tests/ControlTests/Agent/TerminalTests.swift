@@ -59,6 +59,16 @@ import Testing
         #expect(pty.isPlain)
     }
 
+    @Test("A service that leaves before it has answered can't be reached: the status is 3")
+    func departure() async throws {
+        let process = try start("evaluate")
+        #expect(pty.shows("Password of jo: "))
+        try await onBus { [service] in service.leave() }
+        #expect(try process.wait() == 3)
+        #expect(pty.shows("localauthctl: The service can't be reached"))
+        #expect(pty.isPlain)
+    }
+
     @Test("evaluate --no-agent never asks here")
     func noAgent() throws {
         let process = try start("evaluate", "--no-agent")

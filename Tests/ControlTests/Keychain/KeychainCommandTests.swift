@@ -17,7 +17,11 @@ import Testing
     /// Runs a verb without any terminal.
     private func keychain(_ verb: String, _ arguments: String...) async throws -> ChildProcess.Ended
     {
-        try await control(["keychain", verb, "--bus", service.bus.address] + arguments)
+        try await keychain([verb] + arguments)
+    }
+
+    private func keychain(_ words: [String]) async throws -> ChildProcess.Ended {
+        try await control(["keychain"] + words + ["--bus", service.bus.address])
     }
 
     private func json(_ ended: ChildProcess.Ended) throws -> [String: Any] {
@@ -86,12 +90,33 @@ import Testing
             file
         )
         #expect(again.status == 1 && again.errors.contains("localauthctl keychain list"))
-        #expect(try await keychain("delete", id).output == "Deleted 1 item.\n")
+        // An id that is given twice is one item.
+        let deleted = try await keychain("delete", id, id)
+        #expect(deleted.status == 0 && deleted.output == "Deleted 1 item.\n", "\(deleted)")
         let gone = try await keychain("delete", id, "--json")
         #expect(gone.status == 1 && gone.output == "{\"deleted\": 0}\n")
         let missing = try await keychain("read", id)
         #expect(missing.status == 1 && missing.output.isEmpty)
         #expect(missing.errors.contains("There is no such item."))
+    }
+
+    @Test("With a server a secret is an internet password, with every attribute that was given")
+    func internetPassword() async throws {
+        let file = try folder.file(Data("sesame".utf8))
+        let given = [
+            "server": "mail.example.org", "account": "ann", "protocol": "imap", "port": "993",
+            "path": "/inbox", "label": "Mail", "comment": "at work",
+        ]
+        let words = given.flatMap { ["--\($0)", $1] }
+        let added = try await keychain(["add", "--secret-file", file, "--json"] + words)
+        let id = try #require(try json(added)["id"] as? String)
+        let listed = try await keychain(["list", "--json"] + words)
+        let value = try JSONSerialization.jsonObject(with: Data(listed.output.utf8))
+        let items = try #require(value as? [[String: Any]])
+        #expect(items.map { $0["id"] as? String } == [id])
+        let item = try #require(items.first)
+        #expect(item["class"] as? String == "inet")
+        for (name, text) in given { #expect("\(item[name] ?? "none")" == text, "\(name)") }
     }
 
     @Test("A file that is there is left as it is")
@@ -108,19 +133,28 @@ import Testing
         let id = try await add("usual", "sesame", "--accessible", "aku")
         let listed = try await keychain("list", "--service", "usual", "--json").output
         #expect(listed.contains(id) && listed.contains("\"aku\""), "\(listed)")
-        _ = try await add("either", "sesame", "--flags", "device-passcode,or,companion")
-        _ = try await add("both", "sesame", "--flags", "device-passcode,and,companion")
+        let words: [(flags: String, bits: UInt64)] = [
+            ("user-presence", 1 << 0), ("biometry-any", 1 << 1), ("biometry-current-set", 1 << 3),
+            ("device-passcode", 1 << 4), ("companion", 1 << 5),
+            ("device-passcode,or,companion", 1 << 4 | 1 << 5 | 1 << 14),
+            ("device-passcode,and,companion", 1 << 4 | 1 << 5 | 1 << 15),
+            ("private-key-usage", 1 << 30), ("application-password", 1 << 31),
+        ]
+        let password = try folder.file(Data("1234".utf8))
+        // What an item of the present enrolment holds on to.
+        try await service.addTemplate("thumb")
         let bus = service.bus
-        for (name, operation) in [("either", UInt64(1) << 14), ("both", 1 << 15)] {
+        for (flags, bits) in words {
+            _ = try await add(flags, "sesame", "--flags", flags, "--password-file", password)
             let found = try await onBus {
                 let keychain = Keychain1Proxy(
                     try bus.connect(),
                     destination: TestDaemon.name,
                     path: Keychain1.path
                 )
-                return try await keychain.search(query: ["svce": .string(name)], options: [:])
+                return try await keychain.search(query: ["svce": .string(flags)], options: [:])
             }
-            #expect(found.map { $0["flags"] } == [.uint64(1 << 4 | 1 << 5 | operation)], "\(name)")
+            #expect(found.map { $0["flags"] } == [.uint64(bits)], "\(flags)")
         }
     }
 
@@ -265,6 +299,73 @@ import Testing
         #expect(garbage.status == 1 && garbage.output.isEmpty)
     }
 
+    @Test("What others encrypt for a key is decrypted, and a secret is derived as it was asked for")
+    func derivation() async throws {
+        let made = try json(await keychain("create-key", "--tag", "work", "--json"))
+        let id = try #require(made["id"] as? String)
+        let text = try #require(made["publicKey"] as? String)
+        let script = """
+            import sys
+            from cryptography.hazmat.primitives import hashes, serialization
+            from cryptography.hazmat.primitives.asymmetric import ec
+            from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+            from cryptography.hazmat.primitives.kdf.x963kdf import X963KDF
+            point = ec.EllipticCurvePublicKey.from_encoded_point(
+                ec.SECP256R1(), sys.stdin.buffer.read())
+            other = ec.generate_private_key(ec.SECP256R1())
+            encoded = other.public_key().public_bytes(
+                serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
+            shared = other.exchange(ec.ECDH(), point)
+            derived = X963KDF(hashes.SHA256(), 32, encoded).derive(shared)
+            box = AESGCM(derived[:16]).encrypt(derived[16:], b"for the key", None)
+            sys.stdout.buffer.write(
+                X963KDF(hashes.SHA256(), 32, None).derive(shared)
+                + X963KDF(hashes.SHA256(), 20, b"both know it").derive(shared) + encoded + box)
+            """
+        let point = try #require(Data(base64Encoded: text))
+        let others = try ChildProcess.run(["/usr/bin/python3", "-c", script], input: Array(point))
+        try #require(others.bytes.count == 144, "\(others.errors)")
+        let box = try folder.file(Data(others.bytes[52...]))
+        #expect(try await keychain("decrypt", id, "--file", box).output == "for the key")
+        let words = ["exchange", id, "--json", "--public-key"]
+        let their = Data(others.bytes[52..<117]).base64EncodedString()
+        let plain = try await keychain(words + [their])
+        #expect(try bytes(plain, "secret") == Data(others.bytes[..<32]))
+        let told = ["--shared-info", "both know it", "--size", "20"]
+        let derived = try await keychain(words + [their] + told)
+        #expect(try bytes(derived, "secret") == Data(others.bytes[32..<52]))
+    }
+
+    @Test("A prompt for an item has the given reason, and ends with its time or with Ctrl-C")
+    func prompting() async throws {
+        let password = try folder.file(Data("1234".utf8))
+        let id = try await add("vault", "sesame", "--flags", "device-passcode")
+        let flags = "device-passcode,application-password"
+        let other = try await add("safe", "sesame", "--flags", flags, "--password-file", password)
+        let pty = try Pty()
+        let agent = try service.start(["agent", "--session"], on: pty)
+        #expect(pty.shows("Ready: serves this session."))
+        let late = try await keychain("read", id, "--timeout", "1s")
+        #expect(late.status == 1 && late.output.isEmpty, "\(late)")
+        #expect(late.errors.contains("The time for this evaluation is over."), "\(late)")
+        // With a password of its own it is a context that is invalidated.
+        let uses = [
+            ([id, "--reason", "open the vault"], "is trying to open the vault"),
+            ([other, "--password-file", password], "is trying to use “safe” of your keychain"),
+        ]
+        for (number, (words, question)) in uses.enumerated() {
+            let reading = try ChildProcess(
+                ["localauthctl", "keychain", "read", "--bus", service.bus.address] + words,
+                hasSession: true
+            )
+            #expect(pty.shows(question))
+            reading.signal(SIGINT)
+            let ended = try await reading.ended(within: .seconds(60))
+            #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")
+            #expect(pty.shows("Canceled.", times: number + 1) && agent.isRunning)
+        }
+    }
+
     @Test("Wrong usage is status 64, an unreachable service 3, and both say what to do")
     func usage() async throws {
         for words in [
@@ -308,6 +409,9 @@ import Testing
         // A secret that is to be guarded isn't kept where nothing guards it.
         let guarded = try await control(words + ["--flags", "user-presence", "--replace"])
         #expect(guarded.status == 1 && guarded.errors.contains("another way"), "\(guarded)")
+        // Nor where it can be read when it was not to be.
+        let open = try await control(words + ["--accessible", "aku", "--replace"])
+        #expect(open.status == 1 && open.errors.contains("another way"), "\(open)")
         let new = try await add("news", "third", "--replace")
         #expect(try await keychain("read", new).output == "third")
     }

@@ -1,0 +1,61 @@
+import DBus
+import Glibc
+import LocalAuthBus
+import TestSupport
+import Testing
+
+/// Checks by a module that leaves things behind: `Tests/pam/leave.c`.
+extension CheckTests {
+    @Test(
+        "A passcode that a module didn't get is nowhere in the memory of its check",
+        .enabled(if: isRoot, "looks into another process")
+    )
+    func wipedUnsent() async throws {
+        try await Self.inside("asking", "ask") { bench, _ in try await Self.expectWiped(bench) }
+    }
+
+    @Test("L21: What a module leaves running with the pipe of its check holds nobody up")
+    func pipeLeftOpen() async throws {
+        try await Self.inside("leaving", "FILE hang") { bench, file in
+            let verdict = Self.verify(bench)
+            // The last number is there once all is written.
+            try await eventually("the process that was left") {
+                (try? Self.text(file).hasSuffix("\n")) ?? false
+            }
+            let processes = try Self.left(in: file)
+            try #require(processes.count == 3)
+            let (left, check) = (processes[0], processes[2])
+            // It is what the verifier would wait for.
+            defer { kill(left, SIGKILL) }
+            kill(check, SIGKILL)
+            let answered = Witness<Bool>()
+            Task { answered.record(try await bench.verifier.isSet(uid: bench.user)) }
+            _ = try await answered.first("an answer about the passcode") { _ in true }
+            #expect(await verdict.value == nil)
+        }
+    }
+
+    /// A bench whose service asks `pam_leave.so` alone, and the file that this is told to write.
+    static func inside(
+        _ service: String,
+        _ words: String,
+        _ body: @BusActor (PasscodeBench, _ file: String) async throws -> Void
+    ) async throws {
+        let making = ["/usr/bin/make", "--directory", project, "test-pam"]
+        let made = try await ChildProcess(making, mergesErrors: true).ended(within: .seconds(120))
+        try expect(made.status == 0, "expected a module: \(made.output)")
+        try await PasscodeBench.inside(service: service) { folder in
+            let words = words.replacing("FILE", with: "\(folder)/left")
+            let line = "auth required \(project)/.build/pam/pam_leave.so \(words)\n"
+            try TemporaryFolder.write("\(folder)/\(service)", line.utf8)
+            return ["/usr/bin/env"]
+        } _: { bench in
+            try await body(bench, bench.bus.folder + "/left")
+        }
+    }
+
+    /// Which process `pam_leave.so` has left behind, who took it over, and whose module it was.
+    static func left(in file: String) throws -> [pid_t] {
+        try text(file).split { $0 == " " || $0 == "\n" }.compactMap { pid_t($0) }
+    }
+}

@@ -1,0 +1,31 @@
+import DBus
+import LocalAuthBus
+import TestSupport
+import Testing
+
+@testable import SensorKit
+
+/// Whose operation a number names.
+@Suite(.timeLimit(.minutes(10)))
+struct OperationDeskTests {
+    init() { EventLoop.shared.startThread() }
+
+    @Test("An early Cancel ends its own caller's operation, not another's of the same number")
+    func earlyCancels() async throws {
+        try await PrivateBus.run { bus in
+            let connection = try bus.connect()
+            let other = try await connection.peer(named: try bus.connect().uniqueName)
+            let caller = try await connection.peer(named: try bus.connect().uniqueName)
+            let desk = OperationDesk(connection: connection, notes: FaultNotes { _ in })
+            let run = { (number: UInt64) async throws(DBusError) -> String in
+                try await desk.run(number, user: 1, caller: caller) {
+                    _ async throws(SensorFault) in "match"
+                }
+            }
+            desk.cancelEarly(7, caller: other)
+            desk.cancelEarly(9, caller: caller)
+            #expect(try await run(7) == "match")
+            await #expect(throws: SensorFault.canceled.error) { _ = try await run(9) }
+        }
+    }
+}
