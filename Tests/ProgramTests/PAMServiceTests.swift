@@ -193,39 +193,6 @@ struct PAMServiceTests {
         }
     }
 
-    @Test("Signals of a stranger don't keep the end of the time waiting")
-    @BusActor func flood() async throws {
-        try await PrivateBus.run { bus in
-            let bench = try await PAMBench(bus)
-            let service = try await HastyService(in: bench)
-            (service.showsPrompt, service.mechanism) = (true, "biometry")
-            try bench.stack("alone", "biometry-only timeout=3", takesPasscode: false)
-            // On a terminal what is told is written at once.
-            let terminal = try Pty()
-            let program = try bench.start("fail", service: "alone", terminal: terminal)
-            try await eventually("a prompt") {
-                terminal.look()
-                return terminal.screen.contains("told: ")
-            }
-            program.signal(SIGSTOP)
-            try await eventually("a stop, or the end") {
-                try !program.isRunning || Self.isStopped(program)
-            }
-            let stranger = try bus.connect()
-            if let module = try await Self.name(of: program, asked: stranger) {
-                for _ in 0..<200 { Self.hint(module, from: stranger) }
-                // The bus has handed on all of them once it answers.
-                _ = try await stranger.nameOwner(module)
-            }
-            // It comes behind them.
-            service.matches.record(true)
-            // Then its time is over: that of the option, and two seconds more.
-            await pause(.seconds(5))
-            program.signal(SIGCONT)
-            #expect(try await program.exitStatus(within: .seconds(60)) == PAMBench.unavailable)
-        }
-    }
-
     @Test("A failure that comes before anybody was asked is none of the person's")
     @BusActor func earlyFailure() async throws {
         try await PrivateBus.run { bus in
