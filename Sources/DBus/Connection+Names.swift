@@ -306,7 +306,7 @@ extension Connection {
     ) {
         guard !isPeerToPeer else { return }
         guard let call = try? askBus("GetNameOwner", name, timeout: .seconds(2)) else {
-            // Who watches has its source by then.
+            // In a later turn, as any answer: the watch that asks isn't set up yet.
             onLoop { body(nil) }
             return
         }

@@ -134,28 +134,17 @@ struct SleepTests {
     }
 
     @Test("L4: a sensor that was not told that the machine is back finds it out")
-    @BusActor func missedWord() async throws {
-        try await ReaderBench.run { reader in
-            let id = try await reader.enroll()
-            try await eventually("the reader to be given back") {
-                try await reader.rig.isFree()
-            }
-            try await reader.suspend()
-            let call = try reader.sensor.verifyStream(
-                operation: reader.bench.nextOperation(),
-                uid: SensorBench.user,
-                options: [:]
-            )
-            let client = try reader.rig.bus.connect()
-            let fprintd = try #require(try await client.nameOwner("net.reactivated.Fprint"))
-            reader.rig.logind.prepareForSleep(false, to: fprintd)
-            try await reader.rig.touch(1, again: true)
-            #expect(try await call.reply() == id)
-        }
-    }
+    @BusActor func missedWord() async throws { try await Self.expectLook { _ in } }
 
     @Test("L4: a sensor looks again when logind leaves in suspend")
     @BusActor func lostLogind() async throws {
+        try await Self.expectLook { $0.rig.logind.leave() }
+    }
+
+    /// The machine is back, of which fprintd alone is told: after something more the sensor looks.
+    @BusActor private static func expectLook(
+        after happens: @escaping @BusActor (ReaderBench) -> Void
+    ) async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
             try await eventually("the reader to be given back") {
@@ -169,9 +158,8 @@ struct SleepTests {
             )
             let client = try reader.rig.bus.connect()
             let fprintd = try #require(try await client.nameOwner("net.reactivated.Fprint"))
-            // The sensor is told nothing more.
             reader.rig.logind.prepareForSleep(false, to: fprintd)
-            reader.rig.logind.leave()
+            happens(reader)
             try await reader.rig.touch(1, again: true)
             #expect(try await call.reply() == id)
         }
