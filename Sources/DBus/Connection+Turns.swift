@@ -130,15 +130,10 @@ extension Connection {
         isReady(POLLIN) || watch.map { receive_watch_is_empty($0) == 0 } ?? false
     }
 
-    /// Sends what waits as long as the bus takes it, for half a second at most.
+    /// Gives sd-bus everything that waits, whether or not the bus takes it now.
     func deliverAll() {
-        var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        var patience: Int32 = 50
         while let receiver = turns.next() {
-            while deliverNext(to: receiver) {
-                while patience > 0, poll(&state, 1, 10) == 0 { patience -= 1 }
-                guard patience > 0 else { return }
-            }
+            while deliverNext(to: receiver) {}
         }
     }
 }

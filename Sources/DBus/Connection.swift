@@ -189,9 +189,9 @@ public final class Connection {
         disconnected.append(body)
     }
 
-    /// Writes out what is queued; what strangers are sent, for a moment at most.
+    /// Writes out what is queued, what waits for its turn too.
     ///
-    /// Blocking: for shutdown.
+    /// Blocks until the other end has taken it: for shutdown.
     public func flush() {
         deliverAll()
         sd_bus_flush(bus)

@@ -140,6 +140,38 @@ struct TurnTests {
         }
     }
 
+    @Test("What waits for its turn at the end is written, however long the bus reads nothing")
+    @BusActor
+    func lastAnswers() async throws {
+        try await PrivateBus.run { bus in
+            let all = try await Neighbours(bus)
+            let told = Signal()
+            let subscription = all.honest.subscribe(
+                sender: all.server.uniqueName,
+                path: nil,
+                interface: ExampleService.name,
+                member: "Event",
+                broadcast: false
+            ) { message in
+                let text = try? message.read("s") { (reader) throws(DBusError) in
+                    try reader.read(String.self)
+                }
+                if text == "last" { told.set() }
+            }
+            defer { subscription.cancel() }
+            all.stopBus()
+            let text = String(repeating: "a", count: 20_000)
+            for _ in 0..<10 { all.tell(text, all.honest.uniqueName) }
+            all.tell("last", all.honest.uniqueName)
+            #expect(all.server.outgoing.bytes > 0, "everything is sent at once")
+            all.server.deliverAll()
+            #expect(all.server.outgoing == Amount(), "something is left behind")
+            all.resumeBus()
+            all.server.flush()
+            await told.wait()
+        }
+    }
+
     @Test("L21: a call is not late while its answer may lie behind others' messages")
     @BusActor
     func lateness() async throws {
