@@ -200,10 +200,11 @@ public final class AuthService {
         await withCheckedContinuation { continuation in
             onLoop { continuation.resume() }
         }
+        // The journal first: a bus that stands still has the process end before it has the answers.
+        audit.close()
         connection.flush()
         connection.releaseName(Authentication1.busName)
         connection.flush()
-        audit.close()
         store.close()
     }
 

@@ -117,7 +117,15 @@ import Glibc
 
     /// A service that doesn't stop, or a bus that doesn't read, must not hold up the end.
     private static func endSoonWhateverHappens() {
-        signal(SIGALRM) { _ in _exit(EXIT_SUCCESS) }
+        signal(SIGALRM) { _ in
+            let line: StaticString = "stopped before everything was done\n"
+            // Who reads the errors may stand still as well.
+            var errors = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+            if poll(&errors, 1, 0) > 0 {
+                _ = write(STDERR_FILENO, line.utf8Start, line.utf8CodeUnitCount)
+            }
+            _exit(EXIT_SUCCESS)
+        }
         var timer = itimerval(
             it_interval: timeval(),
             it_value: timeval(tv_sec: 0, tv_usec: 900_000)

@@ -121,9 +121,11 @@ final class ServiceBench {
     /// What a call answers that has to be answered within this time.
     ///
     /// A loaded machine runs the daemon late, but in order: what its timers answer in time comes
-    /// before the answers to what it is asked after that time.
+    /// before the answers to what it is asked after that time. The time runs from the end of
+    /// `begun` on, which waits until the daemon has begun to wait.
     func answer<Answer: Sendable>(
         within limit: Duration,
+        since begun: @BusActor @Sendable () async throws -> Void = {},
         _ call: @escaping @BusActor @Sendable () async throws -> Answer
     ) async throws -> Answer {
         let answers = Witness<Result<Answer, any Error>>()
@@ -134,6 +136,7 @@ final class ServiceBench {
                 answers.record(.failure(error))
             }
         }
+        try await begun()
         do {
             return try await answers.first("the answer", within: limit) { _ in true }.get()
         } catch is TestFailure {

@@ -140,7 +140,7 @@ struct TurnTests {
         }
     }
 
-    @Test("What waits for its turn at the end is written, however long the bus reads nothing")
+    @Test("What waits for its turn at the end is on its way, however long the bus reads nothing")
     @BusActor
     func lastAnswers() async throws {
         try await PrivateBus.run { bus in

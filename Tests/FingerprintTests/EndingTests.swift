@@ -60,7 +60,7 @@ struct EndingTests {
             try await reader.rig.touch(1, again: true)
             #expect(try await call.reply() == id)
             // It ends 30 s after the last connection of ours that it knows as a client.
-            try await eventually("fprintd to end", within: .seconds(45)) {
+            try await eventually("fprintd to end", within: .seconds(120)) {
                 try await reader.rig.client.nameOwner("net.reactivated.Fprint") == nil
             }
             // What is known needs no fprintd.

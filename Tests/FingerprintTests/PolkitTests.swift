@@ -99,7 +99,7 @@ struct PolkitTests {
         let check = "exec pkcheck --action-id \(action) --process $$"
         let words = ["/usr/bin/setpriv", "--reuid=\(localauth)", "--clear-groups", "--"]
         let ended = try await rig.run(rig.words(words + ["/bin/sh", "-c", check]))
-            .ended(within: .seconds(30))
+            .ended(within: .seconds(120))
         // What it exits with when the answer is no, or when somebody would have to be asked.
         try expect([0, 1, 2].contains(ended.status), "an answer: \(ended)")
         return ended.status == 0

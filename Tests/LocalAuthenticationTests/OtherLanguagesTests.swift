@@ -21,7 +21,7 @@ struct OtherLanguagesTests {
         try await ClientDesk.run { desk in
             try await desk.queue("match")
             let client = try start(language, desk)
-            let status = try await client.exitStatus(within: .seconds(30))
+            let status = try await client.exitStatus(within: .seconds(120))
             #expect(status == 0, "\(client.errors)")
             #expect(client.output.contains("It is you"))
         }
@@ -32,7 +32,7 @@ struct OtherLanguagesTests {
         try await ClientDesk.run { desk in
             await desk.agent.will(.cancel)
             let client = try start(language, desk)
-            let status = try await client.exitStatus(within: .seconds(30))
+            let status = try await client.exitStatus(within: .seconds(120))
             #expect(status == 1, "\(client.errors)")
             #expect(!client.output.contains("It is you"))
         }
@@ -42,7 +42,7 @@ struct OtherLanguagesTests {
     func unreachable(language: String) async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             let client = try start(language, desk)
-            let status = try await client.exitStatus(within: .seconds(30))
+            let status = try await client.exitStatus(within: .seconds(120))
             #expect(status == (language == "shell" ? 1 : 3))
         }
     }

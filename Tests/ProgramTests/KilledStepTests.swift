@@ -90,8 +90,11 @@ struct KilledStepTests {
         case .agent, .client: kill(doomed.pid, SIGKILL)
         case .bus: try await bench.killBus()
         }
-        if victim != .bus { bench.cancelAll() }
-        await call.cancel()
+        await expectNotice(of: victim, call, what)
+        if !Self.endsByItself(call, without: victim) {
+            if victim != .bus { bench.cancelAll() }
+            await call.cancel()
+        }
         let refusal = await call.end()
         if let refusal {
             // Of what is gone the bus tells, or the connection to it.
@@ -101,6 +104,31 @@ struct KilledStepTests {
             #expect(step == .matching, what)
         }
         try await recover(bench, victim, call, isGranted: refusal == nil, what)
+    }
+
+    /// Whether a call ends although nobody cancels it.
+    private static func endsByItself(_ call: KilledCall, without victim: Victim) -> Bool {
+        switch (victim, call.step) {
+        case (.agent, .confirming), (.sensor, .enrolling): true
+        default: false
+        }
+    }
+
+    /// Waits until the service says that somebody is gone whom a call can do without.
+    @BusActor
+    private func expectNotice(
+        of victim: Victim,
+        _ call: KilledCall,
+        _ what: Comment
+    ) async {
+        let kind: String
+        switch (victim, call.step) {
+        case (.verifier, .verifying): kind = "passcode-required"
+        case (.sensor, .looking): kind = "sensor-failed"
+        default: return
+        }
+        for await event in call.events where event.kind == kind { return }
+        Issue.record("\(what): the call ended, and \(kind) was not told")
     }
 
     /// Goes on until the step is reached.

@@ -33,7 +33,7 @@ struct PAMRefusalTests {
         }
     }
 
-    @Test("Without a service, or with one that hangs, the password is asked for a second later")
+    @Test("Without a service, or with one that hangs, the password is asked for all the same")
     func hanging() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)

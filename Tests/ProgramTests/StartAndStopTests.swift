@@ -35,21 +35,33 @@ struct StartAndStopTests {
         #expect(program.output.split(separator: "\n").count == 1)
     }
 
-    @Test("A program ends with status 0 at SIGTERM and gives its name back")
+    @Test("A program ends with status 0 at SIGTERM, and has done by then what is to be done")
     @BusActor
     func terminate() async throws {
+        // On a busy machine that may take longer than the second that it has.
+        for _ in 0..<10 {
+            if try await haveDoneAll() { return }
+        }
+        Issue.record("each time one of them was ended by its limit")
+    }
+
+    /// Whether none of the programs was ended by its own limit.
+    @BusActor
+    private func haveDoneAll() async throws -> Bool {
         let bus = try PrivateBus()
         let daemon = try await TestDaemon(on: bus)
         let verifier = try await bus.startVerifier()
         let sensor = try await daemon.startSensor()
         let client = try bus.connect()
-        for program in [sensor, verifier, daemon.process] {
+        let programs = [sensor, verifier, daemon.process]
+        for program in programs {
             program.signal(SIGTERM)
             #expect(try await program.exitStatus() == 0)
         }
         for name in [TestDaemon.name, "org.localauth.Passcode1", TestDaemon.sensorName] {
             #expect(try await client.nameOwner(name) == nil)
         }
+        return programs.allSatisfy { !$0.errors.contains("before everything was done") }
     }
 
     @Test("A daemon whose standard error nobody reads any more goes on")

@@ -24,7 +24,7 @@ struct NotificationTests {
             }
             #expect(said.first == "READY=1" && !said.contains("STOPPING=1"), "\(said)")
             program.signal(SIGTERM)
-            #expect(try await program.exitStatus(within: .seconds(30)) == 0, "\(program.errors)")
+            #expect(try await program.exitStatus(within: .seconds(120)) == 0, "\(program.errors)")
             #expect(systemd.packets().contains("STOPPING=1"))
         }
     }
@@ -60,7 +60,7 @@ struct NotificationTests {
                 ["localauth-sensor-simulated", "--bus", bus.address, "--idle-timeout", "1"],
                 environment: ["NOTIFY_SOCKET": systemd.path]
             )
-            #expect(try await program.exitStatus(within: .seconds(30)) == 0, "\(program.errors)")
+            #expect(try await program.exitStatus(within: .seconds(120)) == 0, "\(program.errors)")
             _ = try await said.first("its end") { $0.contains("READY=1") }
             // From this notice on systemd starts whoever is called anew.
             #expect(said.seen.joined().contains("STOPPING=1"), "\(said.seen)")

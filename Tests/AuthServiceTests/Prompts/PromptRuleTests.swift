@@ -270,12 +270,15 @@ struct PromptRuleTests {
         }
     }
 
-    @Test("L7: a match of a weak face counts when who shows the prompt confirms it")
-    func confirmation() async throws {
+    @Test(
+        "L7: a match of a weak face counts when who shows the prompt confirms it",
+        arguments: ["weak", "convenience"]
+    )
+    func confirmation(by strength: String) async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled {
                 $0.type = 2
-                $0.saidStrength = "convenience"
+                $0.saidStrength = strength
             }
             let own = bench.manager(person.connection)
             let call = try bench.begin(person.connection)
@@ -289,7 +292,7 @@ struct PromptRuleTests {
                 try await bench.manager.submitConfirm(prompt: prompt.handle)
             }
             try await own.submitConfirm(prompt: prompt.handle)
-            #expect(try await call.reply()["strength"] == .string("convenience"))
+            #expect(try await call.reply()["strength"] == .string(strength))
 
             let wish: [String: Variant] = ["require-confirmation": .bool(false)]
             let second = try bench.begin(person.connection, 1, wish)

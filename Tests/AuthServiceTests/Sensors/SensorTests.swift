@@ -124,9 +124,15 @@ struct SensorTests {
             let states = try await bench.announcedStates(of: "Silent")
             let asked = silent.count(of: "ListTemplates")
             silent.signals.templatesChanged(uid: bench.uid)
-            let first = try await bench.answer(within: .seconds(3)) {
-                try await bench.canEvaluate()
-            }
+            let first = try await bench.answer(
+                within: .seconds(3),
+                since: {
+                    try await eventually("the question") {
+                        silent.count(of: "ListTemplates") > asked
+                    }
+                },
+                { try await bench.canEvaluate() }
+            )
             #expect(first.code == 0)
             _ = try await states.first("failed") { $0 == "failed" }
             let count = silent.count(of: "ListTemplates")
