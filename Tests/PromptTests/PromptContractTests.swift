@@ -95,7 +95,7 @@ struct WindowContractTests {
     ///
     /// The first button, whatever an app calls it, cancels.
     private func waitUntilSettled() async throws {
-        try await eventually("a prompt that takes keys", within: .seconds(60)) {
+        try await eventually("a prompt that takes keys in \(reader.seen)", within: .seconds(60)) {
             // Once it is active it settles again.
             guard try await self.reader.isActive() else { return false }
             guard try await self.reader.find("button")?.has(.sensitive) == true else {

@@ -48,7 +48,7 @@ import TestSupport
     /// Whose windows it reads.
     private let program: String
     /// What was found last, for whoever waits in vain.
-    private var seen: [String] = []
+    private(set) var seen: [String] = []
     private static let accessible = "org.a11y.atspi.Accessible"
     /// How long something may take to be seen: to read the settings is 700 calls, which are twenty
     /// seconds on a machine that has much to do.

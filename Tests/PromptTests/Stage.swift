@@ -73,7 +73,7 @@ import TestSupport
 
     /// Waits until the prompt takes what is typed.
     func waitUntilTyping() async throws {
-        try await eventually("a field that takes keys", within: .seconds(60)) {
+        try await eventually("a field that takes keys in \(reader.seen)", within: .seconds(60)) {
             try await self.isTyping()
         }
     }
@@ -87,7 +87,7 @@ import TestSupport
 
     /// Waits until the prompt takes keys at all.
     func waitUntilSettled() async throws {
-        try await eventually("a prompt that takes keys", within: .seconds(60)) {
+        try await eventually("a prompt that takes keys in \(reader.seen)", within: .seconds(60)) {
             // Once it is active it settles again; sway leaves it where it is.
             if self.screen.compositor == nil {
                 guard try await self.reader.isActive() else { return false }

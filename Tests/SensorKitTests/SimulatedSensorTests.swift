@@ -21,7 +21,10 @@ struct SimulatedSensorTests {
 
     init() { EventLoop.shared.startThread() }
 
-    @Test("The contract of all sensors holds", arguments: SensorContractSuite.checks)
+    @Test(
+        "The simulated sensor keeps the contract of all sensors",
+        arguments: SensorContractSuite.checks
+    )
     func contract(_ check: SensorCheck) async throws {
         try await check.run(Self.fixture)
     }
