@@ -14,8 +14,12 @@ public enum LogPriority: Int32, Sendable {
 /// Control characters become spaces, so that no text from outside can forge a line; what is
 /// longer than 2048 bytes is cut.
 public func log(_ priority: LogPriority, _ message: String) {
+    writeAll(2, logLine(priority, message))
+}
+
+func logLine(_ priority: LogPriority, _ message: String) -> String {
     let prefix = goesToJournal ? "<\(priority.rawValue)>" : "\(programName): "
-    writeAll(2, prefix + singleLine(message) + "\n")
+    return prefix + singleLine(message) + "\n"
 }
 
 func singleLine(_ text: String) -> String {

@@ -13,6 +13,8 @@ import Glibc
     private var watchdog: EventSource?
 
     nonisolated static let stopSignals = [SIGTERM, SIGINT]
+    /// What the handler of a signal writes, which can't make it: set before the signal may come.
+    private nonisolated(unsafe) static var lastLine: UnsafeMutablePointer<CChar>?
 
     init(program: ServiceProgram) {
         self.program = program
@@ -117,12 +119,13 @@ import Glibc
 
     /// A service that doesn't stop, or a bus that doesn't read, must not hold up the end.
     private static func endSoonWhateverHappens() {
+        let reason = "stopped before everything was done: bus or disk took longer than 0.9 s"
+        lastLine = strdup(logLine(.warning, reason))
         signal(SIGALRM) { _ in
-            let line: StaticString = "stopped before everything was done\n"
             // Who reads the errors may stand still as well.
             var errors = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-            if poll(&errors, 1, 0) > 0 {
-                _ = write(STDERR_FILENO, line.utf8Start, line.utf8CodeUnitCount)
+            if poll(&errors, 1, 0) > 0, let line = ServiceRun.lastLine {
+                _ = write(STDERR_FILENO, line, strlen(line))
             }
             _exit(EXIT_SUCCESS)
         }

@@ -82,6 +82,22 @@ struct TurnTests {
             ) { (writer) throws(DBusError) in try writer.write(text) }
         }
 
+        /// Calls `body` when the honest one is told that.
+        func hear(_ text: String, _ body: @escaping @BusActor () -> Void) -> EventSource {
+            honest.subscribe(
+                sender: server.uniqueName,
+                path: nil,
+                interface: ExampleService.name,
+                member: "Event",
+                broadcast: false
+            ) { message in
+                let told = try? message.read("s") { (reader) throws(DBusError) in
+                    try reader.read(String.self)
+                }
+                if told == text { body() }
+            }
+        }
+
         /// A call of the service's own.
         func ask(timeout: Duration? = nil) throws(DBusError) -> PendingCall {
             try server.startCall(
@@ -123,13 +139,7 @@ struct TurnTests {
         try await PrivateBus.run { bus in
             let all = try await Neighbours(bus)
             let told = Signal()
-            let subscription = all.honest.subscribe(
-                sender: all.server.uniqueName,
-                path: nil,
-                interface: ExampleService.name,
-                member: "Event",
-                broadcast: false
-            ) { _ in told.set() }
+            let subscription = all.hear("short") { told.set() }
             defer { subscription.cancel() }
             _ = try all.sendMuch {
                 all.tell("short", all.honest.uniqueName)
@@ -146,18 +156,7 @@ struct TurnTests {
         try await PrivateBus.run { bus in
             let all = try await Neighbours(bus)
             let told = Signal()
-            let subscription = all.honest.subscribe(
-                sender: all.server.uniqueName,
-                path: nil,
-                interface: ExampleService.name,
-                member: "Event",
-                broadcast: false
-            ) { message in
-                let text = try? message.read("s") { (reader) throws(DBusError) in
-                    try reader.read(String.self)
-                }
-                if text == "last" { told.set() }
-            }
+            let subscription = all.hear("last") { told.set() }
             defer { subscription.cancel() }
             all.stopBus()
             let text = String(repeating: "a", count: 20_000)
