@@ -95,16 +95,19 @@ struct WindowContractTests {
     ///
     /// The first button, whatever an app calls it, cancels.
     private func waitUntilSettled() async throws {
-        try await eventually("a prompt that takes keys in \(reader.seen)", within: .seconds(60)) {
-            // Once it is active it settles again.
-            guard try await self.reader.isActive() else { return false }
-            guard try await self.reader.find("button")?.has(.sensitive) == true else {
-                return false
+        do {
+            try await eventually("a prompt that takes keys", within: .seconds(60)) {
+                // Once it is active it settles again.
+                guard try await self.reader.isActive() else { return false }
+                guard try await self.reader.find("button")?.has(.sensitive) == true else {
+                    return false
+                }
+                guard let field = try await self.reader.find("text box"), field.has(.editable)
+                else { return true }
+                return field.has(.focused)
             }
-            guard let field = try await self.reader.find("text box"), field.has(.editable) else {
-                return true
-            }
-            return field.has(.focused)
+        } catch {
+            throw TestFailure("\(error): \(reader.seen); \(try await screen.focus())")
         }
     }
 

@@ -169,6 +169,13 @@ import TestSupport
             .split(separator: "\n").first.map(String.init)
     }
 
+    /// Which window has the keys, what others there are, and what the window manager said last.
+    func focus() async throws -> String {
+        let focus = try await run("/usr/bin/xdotool", "getwindowfocus", "getwindowname")
+        let windows = try await run("/usr/bin/xwininfo", "-root", "-tree")
+        return "focus: \(focus)\(windows)\(managed.suffix(20).joined(separator: "\n"))"
+    }
+
     /// Types on the keyboard, whatever window has it.
     func type(_ text: String) async throws {
         try await run("/usr/bin/xdotool", "type", "--delay", "5", text)
