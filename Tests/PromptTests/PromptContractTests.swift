@@ -39,10 +39,11 @@ struct WindowContractTests {
             var left: [String] = []
             for check in PromptContractSuite.checks {
                 switch await check.outcome(fixture) {
-                case .passed: continue
+                case .passed: break
                 case .notApplicable: left.append(check.description)
                 case .failed(let why): Issue.record("\(check): \(why)")
                 }
+                try await screen.waitForManager()
             }
             #expect(left == Self.others)
             reader.connection.close()

@@ -21,6 +21,8 @@ import TestSupport
     private let server: ChildProcess
     private var manager: ChildProcess?
     private var accessibility: ChildProcess?
+    /// How many desktops there are: Openbox begins with four.
+    private var desktops = 4
 
     /// Starts it, and waits until each part is ready.
     init(
@@ -155,6 +157,19 @@ import TestSupport
     /// Whether the window manager stands still: until it goes on a window is neither seen nor
     /// active.
     func holdWindows(_ isHeld: Bool) { manager?.signal(isHeld ? SIGSTOP : SIGCONT) }
+
+    /// Waits until the window manager has done with all windows that are gone.
+    ///
+    /// The next program's window may have the number of one of them, and on a busy machine Openbox
+    /// would hide that one when it reads that the other has gone. It does one thing after the
+    /// other.
+    func waitForManager() async throws {
+        desktops = desktops == 4 ? 5 : 4
+        try await run("/usr/bin/xdotool", "set_num_desktops", "\(desktops)")
+        try await eventually("an answer of the window manager", within: .seconds(60)) {
+            try await run("/usr/bin/xdotool", "get_num_desktops") == "\(desktops)\n"
+        }
+    }
 
     /// Runs a tool to its end.
     /// - Returns: what it wrote.

@@ -189,6 +189,7 @@ extension PromptContractSuite {
             .asking("It starts whether or not the service is there")
         ) { bench in
             _ = try await bench.begin()
+            try await bench.act(.begin("half"))
             try await bench.restart(by: SIGKILL)
             try await expectGoesOn(bench)
         },
