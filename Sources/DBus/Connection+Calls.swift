@@ -36,7 +36,7 @@ extension Connection {
         pending[cookie] = call
         if destination != Self.driver { lastCall = cookie }
         if amount.descriptors > 0 { limitKeeping(of: call) }
-        let timeout = timeout ?? Self.defaultTimeout
+        let timeout = timeout ?? callTimeout
         if timeout < Self.noTimeout { expire(call, after: timeout) }
         return call
     }

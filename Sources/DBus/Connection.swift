@@ -30,8 +30,6 @@ public final class Connection {
 
     /// A timeout so long (ten years) that no timer is started for it.
     public nonisolated static let noTimeout = Duration.seconds(10 * 365 * 86_400)
-    /// The timeout of a call that names none.
-    public nonisolated static let defaultTimeout = Duration.seconds(25)
 
     /// Where the bus is; nil over a socket pair.
     public let address: Address?
@@ -46,6 +44,8 @@ public final class Connection {
     private(set) var isOpen = true
     private var disconnected: [@BusActor () -> Void] = []
 
+    /// The timeout of a call that names none.
+    public var callTimeout = Duration.seconds(25)
     /// How many calls of this connection may be unanswered, for whom.
     public let budget = CallBudget()
     /// What callers may make this connection's service hold; nil: what each connection may.

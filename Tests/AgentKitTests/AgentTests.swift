@@ -143,6 +143,10 @@ private let details: [String: Variant] = [
             let desk = try await Desk()
             _ = await desk.service.next()
             let stranger = try desk.bus.connect()
+            let refusal = await #expect(throws: DBusError.self) {
+                try await desk.begin("prompt1", SOCK_SEQPACKET, on: stranger)
+            }
+            #expect(refusal?.name == .accessDenied)
             for (member, signature) in [("Update", "ssa{sv}"), ("End", "ss")] {
                 let error = await #expect(throws: DBusError.self) {
                     _ = try await stranger.call(
@@ -330,11 +334,16 @@ private let details: [String: Variant] = [
     }
 
     /// Begins a prompt as the service, on a channel of some kind.
-    func begin(_ handle: String, _ kind: __socket_type) async throws {
+    func begin(
+        _ handle: String,
+        _ kind: __socket_type,
+        on caller: Connection? = nil
+    ) async throws {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(kind.rawValue), 0, &ends) == 0)
         let channels = ends.map { OwnedDescriptor(adopting: $0) }
-        _ = try await service.connection.call(
+        let caller = caller ?? service.connection
+        _ = try await caller.call(
             to: connection.uniqueName,
             path: ObjectPath(trusted: "/org/localauth/Agent1"),
             interface: "org.localauth.Agent1",

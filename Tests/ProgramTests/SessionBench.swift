@@ -173,8 +173,6 @@ import TestSupport
         startsLogind: Bool = true,
         isRemote: Bool = false,
         isAsleep: Bool = false,
-        uid: UInt32 = getuid(),
-        agentFor process: UInt32? = nil,
         terminal: String = "",
         type: String = "tty",
         configuration: String = ""

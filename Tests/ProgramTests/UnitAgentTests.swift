@@ -31,6 +31,15 @@ struct UnitAgentTests {
             logind.begin(bench.session)
         }
 
+        /// Another user logs in on a desktop.
+        func logIn(as uid: UInt32) {
+            let session = StandInSession("c2", at: logind, uid: uid)
+            session.type = "wayland"
+            (logind.more, logind.display) = ([session], session)
+            logind.logIn()
+            logind.begin(session)
+        }
+
         /// A session of the user begins, and may be over before anybody can look at it.
         func begin(_ id: String, kind: String = "user", remote: Bool = false) -> StandInSession {
             let session = StandInSession(id, at: logind, isRemote: remote)
@@ -126,20 +135,16 @@ struct UnitAgentTests {
 
     /// What a unit is refused for, though its user was nowhere else.
     enum Doubt: CaseIterable {
-        case loggedInUnseen, isNoUnit, servesProcess, noDesktop, twoDesktops, namelessSession
+        case loggedInUnseen, isNoUnit, noDesktop, twoDesktops, namelessSession
     }
 
     @Test("L2: a unit that can't be tied to one desktop is no agent", arguments: Doubt.allCases)
     @BusActor
     func doubt(_ doubt: Doubt) async throws {
-        // Root's agent of a process may be anywhere.
-        guard getuid() != 0 || doubt != .servesProcess else { return }
         let desk = try await Desk(type: doubt == .noDesktop ? "tty" : "wayland")
-        var options: [String: Variant] = [:]
         switch doubt {
         case .loggedInUnseen: desk.logind.loginTime = 1
         case .isNoUnit: desk.logind.isUnit = false
-        case .servesProcess: options["process"] = .uint32(UInt32(getpid()))
         case .noDesktop: break
         case .twoDesktops:
             let other = StandInSession("c2", at: desk.logind)
@@ -149,9 +154,28 @@ struct UnitAgentTests {
         case .namelessSession: desk.logind.tell("SessionNew")
         }
         let refusal = await #expect(throws: DBusError.self) {
-            try await desk.bench.registerAgent(options)
+            try await desk.bench.registerAgent()
         }
         #expect(refusal?.name == .accessDenied)
+    }
+
+    @Test("L2: a unit that serves one process is no agent, where it would be one of the user's")
+    @BusActor
+    func servesProcess() async throws {
+        for isForProcess in [false, true] {
+            let desk = try await Desk()
+            // Root's agent of a process may be anywhere; a person's comes over a bridge, as a unit.
+            if getuid() == 0 { desk.logIn(as: 65534) }
+            try await desk.settle()
+            let refusal: DBusError?
+            do {
+                _ = try await Person(bus: desk.bench.bus, isForProcess: isForProcess)
+                refusal = nil
+            } catch {
+                refusal = error as? DBusError
+            }
+            #expect(refusal?.name == (isForProcess ? .accessDenied : nil))
+        }
     }
 }
 

@@ -94,7 +94,7 @@ struct StatusTests {
             (.keychainDecode, errSecDecode), (.keychainNotAvailable, errSecNotAvailable),
             (.notSupported, errSecUnimplemented), (.accessDenied, errSecMissingEntitlement),
             (.noReply, errSecNotAvailable), (.nameHasNoOwner, errSecNotAvailable),
-            (.serviceUnknown, errSecNotAvailable),
+            (.serviceUnknown, errSecNotAvailable), (.noServer, errSecNotAvailable),
         ]
         for (name, status) in statuses {
             #expect(KeychainFailure(DBusError(name, "x")).status == status, "\(name)")

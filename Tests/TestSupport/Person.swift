@@ -43,7 +43,7 @@ package final class Person: Agent1Service {
 
     /// `isForProcess`: the prompts are for this connection's process alone.
     package init(bus: PrivateBus, isForProcess: Bool = false) async throws {
-        connection = try Connection(.address(Self.address(bus)))
+        connection = try Self.connect(to: bus)
         peer = try await connection.peer(named: connection.uniqueName)
         connection.export(Self.path, [Agent1Interface(self)])
         let manager = Authentication1Proxy(
@@ -54,6 +54,12 @@ package final class Person: Agent1Service {
         let options: [String: Variant] =
             isForProcess ? ["process": .uint32(UInt32(clamping: peer.pid))] : [:]
         _ = try await manager.registerAgent(agent: Self.path, options: options)
+    }
+
+    private static func connect(to bus: PrivateBus) throws -> Connection {
+        let connection = try Connection(.address(address(bus)))
+        connection.callTimeout = .seconds(300)
+        return connection
     }
 
     /// Root is nobody in particular: it comes over a bridge that runs as another user.
@@ -90,9 +96,7 @@ package final class Person: Agent1Service {
     }
 
     /// Another connection of the same user, as an app has it.
-    package func app(_ bus: PrivateBus) throws -> Connection {
-        try Connection(.address(Self.address(bus)))
-    }
+    package func app(_ bus: PrivateBus) throws -> Connection { try Self.connect(to: bus) }
 
     package func update(
         prompt: String,
