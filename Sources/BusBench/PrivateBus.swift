@@ -160,7 +160,7 @@ public final class PrivateBus: Sendable {
     /// A new connection, closed with the bus; a call on it may take as long as a busy machine does.
     @BusActor public func connect() throws(DBusError) -> Connection {
         let connection = try Connection(.address(address))
-        connection.callTimeout = .seconds(300)
+        connection.callTimeout = .seconds(120)
         dependents.withLock { $0.connections.append(connection) }
         return connection
     }

@@ -333,7 +333,7 @@ private let details: [String: Variant] = [
         agent.start()
     }
 
-    /// Begins a prompt as the service, on a channel of some kind.
+    /// Begins a prompt, as the service unless another caller is named, on a channel of some kind.
     func begin(
         _ handle: String,
         _ kind: __socket_type,

@@ -53,11 +53,14 @@ import Testing
         #expect(answer.errors.split(separator: "\n").count == 2)
     }
 
-    private static let source = "/usr/share/i18n/locales/de_DE"
+    private static let localeSource = "/usr/share/i18n/locales/de_DE"
 
     @Test(
         "A locale of the system alone is enough",
-        .enabled(if: FileManager.default.fileExists(atPath: source), "there is no \(source)")
+        .enabled(
+            if: FileManager.default.fileExists(atPath: localeSource),
+            "there is no \(localeSource)"
+        )
     )
     func locale() async throws {
         let locale = catalogues.folder + "/de_DE.UTF-8"

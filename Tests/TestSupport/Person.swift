@@ -56,9 +56,10 @@ package final class Person: Agent1Service {
         _ = try await manager.registerAgent(agent: Self.path, options: options)
     }
 
+    /// As patient as the bus's own connections are.
     private static func connect(to bus: PrivateBus) throws -> Connection {
         let connection = try Connection(.address(address(bus)))
-        connection.callTimeout = .seconds(300)
+        connection.callTimeout = .seconds(120)
         return connection
     }
 
