@@ -60,7 +60,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
-    demo-face face-studio face-test face-figures test-client test-system test-machine examples documentation reference \
+    demo-face face-studio face-test face-figures test-client test-system system-root test-machine examples documentation reference \
     graph mutants fuzz test run-tests run-group test-under-load sanitize nightly lint \
     check format generate messages catalogues acceptance bench bench-system hello soak instructions install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam test-faults clean
@@ -161,7 +161,7 @@ test: build ## Every test
 TEST_GROUPS := others $(BUSY)
 RUN_GROUP = $(MAKE) --no-print-directory run-group GROUP=
 
-# Of what is built. ALSO is a target that is made beside them: they wait more than they compute.
+# Of what is built. ALSO names targets that are made beside them: they wait more than they compute.
 run-tests:
 	@said=$$(mktemp); made=$$(mktemp); trap 'rm -f $$said $$made' EXIT; trap 'kill 0' INT; failed=0; \
 	for group in $(BESIDE); do nice $(RUN_GROUP)$$group || exit 1; done > $$said 2>&1 & beside=$$!; \
@@ -217,6 +217,9 @@ test-client: build ## Packages that depend on this one by version, built and run
 test-system: setup-system release catalogues ## Boots a Debian 12 with the product installed, and plays its users
 	$(BUILD_RELEASE) --product HostileNeighbour
 	scripts/test-system
+
+system-root: setup-system ## The Debian 12 that test-system boots, made once
+	scripts/test-system --root
 
 test-machine: setup-machine release catalogues ## The same in a virtual machine: seats, a TPM, devices, restarts
 	$(BUILD_RELEASE) --product virtual-key
