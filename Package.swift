@@ -247,7 +247,9 @@ let package = Package(
         .testTarget(name: "SQLiteTests", dependencies: ["Linux", "SQLite"]),
         .target(
             name: "TestSupport",
-            dependencies: ["BusBench", "CLinux", "DBus", "Linux", "LocalAuthBus"],
+            dependencies: [
+                "BusBench", "CLinux", "DBus", "Linux", "LocalAuthBus", "SensorContract",
+            ],
             path: "Tests/TestSupport"
         ),
         .executableTarget(

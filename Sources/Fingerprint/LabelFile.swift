@@ -76,6 +76,22 @@ public struct LabelFile: Sendable {
         return write()
     }
 
+    /// The same for a template that is there already.
+    ///
+    /// - Returns: Whether it was written down; the former label stays if it wasn't.
+    public mutating func rename(
+        _ id: String,
+        to label: String,
+        uid: UInt32,
+        sensor: String,
+        keeping existing: [String]
+    ) -> Bool {
+        let former = entries
+        if set(label, of: id, uid: uid, sensor: sensor, keeping: existing) { return true }
+        entries = former
+        return false
+    }
+
     private func write() -> Bool {
         let text =
             entries.map { entry in

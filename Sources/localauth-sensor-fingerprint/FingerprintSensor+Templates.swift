@@ -19,7 +19,7 @@ extension FingerprintSensor {
 
     func rename(_ id: String, of uid: UInt32, to label: String) async throws(SensorFault) {
         let (_, _, list) = try await find(id, uid)
-        guard readers.keep(label, of: id, uid: uid, sensor: name, list.map(\.id)) else {
+        guard readers.rename(id, to: label, uid: uid, sensor: name, list.map(\.id)) else {
             throw .failed("The label can't be written to \(Readers.stateFolder).")
         }
     }

@@ -157,4 +157,14 @@ import ServiceProgram
     {
         labels.set(label, of: id, uid: uid, sensor: sensor, keeping: ids)
     }
+
+    func rename(
+        _ id: String,
+        to label: String,
+        uid: UInt32,
+        sensor: String,
+        _ ids: [String]
+    ) -> Bool {
+        labels.rename(id, to: label, uid: uid, sensor: sensor, keeping: ids)
+    }
 }

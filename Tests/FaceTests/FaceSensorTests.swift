@@ -17,6 +17,15 @@ struct FaceSensorTests {
         try await check.run(try Stage.fixture(folder))
     }
 
+    @Test("What the disk doesn't take is not there: no new template, and no new label")
+    func disk() async throws {
+        let folder = try TemporaryFolder()
+        let faults = try Faults()
+        var faulty = try Stage.fixture(folder)
+        faulty.program = faults.starting(faulty.program)
+        try await SensorCheck.disk(faults).run(faulty)
+    }
+
     /// Runs a check on a clip that is shown again and again.
     private func onClip(
         _ clip: String,

@@ -225,6 +225,33 @@ struct EnrolmentTests {
         }
     }
 
+    @Test("A label that the disk doesn't take isn't there: the former one stays")
+    @BusActor func refusedLabel() async throws {
+        let faults = try Faults()
+        try await ReaderBench.run(with: faults) { reader in
+            let id = try await reader.enroll(label: "one")
+            faults.arm(.barrier, 1, lasts: true, with: EIO)
+            try await expectError(.sensorFailed, of: "RenameTemplate") {
+                try await reader.sensor.renameTemplate(
+                    uid: SensorBench.user,
+                    id: id,
+                    label: "two"
+                )
+            }
+            #expect(faults.failed > 0)
+            #expect(try await reader.templates().map(\.label) == ["one"])
+            faults.disarm()
+            // What is written next has nothing of it.
+            _ = try await reader.enroll(2, label: "Left thumb")
+            #expect(Set(try await reader.templates().map(\.label)) == ["one", "Left thumb"])
+            await reader.bench.program.end()
+            let again = try await SensorBench(try reader.rig.fixture())
+            let templates = try await again.sensor.listTemplates(uid: SensorBench.user)
+            await again.end()
+            #expect(Set(templates.map(\.label)) == ["one", "Left thumb"])
+        }
+    }
+
     @Test("A user whose name could leave fprintd's folder is nobody to fprintd")
     @BusActor func names() async throws {
         try await ReaderBench.run { reader in

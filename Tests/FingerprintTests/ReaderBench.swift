@@ -15,11 +15,17 @@ import TestSupport
     static func run(
         _ kinds: [VirtualReader.Kind] = [.image],
         isActivated: Bool = false,
+        with faults: Faults? = nil,
         _ body: @BusActor (ReaderBench) async throws -> Void
     ) async throws {
         let rig = try await FingerprintRig(kinds, isActivated: isActivated)
         do {
-            let bench = try await SensorBench(try rig.fixture())
+            var fixture = try rig.fixture()
+            if let faults {
+                let program = ["localauth-sensor-fingerprint"]
+                fixture.program = rig.words(faults.starting(program, with: "libnss_wrapper.so"))
+            }
+            let bench = try await SensorBench(fixture)
             do {
                 let reader = ReaderBench(rig: rig, bench: bench)
                 try await reader.listen()

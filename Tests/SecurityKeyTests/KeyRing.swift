@@ -53,17 +53,11 @@ import VirtualKey
         try await run(SensorCheck("security key", body))
     }
 
-    /// The same, of one for which calls go wrong.
-    func check(
-        with faults: Faults,
-        _ body: @escaping @BusActor @Sendable (SensorBench) async throws -> Void
-    ) async throws {
+    /// Runs a check of a sensor for which calls go wrong.
+    func run(_ check: SensorCheck, with faults: Faults) async throws {
         var faulty = fixture
-        let path = "\(ChildProcess.folder)/\(program[0])"
-        faulty.program =
-            ["/usr/bin/env"] + faults.environment.map { "\($0.key)=\($0.value)" } + [path]
-            + program.dropFirst()
-        try await SensorCheck("security key", body).run(faulty)
+        faulty.program = faults.starting(program)
+        try await check.run(faulty)
     }
 
     /// Runs a check; the folder is there until it has ended.

@@ -18,9 +18,6 @@ struct SwiftSensorTests {
     @Test("What the disk doesn't take is not there, and what is there is on the disk")
     func disk() async throws {
         let faults = try Faults()
-        let program =
-            ["/usr/bin/env"] + faults.environment.map { "\($0.key)=\($0.value)" }
-            + ["\(ChildProcess.folder)/Doorbell"]
         let check = SensorCheck("disk") { bench in
             let user = SensorBench.user
             // The file is on the disk by then, its name isn't.
@@ -36,6 +33,6 @@ struct SwiftSensorTests {
             let kept = try await bench.sensor.listTemplates(uid: user)
             try expect(kept.map(\.id) == [id], "\(kept)")
         }
-        try await check.run(.doorbell(program))
+        try await check.run(.doorbell(faults.starting(["Doorbell"])))
     }
 }

@@ -56,6 +56,14 @@ public final class Faults: Sendable {
         ]
     }
 
+    /// The words that start a program in ``environment``, where another library may be preloaded.
+    public func starting(_ program: [String], with library: String? = nil) -> [String] {
+        var environment = environment
+        if let library { environment["LD_PRELOAD", default: ""] += ":" + library }
+        return ["/usr/bin/env"] + environment.map { "\($0.key)=\($0.value)" }
+            + ["\(ChildProcess.folder)/\(program[0])"] + program.dropFirst()
+    }
+
     /// Has the call of that number from now on fail, alone or with all that come after it; without
     /// an error it kills the program instead.
     public func arm(_ kind: Kind, _ number: Int, lasts: Bool = false, with error: Int32?) {
