@@ -29,7 +29,7 @@ extension KeychainStore {
     }
 
     /// A ledger of format 1.
-    private static func firstLedger(
+    static func firstLedger(
         _ bytes: [UInt8]
     ) throws(KeychainError) -> [ItemID: UInt64] {
         var reader = ByteReader(bytes)

@@ -20,6 +20,7 @@ enum KeychainRows {
             look(in: ledger)
         }
         if let entries = try? [LedgerEntry](bytes) { precondition(entries.bytes == bytes) }
+        _ = try? KeychainStore.firstLedger(bytes)
         let id = ItemID(high: 1, low: 2)
         if let item = try? Item(id, uid: 1000, record: bytes) {
             precondition((try? Item(id, uid: 1000, record: item.record)) == item)
@@ -111,6 +112,7 @@ enum KeychainRows {
         "UPDATE items SET primary_key = ?2",
         "INSERT OR IGNORE INTO items VALUES (1000, ?2, ?1, ?2, ?2, ?2, ?2)",
         "DELETE FROM items", "DELETE FROM ledgers", "DELETE FROM pages",
+        "PRAGMA user_version = 1",
     ]
 
     /// Opens a keychain in whose database somebody has written: of the item that was stored the

@@ -18,6 +18,9 @@ enum Target {
         "headers": { bytes in
             _ = bytes.withUnsafeBufferPointer { fuzz_headers($0.baseAddress, $0.count) }
         },
+        "receive": { bytes in
+            _ = bytes.withUnsafeBufferPointer { fuzz_receive($0.baseAddress, $0.count) }
+        },
         "introspection": { bytes in
             do throws(SourceError) {
                 _ = try Interface(xml: bytes, file: "fuzz")

@@ -17,6 +17,9 @@ int LLVMFuzzerRunDriver(int *count, char ***words, fuzz_input input);
 /* Looks for who makes a call in any bytes that have the lengths that the bus has checked. */
 int fuzz_headers(const uint8_t *data, size_t size);
 
+/* Receives any bytes in any pieces, with descriptors and without, as sd-bus does on a connection. */
+int fuzz_receive(const uint8_t *data, size_t size);
+
 /* Reads any bytes as a picture of a camera's; without the trait Face there is none. */
 int fuzz_frames(const uint8_t *data, size_t size);
 
