@@ -25,6 +25,7 @@ struct ClockJumpTests {
                 try await bench.letIn()
                 let state = try await bench.domainState()
                 faults.setClocks(wall: jump)
+                #expect(abs(try await bench.calendarAhead() - jump) < 3600, "it jumps")
                 try await bench.letIn("with nothing counted, \(jump) s")
                 #expect(try await bench.domainState() == state)
                 faults.setClocks()
@@ -121,6 +122,24 @@ extension CrashBench {
         let owner = try #require(try await connection.nameOwner(TestDaemon.name))
         return try Authentication1Proxy(connection, destination: owner, path: TestDaemon.root)
             .evaluateStream(policy: 1, reason: "test", options: ["sensors": .strings(["One"])])
+    }
+
+    /// How many seconds the daemon's calendar is ahead, by the date of an item.
+    fileprivate func calendarAhead() async throws -> Int64 {
+        let keychain = Keychain1Proxy(
+            connection,
+            destination: TestDaemon.name,
+            path: ObjectPath(trusted: "/org/localauth/Keychain1")
+        )
+        let id = try await keychain.add(
+            attributes: ["class": .string("genp"), "acct": .string("me")],
+            secret: try sealed("secret"),
+            accessControl: [:],
+            options: [:]
+        )
+        let items = try await keychain.search(query: [:], options: [:])
+        _ = try await keychain.delete(ids: [id])
+        return try #require(items.first?["cdat"]?.asInt64) - Int64(time(nil))
     }
 
     fileprivate func domainState() async throws -> [UInt8] {
