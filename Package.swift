@@ -458,8 +458,7 @@ let package = Package(
             ],
             exclude: ["MasterKey/Spy"]
         ),
-        // Reads any bytes as whatever comes from outside: scripts/fuzz runs it in libFuzzer, and a
-        // test replays Tests/Corpora through it.
+        // Reads any bytes: scripts/fuzz runs it in libFuzzer, a test replays Tests/Corpora in it.
         .target(name: "CFuzz", dependencies: ["CFace", "CReceive"], path: "Tests/CFuzz"),
         .executableTarget(
             name: "fuzzers",
@@ -489,8 +488,7 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-// Every Swift target: the whole of Swift 6, explicit existentials, imports that say what they leak,
-// and no warning tolerated.
+// Every Swift target: all of Swift 6, explicit existentials, leaks of imports said, no warning.
 for target in package.targets where target.type != .system && target.swiftSettings == nil {
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
