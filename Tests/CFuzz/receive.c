@@ -35,7 +35,8 @@ struct reader {
     int has_gaps;
     /* Where the bytes end that descriptors were sent with, and how many of these have come. */
     size_t places[MOST_PLACES], placed, come;
-    /* Whether some were refused, or sent without a note, so that nobody knows whose they were. */
+    /* Whether descriptors were taken without room for them, or are too many to be noted: how many have
+       come isn't known then. */
     int is_unsure;
 };
 
