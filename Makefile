@@ -145,12 +145,13 @@ demo: setup-demo ## A private bus, the programs, and real busctl calls; ends by 
 	done
 	@scripts/demo $(RELEASE)
 
-# All tests at once are too much for a small machine: those that start many programs, or compute for
-# minutes, come by turns. Swift has one thread for each core: TidyTests would keep the others waiting.
-BUSY := TidyTests AuthEngineTests AuthServiceTests ProgramTests KeychainTests FingerprintTests FaceTests
-# They compute and have no deadlines, so they are played beside the others, which wait a lot; what they say
-# comes at the end.
-BESIDE := TidyTests AuthEngineTests
+# All tests at once are too much for a small machine: those that start many programs, or that compute or
+# wait for minutes, come by turns. Swift has one thread for each core: TidyTests would keep the others waiting.
+BUSY := TidyTests AuthEngineTests SensorKitTests AuthServiceTests ProgramTests KeychainTests FingerprintTests FaceTests
+# They wait for what doesn't come, so they are played beside the others; what they say comes at the end.
+WAITING := SensorKitTests
+# So are those that compute and have no deadlines, with less of the processors.
+COMPUTING := TidyTests AuthEngineTests
 EACH_TEST := scripts/run-tests
 NOTHING :=
 BAR := $(NOTHING)|$(NOTHING)
@@ -159,15 +160,18 @@ test: build ## Every test
 	@$(MAKE) --no-print-directory run-tests
 
 TEST_GROUPS := others $(BUSY)
-RUN_GROUP = $(MAKE) --no-print-directory run-group GROUP=
+ROW = for group in $(2); do $(1) $(MAKE) --no-print-directory run-group GROUP=$$group || exit 1; done
 
-# Of what is built. ALSO names targets that are made beside them: they wait more than they compute.
+# Of what is built. ALSO names targets that are made beside them.
 run-tests:
-	@said=$$(mktemp); made=$$(mktemp); trap 'rm -f $$said $$made' EXIT; trap 'kill 0' INT; failed=0; \
-	for group in $(BESIDE); do nice $(RUN_GROUP)$$group || exit 1; done > $$said 2>&1 & beside=$$!; \
-	$(if $(ALSO),nice $(MAKE) --no-print-directory ALSO= $(ALSO),:) > $$made 2>&1 & also=$$!; \
-	for group in $(filter-out $(BESIDE),$(TEST_GROUPS)); do $(RUN_GROUP)$$group || { failed=1; break; }; done; \
-	wait $$beside || failed=1; cat $$said; wait $$also || { failed=1; cat $$made; }; exit $$failed
+	@said=$$(mktemp -d); trap 'rm -rf $$said' EXIT; trap 'kill 0' INT; failed=0; \
+	{ $(call ROW,,$(WAITING)); } > $$said/waiting 2>&1 & waiting=$$!; \
+	{ $(call ROW,nice,$(COMPUTING)); } > $$said/computing 2>&1 & computing=$$!; \
+	$(if $(ALSO),nice $(MAKE) --no-print-directory ALSO= $(ALSO),:) > $$said/also 2>&1 & also=$$!; \
+	( $(call ROW,,$(filter-out $(WAITING) $(COMPUTING),$(TEST_GROUPS))) ) || failed=1; \
+	wait $$waiting || failed=1; cat $$said/waiting; \
+	wait $$computing || failed=1; cat $$said/computing; \
+	wait $$also || { failed=1; cat $$said/also; }; exit $$failed
 
 run-group:
 	$(EACH_TEST) $(if $(filter others,$(GROUP)), \
@@ -180,7 +184,7 @@ SANITIZER ?= address
 SANITIZED = SWIFT="$(SWIFT)" scripts/sanitize $(SANITIZER)
 sanitize: setup pam ## Every test under a SANITIZER, address (the default; with it, undefined) or thread
 	$(SANITIZED) build --build-tests $(STRICT) $(TRAITS)
-	@$(MAKE) --no-print-directory run-tests EACH_TEST='$(SANITIZED) test' BESIDE=
+	@$(MAKE) --no-print-directory run-tests EACH_TEST='$(SANITIZED) test' WAITING= COMPUTING=
 
 demo-fingerprint: setup release ## The fingerprint sensor on fprintd with a virtual reader
 	$(BUILD_RELEASE) --product fingerprint-rig
@@ -312,7 +316,7 @@ bench: setup-bench release ## Measure everything; the tables and plots of calls 
 
 # Needs only the C programs of Benchmarks, and those that are installed.
 bench-system: setup-system release $(BUILD)/bench/bench-client $(BUILD)/bench/csdbus-service ## The same calls in a booted Debian, on both of its buses; WRITE=1 writes the tables
-	$(if $(WRITE),WRITE=docs) scripts/test-system Benchmarks/system
+	JOBS=1 $(if $(WRITE),WRITE=docs) scripts/test-system Benchmarks/system
 
 hello: setup-release ## What the smallest program that asks costs: its release build and sizes
 	Benchmarks/hello --write docs
