@@ -146,7 +146,8 @@ demo: setup-demo ## A private bus, the programs, and real busctl calls; ends by 
 	@scripts/demo $(RELEASE)
 
 # All tests at once are too much for a small machine: those that start many programs, or that compute or
-# wait for minutes, come by turns. Swift has one thread for each core: TidyTests would keep the others waiting.
+# wait for minutes, are groups of their own, which come by turns but for those below. Swift has one thread for
+# each core: TidyTests would keep the others waiting.
 BUSY := TidyTests AuthEngineTests SensorKitTests AuthServiceTests ProgramTests KeychainTests FingerprintTests FaceTests
 # They wait for what doesn't come, so they are played beside the others; what they say comes at the end.
 WAITING := SensorKitTests
@@ -164,14 +165,14 @@ ROW = for group in $(2); do $(1) $(MAKE) --no-print-directory run-group GROUP=$$
 
 # Of what is built. ALSO names targets that are made beside them.
 run-tests:
-	@said=$$(mktemp -d); trap 'rm -rf $$said' EXIT; trap 'kill 0' INT; failed=0; \
-	{ $(call ROW,,$(WAITING)); } > $$said/waiting 2>&1 & waiting=$$!; \
-	{ $(call ROW,nice,$(COMPUTING)); } > $$said/computing 2>&1 & computing=$$!; \
-	$(if $(ALSO),nice $(MAKE) --no-print-directory ALSO= $(ALSO),:) > $$said/also 2>&1 & also=$$!; \
+	@said=$$(mktemp -d) || exit 1; trap 'rm -rf "$$said"' EXIT; trap 'kill 0' INT; failed=0; \
+	{ $(call ROW,,$(WAITING)); } > "$$said/waiting" 2>&1 & waiting=$$!; \
+	{ $(call ROW,nice,$(COMPUTING)); } > "$$said/computing" 2>&1 & computing=$$!; \
+	$(if $(ALSO),nice $(MAKE) --no-print-directory ALSO= $(ALSO),:) > "$$said/also" 2>&1 & also=$$!; \
 	( $(call ROW,,$(filter-out $(WAITING) $(COMPUTING),$(TEST_GROUPS))) ) || failed=1; \
-	wait $$waiting || failed=1; cat $$said/waiting; \
-	wait $$computing || failed=1; cat $$said/computing; \
-	wait $$also || { failed=1; cat $$said/also; }; exit $$failed
+	wait $$waiting || failed=1; cat "$$said/waiting"; \
+	wait $$computing || failed=1; cat "$$said/computing"; \
+	wait $$also || { failed=1; cat "$$said/also"; }; exit $$failed
 
 run-group:
 	$(EACH_TEST) $(if $(filter others,$(GROUP)), \
@@ -316,7 +317,7 @@ bench: setup-bench release ## Measure everything; the tables and plots of calls 
 
 # Needs only the C programs of Benchmarks, and those that are installed.
 bench-system: setup-system release $(BUILD)/bench/bench-client $(BUILD)/bench/csdbus-service ## The same calls in a booted Debian, on both of its buses; WRITE=1 writes the tables
-	JOBS=1 $(if $(WRITE),WRITE=docs) scripts/test-system Benchmarks/system
+	$(if $(WRITE),WRITE=docs) scripts/test-system Benchmarks/system
 
 hello: setup-release ## What the smallest program that asks costs: its release build and sizes
 	Benchmarks/hello --write docs
