@@ -51,6 +51,10 @@ import Glibc
     package static func present(_ window: Widget) {
         gtk_window_set_modal(window.asWindow, 1)
         guard isX11, let surface = surface(of: window) else {
+            // GTK waits for the compositor in here, also for one that has gone, and then without a
+            // pause. The signal ends this process: nobody sees its windows.
+            alarm(20)
+            defer { alarm(0) }
             return gtk_window_present(window.asWindow)
         }
         // Without a time the window manager may leave it behind, and the keys with the others.

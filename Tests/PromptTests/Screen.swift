@@ -20,6 +20,8 @@ import TestSupport
     private let size: (width: Int, height: Int)
     private let server: ChildProcess
     private var manager: ChildProcess?
+    /// The process of Wayland's compositor.
+    private(set) var composes: ChildProcess?
     private var accessibility: ChildProcess?
     /// How many desktops there are: Openbox begins with four.
     private var desktops = 4
@@ -75,7 +77,7 @@ import TestSupport
             "--width=\(size.width - 100)", "--height=\(size.height - 100)", "--idle-time=0",
             "--use-pixman", "--no-config",
         ]
-        try bus.run(words, environment: compositorEnvironment)
+        composes = try bus.run(words, environment: compositorEnvironment)
         try await waitForCompositor("Weston")
     }
 
@@ -98,7 +100,7 @@ import TestSupport
                 ] + words
         }
         let variables = ["WLR_BACKENDS": "x11", "WLR_RENDERER": "pixman"]
-        try bus.run(words, environment: compositorEnvironment.merging(variables) { $1 })
+        composes = try bus.run(words, environment: compositorEnvironment.merging(variables) { $1 })
         try await waitForCompositor("wlroots")
     }
 

@@ -1,5 +1,6 @@
 #if Prompt
 import DBus
+import Glibc
 import LocalAuthBus
 import TestSupport
 import Testing
@@ -38,6 +39,18 @@ struct WaylandTests {
             try await stage.reader.press("Cancel")
             try await expectError(.userCancel, of: "Cancel") { _ = try await evaluation.value }
             #expect(stage.agent.isRunning)
+        }
+    }
+
+    @Test("On Wayland an agent ends that shows a prompt to a compositor that answers nothing")
+    func silence() async throws {
+        try await Stage.run(compositor: .sway) { stage in
+            let compositor = try #require(stage.screen.composes)
+            compositor.signal(SIGSTOP)
+            defer { compositor.signal(SIGCONT) }
+            let evaluation = stage.evaluate(2, "open it")
+            #expect(try await stage.agent.exitStatus(within: .seconds(90)) == 128 + SIGALRM)
+            evaluation.cancel()
         }
     }
 
