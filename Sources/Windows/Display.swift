@@ -51,14 +51,21 @@ import Glibc
     package static func present(_ window: Widget) {
         gtk_window_set_modal(window.asWindow, 1)
         guard isX11, let surface = surface(of: window) else {
-            // GTK waits for the compositor in here, also for one that has gone, and then without a
-            // pause. The signal ends this process: nobody sees its windows.
-            alarm(20)
-            defer { alarm(0) }
-            return gtk_window_present(window.asWindow)
+            return show(window)
         }
         // Without a time the window manager may leave it behind, and the keys with the others.
         gtk_window_present_with_time(window.asWindow, gdk_x11_get_server_time(surface))
+    }
+
+    /// Shows a window, or ends the process when the compositor answers nothing.
+    ///
+    /// Where it knows xdg-activation GTK waits for its token, also when it has gone, and then
+    /// without a pause.
+    package static func show(_ window: Widget) {
+        signal(SIGALRM, endWithoutCompositor)
+        alarm(20)
+        defer { alarm(0) }
+        gtk_window_present(window.asWindow)
     }
 
     /// Keeps a window above all others, on X11, where a program can ask the window manager for it
@@ -138,7 +145,7 @@ import Glibc
                 isUsed = true
                 let display = gdk_display_get_default()
                 gdk_wayland_display_set_startup_notification_id(display, token)
-                gtk_window_present(window.asWindow)
+                show(window)
             }
         window.on("unrealize") { isUsed = true }
     }
@@ -176,5 +183,13 @@ import Glibc
         let instance = UnsafeMutablePointer<GTypeInstance>(display)
         return g_type_check_instance_is_a(instance, gdk_x11_display_get_type()) != 0
     }
+}
+
+/// Ends the process, of whose windows nobody sees any.
+private func endWithoutCompositor(_ signal: Int32) {
+    let why: StaticString =
+        "The compositor answered nothing for 20 s while a window was shown: is it still running?\n"
+    _ = write(STDERR_FILENO, why.utf8Start, why.utf8CodeUnitCount)
+    _exit(1)
 }
 #endif

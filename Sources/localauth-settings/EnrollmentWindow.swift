@@ -35,7 +35,7 @@ import Windows
                 return true
             }
         gtk_window_set_transient_for(part("window").asWindow, parent.asWindow)
-        gtk_window_present(part("window").asWindow)
+        Display.show(part("window"))
         part("name").takeFocus()
     }
 

@@ -34,7 +34,7 @@ import Windows
             }
         Display.share(part("window")) { [weak settings] in settings?.window = $0 }
         tell(localized("Looking for the service …"))
-        gtk_window_present(part("window").asWindow)
+        Display.show(part("window"))
     }
 
     /// The window goes.
@@ -194,7 +194,7 @@ import Windows
         adw_message_dialog_set_response_appearance(message, "remove", ADW_RESPONSE_DESTRUCTIVE)
         dialog.setName(heading)
         dialog.on("response::remove", removal)
-        gtk_window_present(dialog.asWindow)
+        Display.show(dialog)
     }
 
     private func addTest() {

@@ -44,12 +44,15 @@ struct WaylandTests {
 
     @Test("On Wayland an agent ends that shows a prompt to a compositor that answers nothing")
     func silence() async throws {
+        // Weston has no tokens, for which GTK would wait.
         try await Stage.run(compositor: .sway) { stage in
             let compositor = try #require(stage.screen.composes)
             compositor.signal(SIGSTOP)
             defer { compositor.signal(SIGCONT) }
             let evaluation = stage.evaluate(2, "open it")
-            #expect(try await stage.agent.exitStatus(within: .seconds(90)) == 128 + SIGALRM)
+            let agent = try await stage.agent.ended(within: .seconds(90))
+            #expect(agent.status == 1)
+            #expect(agent.errors.contains("The compositor answered nothing for 20 s"))
             evaluation.cancel()
         }
     }
