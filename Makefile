@@ -117,7 +117,7 @@ MODULE_LINKS := -shared -Wl,-z,relro,-z,now,-z,defs,-z,nodelete,--version-script
 
 pam: $(MODULE) ## The PAM module, below $(BUILD)/pam
 
-# Whoever looks for it finds all of it or nothing.
+# Whoever looks for it finds all of it or nothing; so it is with all that an installation needs.
 $(MODULE): $(wildcard pam/*.[ch]) pam/exports.map
 	@mkdir -p $(@D)
 	$(CC) $(MODULE_FLAGS) $(CFLAGS) $(LDFLAGS) $(MODULE_LINKS) \
@@ -279,21 +279,21 @@ catalogues: $(CATALOGUES) ## Compile po/*.po, where the built programs find them
 
 $(BUILD)/share/locale/%/LC_MESSAGES/localauth.mo: po/%.po
 	@mkdir -p $(@D)
-	msgfmt --check --output-file=$@ $<
+	msgfmt --check --output-file=$@.$$$$ $< && mv $@.$$$$ $@
 
 # A manual page for each D-Bus interface, from the XML that describes it.
 $(BUILD)/share/man/man5/%.5: dbus/%.xml scripts/interface-page
 	@mkdir -p $(@D)
-	@$(PYTHON) scripts/interface-page $< > $@
+	@$(PYTHON) scripts/interface-page $< > $@.$$$$ && mv $@.$$$$ $@
 
 # What completes the program is asked of the program that is installed, in English.
 $(BUILD)/share/completions/localauthctl.%: $(RELEASE)/localauthctl
 	@mkdir -p $(@D)
-	@LC_ALL=C LANGUAGE= $< --generate-completion-script $* > $@
+	@LC_ALL=C LANGUAGE= $< --generate-completion-script $* > $@.$$$$ && mv $@.$$$$ $@
 
 $(BUILD)/share/completions/localauth-sensor-check.%: $(RELEASE)/localauth-sensor-check
 	@mkdir -p $(@D)
-	@LC_ALL=C LANGUAGE= $< --generate-completion-script $* > $@
+	@LC_ALL=C LANGUAGE= $< --generate-completion-script $* > $@.$$$$ && mv $@.$$$$ $@
 
 acceptance: setup release ## The black-box suite (ACCEPTANCE=path of its run.py) on the release build
 	LA_BIN=$(RELEASE) $(PYTHON) $(ACCEPTANCE)
