@@ -47,7 +47,7 @@ public func expect(
         let waited = ContinuousClock.now - start
         try expect(waited < limit, "expected \(what()) within \(limit)")
         // The longer it takes the less often it looks, which takes others' time as well.
-        await pause(min(max(.milliseconds(5), waited / 20), .milliseconds(100)))
+        await pause(min(max(.milliseconds(5), waited / 10), .milliseconds(250)))
     }
 }
 

@@ -50,8 +50,8 @@ import TestSupport
     /// What was found last, for whoever waits in vain.
     private(set) var seen: [String] = []
     private static let accessible = "org.a11y.atspi.Accessible"
-    /// How long something may take to be seen: to read the settings is 700 calls, which are twenty
-    /// seconds on a machine that has much to do.
+    /// How long something may take to be seen on a machine that has much to do: the settings are 700
+    /// calls.
     static let patience = Duration.seconds(180)
 
     /// Connects to the bus of assistive technologies.
@@ -86,32 +86,53 @@ import TestSupport
     }
 
     private func elementsAtOnce() async throws -> [Element] {
-        var found: [Element] = []
         let root = Reference(
             "org.a11y.atspi.Registry",
             ObjectPath(trusted: "/org/a11y/atspi/accessible/root")
         )
-        for place in try await children(of: root) {
-            guard try await text("Name", of: place) == self.program else { continue }
-            try await collect(place, into: &found)
+        var found: [Element] = []
+        for place in try await children(of: root)
+        where try await text("Name", of: place) == program {
+            found += try await elements(in: place)
         }
         return found
     }
 
-    private func collect(_ place: Reference, into found: inout [Element]) async throws {
-        for child in try await children(of: place) {
-            let states = try await call(child, "GetState")
-                .read("au") { (reader) throws(DBusError) in try reader.read([UInt32].self) }
-            let element = Element(
-                place: child,
-                name: try await text("Name", of: child),
-                role: try await call(child, "GetRoleName")
-                    .read("s") { (reader) throws(DBusError) in try reader.read(String.self) },
-                states: UInt64(states[0]) | UInt64(states[1]) << 32
-            )
-            found.append(element)
-            try await collect(child, into: &found)
+    /// In their order, those in one behind it.
+    ///
+    /// All are asked at once: one after the other, each answer waits until its processes have their turn.
+    private func elements(in place: Reference) async throws -> [Element] {
+        let parts = try await children(of: place)
+        return try await withThrowingTaskGroup(of: (Int, [Element]).self) { group in
+            for (number, part) in parts.enumerated() {
+                group.addTask { (number, try await self.elements(from: part)) }
+            }
+            var found: [Int: [Element]] = [:]
+            for try await (number, elements) in group { found[number] = elements }
+            return parts.indices.flatMap { found[$0] ?? [] }
         }
+    }
+
+    private func elements(from place: Reference) async throws -> [Element] {
+        async let states = states(of: place)
+        async let name = text("Name", of: place)
+        async let role = call(place, "GetRoleName")
+            .read("s") { (reader) throws(DBusError) in try reader.read(String.self) }
+        async let others = elements(in: place)
+        let first = Element(
+            place: place,
+            name: try await name,
+            role: try await role,
+            states: try await states
+        )
+        return try await [first] + others
+    }
+
+    private func states(of place: Reference) async throws -> UInt64 {
+        let halves = try await call(place, "GetState")
+            .read("au") { (reader) throws(DBusError) in try reader.read([UInt32].self) }
+        try expect(halves.count == 2, "expected 64 states: \(halves)")
+        return UInt64(halves[0]) | UInt64(halves[1]) << 32
     }
 
     /// What can be seen, nil while nothing fits; a window that goes meanwhile counts as nothing.

@@ -34,7 +34,10 @@ struct SettingsTests {
     /// none.
     @BusActor private static func teach(_ reader: ScreenReader) async throws {
         var pressed: ContinuousClock.Instant?
-        try await eventually("the window that teaches", within: ScreenReader.patience) {
+        try await eventually(
+            "the window that teaches among \(reader.seen)",
+            within: ScreenReader.patience
+        ) {
             if try await reader.find("button", "Start") != nil { return true }
             guard pressed.map({ .now - $0 > .seconds(5) }) != false else { return false }
             try await reader.press("Add…")
