@@ -78,12 +78,12 @@ setup-demo setup-release setup-bench setup-system setup-machine: setup-%:
 
 # SwiftPM hands the compiler the traits in the order of a set, which is another one in each process:
 # where it plans a build again, all modules would be compiled again.
-BUILDS := SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
+# BUILD_FLAGS are more options of swift build.
+BUILDS = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build $(BUILD_FLAGS)
 
 # C is optimised here as well: at -O0 a password takes seconds to be stretched, and tests stretch many.
-# DEBUG_FLAGS are more options of swift build.
 build: setup pam ## Debug build of everything, tests included; warnings are errors
-	$(BUILDS) --build-tests $(STRICT) $(TRAITS) $(DEBUG_FLAGS) -Xcc -O2 -Xcxx -O2
+	$(BUILDS) --build-tests $(STRICT) $(TRAITS) -Xcc -O2 -Xcxx -O2
 
 # Release builds have the static standard library.
 BUILD_RELEASE = $(BUILDS) -c release --static-swift-stdlib $(STRICT) $(TRAITS)
@@ -93,7 +93,7 @@ BUILD_RELEASE = $(BUILDS) -c release --static-swift-stdlib $(STRICT) $(TRAITS)
 PROGRAMS = $(SERVICES) localauth-sensor-simulated localauthctl localauth-sensor-check \
     $(if $(findstring Prompt,$(TRAITS)),localauth-agent localauth-settings)
 BUILT := $(BUILD)/release-built
-WITH = { echo "$(TRAITS)"; $(SWIFT) --version; cat Makefile Package.resolved || :; } 2>&1
+WITH = { echo "$(TRAITS) $(BUILD_FLAGS)"; $(SWIFT) --version; cat Makefile Package.resolved || :; } 2>&1
 release: setup-release pam ## Release build of all programs
 	@mkdir -p $(BUILD)
 	@$(WITH) > $(BUILT).new
