@@ -50,8 +50,7 @@ import TestSupport
     /// What was found last, for whoever waits in vain.
     private(set) var seen: [String] = []
     private static let accessible = "org.a11y.atspi.Accessible"
-    /// How long something may take to be seen on a machine that has much to do: the settings are 700
-    /// calls.
+    /// How long something may take to be seen on a machine that has much to do.
     static let patience = Duration.seconds(180)
 
     /// Connects to the bus of assistive technologies.
@@ -100,7 +99,8 @@ import TestSupport
 
     /// In their order, those in one behind it.
     ///
-    /// All are asked at once: one after the other, each answer waits until its processes have their turn.
+    /// All are asked at once: the settings are 700 calls, and one after the other each would wait
+    /// until its processes have their turn.
     private func elements(in place: Reference) async throws -> [Element] {
         let parts = try await children(of: place)
         return try await withThrowingTaskGroup(of: (Int, [Element]).self) { group in
