@@ -165,15 +165,13 @@ test: build ## Every test
 TEST_GROUPS := others $(BUSY)
 ROW = for group in $(2); do $(1) $(MAKE) --no-print-directory run-group GROUP=$$group || exit 1; done
 
-# Of what is built. ALSO names targets that are made beside them. A release build is two processes, and
-# at its end one: the eight of the tests leave it its part, else it would be waited for.
-BESIDE = $(if $(ALSO),nice -n 5)
+# Of what is built. ALSO names targets that are made beside them; a release build takes as long as they do.
 run-tests:
 	@said=$$(mktemp -d) || exit 1; trap 'rm -rf "$$said"' EXIT; trap 'kill 0' INT; failed=0; \
-	{ $(call ROW,$(BESIDE),$(WAITING)); } > "$$said/waiting" 2>&1 & waiting=$$!; \
+	{ $(call ROW,,$(WAITING)); } > "$$said/waiting" 2>&1 & waiting=$$!; \
 	{ $(call ROW,nice,$(COMPUTING)); } > "$$said/computing" 2>&1 & computing=$$!; \
 	$(if $(ALSO),$(MAKE) -j2 --no-print-directory ALSO= $(ALSO),:) > "$$said/also" 2>&1 & also=$$!; \
-	( $(call ROW,$(BESIDE),$(filter-out $(WAITING) $(COMPUTING),$(TEST_GROUPS))) ) || failed=1; \
+	( $(call ROW,,$(filter-out $(WAITING) $(COMPUTING),$(TEST_GROUPS))) ) || failed=1; \
 	wait $$waiting || failed=1; cat "$$said/waiting"; \
 	wait $$computing || failed=1; cat "$$said/computing"; \
 	wait $$also || { failed=1; cat "$$said/also"; }; exit $$failed
