@@ -246,7 +246,9 @@ struct TurnTests {
             try all.honest.requestName("org.example.Watched")
             all.stopBus()
             defer { all.resumeBus() }
-            async let owner = all.server.nameOwner("org.example.Watched")
+            let owner = Task.immediate { @BusActor in
+                try await all.server.nameOwner("org.example.Watched")
+            }
             for _ in 0..<2 {
                 try await eventually("the bus to be asked") { !all.server.pending.isEmpty }
                 for call in Array(all.server.pending.values) {
@@ -254,7 +256,7 @@ struct TurnTests {
                 }
             }
             all.resumeBus()
-            #expect(try await owner == all.honest.uniqueName)
+            #expect(try await owner.value == all.honest.uniqueName)
         }
     }
 
@@ -315,13 +317,13 @@ struct TurnTests {
             all.stopBus()
             defer { all.resumeBus() }
             let name = ":1.4242"
-            async let answer = Self.refusal(of: name, all.server)
+            let answer = Task.immediate { @BusActor in await Self.refusal(of: name, all.server) }
             try await eventually("the bus to be asked") { all.server.lookUps[name] != nil }
             let asked = try #require(all.server.lookUps[name]?.question)
             all.server.peerLeft(name)
             #expect(all.server.lookUps[name] == nil)
             #expect(all.server.pending[UInt64(asked.serial)] == nil)
-            #expect(await answer == .nameHasNoOwner)
+            #expect(await answer.value == .nameHasNoOwner)
         }
     }
 

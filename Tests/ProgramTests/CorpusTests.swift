@@ -12,8 +12,9 @@ struct CorpusTests {
         (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.sorted() ?? []
 
     @Test("Every reader of foreign bytes has a corpus")
-    func all() throws {
-        let usage = try ChildProcess.run(["fuzzers"], mergesErrors: true)
+    func all() async throws {
+        let usage = try await ChildProcess(["fuzzers"], mergesErrors: true)
+            .ended(within: .seconds(120))
         #expect(usage.status == 64)
         let names = usage.output.split { $0 == " " || $0 == "|" }.map(String.init)
         #expect(Set(Self.readers) == Set(names).subtracting(["usage:", "fuzzers", "FILE...\n"]))
@@ -37,12 +38,13 @@ struct CorpusTests {
     }
 
     @Test("Files of any bytes are read, or refused", arguments: readers)
-    func corpus(_ reader: String) throws {
+    func corpus(_ reader: String) async throws {
         let folder = Self.folder.appending(path: reader)
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .map { folder.appending(path: $0).path }
         #expect(!files.isEmpty && files.count <= 40)
-        let ended = try ChildProcess.run(["fuzzers", reader] + files, mergesErrors: true)
+        let ended = try await ChildProcess(["fuzzers", reader] + files, mergesErrors: true)
+            .ended(within: .seconds(120))
         #expect(ended.status == 0, "\(ended.output + ended.errors)")
     }
 }

@@ -92,7 +92,7 @@ public final class RawClient: Sendable {
 
     /// Reads until a text has come; gives all that was read, as Latin-1.
     ///
-    /// - Throws: When it does not come within 20 s.
+    /// - Throws: When nothing comes for 60 s, or the bus has ended the connection.
     public func receive(until text: String) throws(TestFailure) -> String {
         var all = ""
         var waiting = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)

@@ -329,10 +329,11 @@ struct ToldTests {
             bench.verifier.connection.releaseName(ScriptedVerifier.name)
             try await bench.bus.waitForOwner(of: ScriptedVerifier.name, false)
             await bench.heard()
-            async let answer = bench.manager(person.connection).canEvaluate(policy: 2)
+            let manager = bench.manager(person.connection)
+            let answer = Task.immediate { @BusActor in try await manager.canEvaluate(policy: 2) }
             try await bench.bus.waitUntilWanted()
             let next = try ScriptedVerifier(on: bench.bus, isPasscodeSet: false)
-            #expect(try await answer.code == -5)
+            #expect(try await answer.value.code == -5)
             #expect(next.asked.seen.contains(person.peer.uid))
         }
     }

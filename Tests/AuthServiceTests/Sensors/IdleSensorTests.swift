@@ -62,11 +62,11 @@ struct IdleSensorTests {
             try await bench.bus.allowSuccessor()
             first.connection.releaseName(Self.name)
             try await bench.bus.waitForOwner(of: Self.name, false)
-            async let answer = bench.canEvaluate()
+            let answer = Task.immediate { @BusActor in try await bench.canEvaluate() }
             let second = try await bench.bus.successor {
                 _ = $0.add(for: bench.uid, announcing: false)
             }
-            #expect(try await answer.code == 0)
+            #expect(try await answer.value.code == 0)
             withExtendedLifetime(second) {}
         }
     }
@@ -134,13 +134,15 @@ struct IdleSensorTests {
             #expect(try await context.canEvaluate(policy: 1).code == 0)
             let refused = try await bench.context()
             #expect(try await refused.canEvaluate(policy: 1).code == 0)
-            async let state = context.domainState()
-            async let later = context.evaluatedPolicyDomainState()
+            let state = Task.immediate { @BusActor in try await context.domainState() }
+            let later = Task.immediate { @BusActor in
+                try await context.evaluatedPolicyDomainState()
+            }
             let second = try await bench.bus.successor {
                 for _ in 0..<2 { _ = $0.add(for: bench.uid, announcing: false) }
             }
-            #expect(try await state["biometry"] == .bytes(later))
-            #expect(try await later != evaluated)
+            #expect(try await state.value["biometry"] == .bytes(later.value))
+            #expect(try await later.value != evaluated)
             // What was evaluated since is not replaced.
             let options: [String: Variant] = ["interaction-not-allowed": .bool(true)]
             await expectName(.notInteractive) {
@@ -178,10 +180,10 @@ struct IdleSensorTests {
             let watch = DeviceRecords(records.path) { changes += 1 }
             try TemporaryFolder.write(records.path + "/c189:7", "".utf8)
             try await eventually("the device to be recorded") { changes == 1 }
-            async let answer = manager.canEvaluate(policy: 1)
+            let answer = Task.immediate { @BusActor in try await manager.canEvaluate(policy: 1) }
             let uid = getuid()
             let second = try await bench.bus.successor { _ = $0.add(for: uid, announcing: false) }
-            #expect(try await answer.code == 0)
+            #expect(try await answer.value.code == 0)
             withExtendedLifetime((second, watch)) {}
         }
     }
@@ -224,14 +226,14 @@ struct IdleSensorTests {
             first.listError = .sensorBusy
             // Before the question, whose answer has a time limit.
             if isUnheard { try await bench.bus.lose(.nameOwnerChanged) }
-            async let answer = bench.canEvaluate()
+            let answer = Task.immediate { @BusActor in try await bench.canEvaluate() }
             _ = try await first.calls.first("the question") { $0 == "ListTemplates" }
             first.connection.releaseName(Self.name)
             first.speak()
             let second = try await bench.bus.successor {
                 _ = $0.add(for: bench.uid, announcing: false)
             }
-            #expect(try await answer.code == 0)
+            #expect(try await answer.value.code == 0)
             withExtendedLifetime(second) {}
         }
     }
