@@ -1,4 +1,5 @@
 import AuthEngine
+import AuthStore
 import DBus
 import Glibc
 import LocalAuthBus
@@ -153,8 +154,15 @@ struct IdleSensorTests {
         }
     }
 
-    @Test("L11b: without a device that is new, a sensor that had none keeps nobody waiting")
-    func noDevice() async throws {
+    /// Plays on after a sensor said that it has no device, and fell asleep.
+    ///
+    /// `isTold` says whether that stands once the last question is a while ago.
+    private func withoutDevice(
+        _ body:
+            @escaping @BusActor (
+                _ bench: AuditBench, _ records: String, _ isTold: @BusActor () -> Bool
+            ) async throws -> Void
+    ) async throws {
         let records = try TemporaryFolder()
         try await AuditBench.run(deviceRecords: records.path) { bench in
             let first = ScriptedSensor("Sleepy", on: try bench.bus.connect())
@@ -168,22 +176,51 @@ struct IdleSensorTests {
             first.connection.releaseName(Self.name)
             try await bench.bus.waitForOwner(of: Self.name, false)
             for _ in 0..<4 { _ = try await bench.manager(first.connection).version() }
-            let peer = try await bench.service.connection.peer(named: bench.client.uniqueName)
-            guard case .now = bench.service.evaluations.canEvaluate(.biometrics, for: peer) else {
-                throw TestFailure("it waits for the sensor")
+            let enrolments = bench.service.enrolments
+            try await body(bench, records.path) {
+                enrolments.isTold(of: getuid(), at: Instant.now() + .seconds(2))
             }
+        }
+    }
+
+    @Test("L11b: without a device that is new, a sensor that had none keeps nobody waiting")
+    func noDevice() async throws {
+        try await withoutDevice { bench, _, isTold in
+            #expect(isTold())
+            let manager = bench.manager()
             try await eventually("a start") {
                 try expect(try await manager.canEvaluate(policy: 1).code == -6, "no device")
                 return bench.bus.isWanted
             }
-            var changes = 0
-            let watch = DeviceRecords(records.path) { changes += 1 }
-            try TemporaryFolder.write(records.path + "/c189:7", "".utf8)
-            try await eventually("the device to be recorded") { changes == 1 }
+        }
+    }
+
+    @Test("L11b: with a device that is new, a sensor that had none is asked before the answer")
+    func newDevice() async throws {
+        try await withoutDevice { bench, records, isTold in
+            #expect(isTold())
+            try TemporaryFolder.write(records + "/c189:7", "".utf8)
+            try await eventually("the device to be recorded") { !isTold() }
+            let peer = try await bench.service.connection.peer(named: bench.client.uniqueName)
+            // What was asked within the last second is not asked again.
+            try await eventually("an answer that waits") {
+                switch bench.service.evaluations.canEvaluate(.biometrics, for: peer) {
+                case .now: false
+                case .later: true
+                }
+            }
+            // Not because it is being started behind an answer from before.
+            #expect(!bench.bus.isWanted)
+            let manager = bench.manager()
+            let answer = Task.immediate { @BusActor in try await manager.canEvaluate(policy: 1) }
             let uid = getuid()
             let second = try await bench.bus.successor { _ = $0.add(for: uid, announcing: false) }
-            #expect(try await manager.canEvaluate(policy: 1).code == 0)
-            withExtendedLifetime((second, watch)) {}
+            // Where the start takes longer than one waits for it, the next answer says so.
+            _ = try await answer.value
+            try await eventually("the device") {
+                try await manager.canEvaluate(policy: 1).code == 0
+            }
+            withExtendedLifetime(second) {}
         }
     }
 
