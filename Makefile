@@ -78,12 +78,12 @@ setup-demo setup-release setup-bench setup-system setup-machine: setup-%:
 
 # SwiftPM hands the compiler the traits in the order of a set, which is another one in each process:
 # where it plans a build again, all modules would be compiled again.
-# BUILD_FLAGS are more options of swift build.
+# BUILD_FLAGS are more options of swift build, DEBUG_FLAGS those of debug builds alone.
 BUILDS = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build $(BUILD_FLAGS)
 
 # C is optimised here as well: at -O0 a password takes seconds to be stretched, and tests stretch many.
 build: setup pam ## Debug build of everything, tests included; warnings are errors
-	$(BUILDS) --build-tests $(STRICT) $(TRAITS) -Xcc -O2 -Xcxx -O2
+	$(BUILDS) $(DEBUG_FLAGS) --build-tests $(STRICT) $(TRAITS) -Xcc -O2 -Xcxx -O2
 
 # Release builds have the static standard library.
 BUILD_RELEASE = $(BUILDS) -c release --static-swift-stdlib $(STRICT) $(TRAITS)
@@ -94,11 +94,12 @@ PROGRAMS = $(SERVICES) localauth-sensor-simulated localauthctl localauth-sensor-
     $(if $(findstring Prompt,$(TRAITS)),localauth-agent localauth-settings)
 BUILT := $(BUILD)/release-built
 WITH = { echo "$(TRAITS) $(BUILD_FLAGS)"; $(SWIFT) --version; cat Makefile Package.resolved || :; } 2>&1
+ARE_BUILT = $(WITH) | cmp -s - $(BUILT) && ls $(addprefix $(RELEASE)/,$(PROGRAMS)) > /dev/null 2>&1 \
+    && [ -z "$$(find Package.swift Sources -newer $(BUILT) -print -quit)" ]
 release: setup-release pam ## Release build of all programs
 	@mkdir -p $(BUILD)
 	@$(WITH) > $(BUILT).new
-	@if cmp -s $(BUILT).new $(BUILT) && ls $(addprefix $(RELEASE)/,$(PROGRAMS)) > /dev/null 2>&1 \
-	    && [ -z "$$(find Package.swift Sources -newer $(BUILT) -print -quit)" ]; then \
+	@if $(ARE_BUILT); then \
 	    rm $(BUILT).new; \
 	else \
 	    rm -f $(BUILT); \
@@ -141,10 +142,10 @@ $(BUILD)/pam/client: Tests/pam/client.c
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -o $@.$$$$ $< -lpam && mv $@.$$$$ $@
 
 demo: setup-demo ## A private bus, the programs, and real busctl calls; ends by itself
-	for program in $(PROGRAMS_OF_DEMO) \
+	@$(ARE_BUILT) || { rm -f $(BUILT); for program in $(PROGRAMS_OF_DEMO) \
 	    $(if $(DISPLAY)$(WAYLAND_DISPLAY),$(if $(findstring Prompt,$(TRAITS)),localauth-agent)); do \
 	    $(BUILD_RELEASE) --product $$program || exit 1; \
-	done
+	done; }
 	@scripts/demo $(RELEASE)
 
 # All tests at once are too much for a small machine: those that start many programs, or that compute or
