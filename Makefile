@@ -98,17 +98,11 @@ ARE_BUILT = $(WITH) | cmp -s - $(BUILT) && ls $(addprefix $(RELEASE)/,$(PROGRAMS
     && [ -z "$$(find Package.swift Sources -newer $(BUILT) -print -quit)" ]
 release: setup-release pam ## Release build of all programs
 	@mkdir -p $(BUILD)
-	@$(WITH) > $(BUILT).new
-	@if $(ARE_BUILT); then \
-	    rm $(BUILT).new; \
-	else \
-	    rm -f $(BUILT); \
-	    for program in $(PROGRAMS); do \
-	        $(BUILD_RELEASE) --product $$program || exit 1; \
-	    done; \
-	    $(WITH) > $(BUILT).made && touch -r $(BUILT).new $(BUILT).made && rm $(BUILT).new \
-	        && mv $(BUILT).made $(BUILT); \
-	fi
+	@$(ARE_BUILT) || { begun=$$(date +@%s.%N); rm -f $(BUILT); \
+	for program in $(PROGRAMS); do \
+	    $(BUILD_RELEASE) --product $$program || exit 1; \
+	done; \
+	$(WITH) > $(BUILT).$$$$ && touch -d $$begun $(BUILT).$$$$ && mv $(BUILT).$$$$ $(BUILT); }
 
 # The module runs in programs such as sudo: C, without a run-time library of ours.
 MODULE_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror \
