@@ -147,6 +147,10 @@ struct LAContextTests {
             #expect(context.biometryType == .none)
             #expect(context.evaluatedPolicyDomainState == nil)
             #expect(!context.setCredential(Data("x".utf8), type: .applicationPassword))
+            // The service has no context of this one that could refuse.
+            let unused = LAContext()
+            unused.invalidate()
+            #expect(!unused.setCredential(nil, type: .applicationPassword))
         }
     }
 

@@ -77,6 +77,30 @@ struct LostSignalTests {
         #expect(slow.onList == nil)
     }
 
+    @Test(
+        "L4: a match is none after what was missed while its template was looked up once more",
+        arguments: [nil] + Event.allCases
+    )
+    @BusActor
+    func lookedUpOnceMore(_ event: Event?) async throws {
+        let bench = try await SessionBench()
+        // What it says comes before the login manager's answers that are sent afterwards.
+        let slow = try StandInSensor(on: bench.logind.connection, name: "Slow")
+        try await bench.device("Slow", becomes: "")
+        try await bench.registerAgent()
+        let running = try await bench.evaluation(sensors: 2)
+        bench.logind.losesSignals = true
+        bench.logind.onSleepQuestion = {
+            bench.logind.onSleepQuestion = nil
+            slow.tellChange(of: getuid())
+            slow.onList = { event?.happen(false, at: bench) }
+        }
+        slow.finish(.success("one"))
+        #expect(await bench.end(of: running)?.name == (event == nil ? nil : .systemCancel))
+        #expect(bench.logind.onSleepQuestion == nil)
+        #expect(slow.onList == nil)
+    }
+
     @Test("L4: a right passcode after what was missed is none", arguments: Event.allCases)
     @BusActor
     func typing(_ event: Event) async throws {

@@ -65,10 +65,19 @@ import TestSupport
     private let connection: Connection
     private var running: CheckedContinuation<Result<String, DBusError>, Never>?
 
-    init(_ bus: PrivateBus, name: String) throws {
-        connection = try bus.connect()
+    convenience init(_ bus: PrivateBus, name: String) throws {
+        try self.init(on: bus.connect(), name: name)
+    }
+
+    init(on connection: Connection, name: String) throws {
+        self.connection = connection
         connection.export(Self.path, [Sensor1Interface(self)])
         try connection.requestName("org.localauth.Sensor1." + name)
+    }
+
+    /// Says that somebody's templates changed.
+    func tellChange(of uid: UInt32) {
+        Sensor1Signals(connection, path: Self.path).templatesChanged(uid: uid)
     }
 
     func finish(_ result: Result<String, DBusError>) {
