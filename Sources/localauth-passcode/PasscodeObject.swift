@@ -49,8 +49,10 @@ import ServiceProgram
     private var isLeaving = false
     private var shadow: ShadowWatch?
 
-    /// How long the daemon may take to answer at the end, and what was killed to be gone.
+    /// How long the daemon may take to answer at the end.
     private static let patience = Duration.milliseconds(250)
+    /// How long what was killed may take to be gone, of the 0.9 s that the end may take.
+    private static let lastPatience = Duration.milliseconds(600)
 
     init(
         daemon: DaemonCaller,
@@ -88,7 +90,7 @@ import ServiceProgram
 
     func stop() {
         for child in children.values { child.kill() }
-        leftovers?.endNow(within: Self.patience)
+        leftovers?.endNow(within: Self.lastPatience)
     }
 
     func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
